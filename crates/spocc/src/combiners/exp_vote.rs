@@ -1,0 +1,165 @@
+//! Exponential vote: weights are a softmax of accuracies, its rate fitted.
+
+use crate::{
+    combiners::{Combiner, Kind, Method, Rule, majority::Vote},
+    decision::TIE_TOLERANCE,
+    error::Error,
+    evidence::{Evidence, Level, Tally},
+    parallel,
+    tuning::{Tuning, fold_counts, grid, median_of_best},
+    watch::Watch,
+};
+
+/// Settings of the exponential vote.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExpVote {
+    /// On which rows the rate is judged.
+    pub tuning: Tuning,
+}
+
+impl Default for ExpVote {
+    fn default() -> Self {
+        Self { tuning: Tuning::LeaveOneOut }
+    }
+}
+
+impl Combiner for ExpVote {
+    fn method(&self) -> Method {
+        Method::ExpVote
+    }
+
+    fn needs(&self) -> Level {
+        Level::Tally
+    }
+
+    fn learn(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Rule, Error> {
+        evidence.require(Method::ExpVote, self.needs())?;
+        let tally = evidence.tally().ok_or(Error::NoLabelledRows)?;
+        watch.report("rate", 0, 1)?;
+        let rates = grid(-1.0, 3.0 / 200.0, 201);
+        let ballots = Ballots::new(evidence, tally, self.tuning);
+        let right = parallel::map(rates.len(), |at| ballots.right(rates[at]));
+        let rate = median_of_best(&rates, &right);
+        let powers: Vec<f64> = evidence.accuracies().iter().map(|accuracy| (rate * accuracy).exp()).collect();
+        let total: f64 = powers.iter().sum();
+        let weights = powers.iter().map(|power| power / total).collect();
+        Ok(Rule(Kind::Vote(Vote::new(evidence, weights, Some(rate)))))
+    }
+}
+
+/// Elections held under one rate after another.
+struct Ballots<'a> {
+    tally: &'a Tally,
+    n_classes: usize,
+    tuning: Tuning,
+    /// Accuracies to vote with, one list per fold (one only without folds).
+    accuracies: Vec<Vec<f64>>,
+    /// What one right answer adds to an accuracy.
+    step: f64,
+}
+
+impl<'a> Ballots<'a> {
+    fn new(evidence: &Evidence, tally: &'a Tally, tuning: Tuning) -> Self {
+        let (n, unit) = (evidence.total() as f64, evidence.unit() as f64);
+        let accuracies = match tuning {
+            Tuning::Resubstitution => vec![evidence.accuracies()],
+            // Without its own row a panel of n - 1 rows judges; that the row was right is taken out below.
+            Tuning::LeaveOneOut => {
+                let more = n / (n - unit).max(unit);
+                vec![evidence.accuracies().iter().map(|accuracy| accuracy * more).collect()]
+            }
+            Tuning::KFold(folds) => accuracies_without_folds(evidence, tally, usize::from(folds.max(2))),
+        };
+        Self { tally, n_classes: evidence.n_classes(), tuning, accuracies, step: unit / (n - unit).max(unit) }
+    }
+
+    /// Number of rows decided rightly at a rate.
+    fn right(&self, rate: f64) -> u64 {
+        let weights: Vec<Vec<f64>> = self
+            .accuracies
+            .iter()
+            .map(|fold| fold.iter().map(|accuracy| (rate * accuracy).exp()).collect())
+            .collect();
+        let own = (-rate * self.step).exp();
+        let mut right = 0;
+        let mut votes = vec![0.0; self.n_classes];
+        for p in 0..self.tally.n_patterns() {
+            match self.tuning {
+                Tuning::Resubstitution => {
+                    self.count(p, &weights[0], &mut votes);
+                    let winner = winner(&votes);
+                    right += self
+                        .tally
+                        .outcomes(p)
+                        .filter(|(class, _)| usize::from(*class) == winner)
+                        .map(|cell| cell.1)
+                        .sum::<u64>();
+                }
+                Tuning::LeaveOneOut => {
+                    self.count(p, &weights[0], &mut votes);
+                    for (class, count) in self.tally.outcomes(p) {
+                        // Exactly those who voted for the truth were right on this row.
+                        let class = usize::from(class);
+                        let kept = votes[class];
+                        votes[class] *= own;
+                        right += if winner(&votes) == class { count } else { 0 };
+                        votes[class] = kept;
+                    }
+                }
+                Tuning::KFold(_) => {
+                    for (class, count) in self.tally.outcomes(p) {
+                        for (fold, part) in fold_counts(self.tally, p, class, count, weights.len()) {
+                            self.count(p, &weights[fold], &mut votes);
+                            right += if winner(&votes) == usize::from(class) { part } else { 0 };
+                        }
+                    }
+                }
+            }
+        }
+        right
+    }
+
+    fn count(&self, p: usize, weights: &[f64], votes: &mut [f64]) {
+        votes.fill(0.0);
+        self.tally.pattern(p).for_each(|k, j| {
+            if let Some(votes) = votes.get_mut(usize::from(j)) {
+                *votes += weights[k];
+            }
+        });
+    }
+}
+
+fn winner(votes: &[f64]) -> usize {
+    let most = votes.iter().copied().fold(0.0, f64::max);
+    votes.iter().position(|votes| *votes >= most * (1.0 - TIE_TOLERANCE)).unwrap_or(0)
+}
+
+/// Accuracies on all rows but those of each fold.
+fn accuracies_without_folds(evidence: &Evidence, tally: &Tally, folds: usize) -> Vec<Vec<f64>> {
+    let n = evidence.n_classifiers();
+    let (mut right, mut spoken, mut rows) =
+        (vec![vec![0u64; n]; folds], vec![vec![0u64; n]; folds], vec![0u64; folds]);
+    for p in 0..tally.n_patterns() {
+        for (class, count) in tally.outcomes(p) {
+            for (fold, part) in fold_counts(tally, p, class, count, folds) {
+                rows[fold] += part;
+                tally.pattern(p).for_each(|k, j| {
+                    spoken[fold][k] += part;
+                    right[fold][k] += if j == class { part } else { 0 };
+                });
+            }
+        }
+    }
+    let total = |k: usize| (evidence.right(k), evidence.spoken(k));
+    (0..folds)
+        .map(|fold| {
+            let kept: Vec<(f64, f64)> = (0..n)
+                .map(|k| ((total(k).0 - right[fold][k]) as f64, (total(k).1 - spoken[fold][k]) as f64))
+                .collect();
+            let rest = (evidence.total() - rows[fold]) as f64;
+            let panel =
+                kept.iter().map(|k| k.0).sum::<f64>() / kept.iter().map(|k| k.1).sum::<f64>().max(1.0);
+            kept.iter().map(|(right, spoken)| (right + (rest - spoken) * panel) / rest.max(1.0)).collect()
+        })
+        .collect()
+}

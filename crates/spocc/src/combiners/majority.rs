@@ -1,0 +1,68 @@
+//! Majority: one classifier, one vote. The counting of weighted votes serves the other votes too.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    combiners::{Combiner, Judge, Kind, Method, Rule, check_numbers},
+    error::Error,
+    evidence::{Evidence, Level},
+    fusion::Work,
+    grid::Row,
+    watch::Watch,
+};
+
+/// The majority vote; it has no settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Majority;
+
+impl Combiner for Majority {
+    fn method(&self) -> Method {
+        Method::Majority
+    }
+
+    fn needs(&self) -> Level {
+        Level::Marginals
+    }
+
+    fn learn(&self, evidence: &Evidence, _watch: &Watch<'_>) -> Result<Rule, Error> {
+        Ok(Rule(Kind::Vote(Vote::new(evidence, vec![1.0; evidence.n_classifiers()], None))))
+    }
+}
+
+/// A weight per classifier; an answer that is no class counts for nothing.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Vote {
+    n_classes: usize,
+    pub(crate) weights: Vec<f64>,
+    /// The fitted rate of an exponential vote.
+    pub(crate) rate: Option<f64>,
+}
+
+impl Vote {
+    pub(crate) fn new(evidence: &Evidence, weights: Vec<f64>, rate: Option<f64>) -> Self {
+        Self { n_classes: evidence.n_classes(), weights, rate }
+    }
+}
+
+impl Judge for Vote {
+    /// `-ln` of each class's share of the votes.
+    fn surprisals(&self, row: Row<'_>, work: &mut Work) -> bool {
+        work.out.clear();
+        work.out.resize(self.n_classes, 0.0);
+        row.for_each(|k, j| {
+            if let Some(votes) = work.out.get_mut(usize::from(j)) {
+                *votes += self.weights[k];
+            }
+        });
+        let total: f64 = work.out.iter().sum();
+        work.out.iter_mut().for_each(|votes| *votes = -(*votes / total).ln() + 0.0);
+        total > 0.0
+    }
+
+    fn check(&self, [n, _, l]: [usize; 3]) -> Result<(), Error> {
+        let weights = if self.n_classes == l { self.weights.as_slice() } else { &[] };
+        check_numbers("a weight from 0 for everyone", weights, Some(n), |weight| {
+            weight.is_finite() && weight >= 0.0
+        })
+    }
+}

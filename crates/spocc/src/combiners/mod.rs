@@ -1,0 +1,298 @@
+//! Combiners: nine ways to turn a panel's answers into one, behind one trait, each learned from evidence alone.
+
+mod adaspocc;
+mod bayes;
+mod exp_vote;
+mod majority;
+mod naive_bayes;
+mod selection;
+//mod softmax;
+mod spocc;
+mod stacking;
+mod weighted_vote;
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    dendrogram::Dendrogram,
+    error::{Error, choose},
+    evidence::{Evidence, Level},
+    fusion::{Exponent, Work},
+    grid::Row,
+    model::{Model, Options},
+    possibility::Discount,
+    watch::Watch,
+};
+
+pub use adaspocc::AdaSpocc;
+pub use bayes::Bayes;
+pub use exp_vote::ExpVote;
+pub use majority::Majority;
+pub use naive_bayes::NaiveBayes;
+pub use selection::Selection;
+pub use spocc::{Spocc, SpoccExponent};
+pub use stacking::{Inputs, Stacking};
+pub use weighted_vote::WeightedVote;
+
+pub(crate) use adaspocc::FittedAdaSpocc;
+pub(crate) use spocc::Opinions;
+
+/// The methods, by the words that every face uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Method {
+    /// Possibilistic fusion at one exponent.
+    Spocc,
+    /// Possibilistic fusion along a dendrogram, exponents and discounts fitted.
+    AdaSpocc,
+    /// The most accurate classifier alone.
+    Selection,
+    /// One classifier, one vote.
+    Majority,
+    /// Votes weighted by accuracy.
+    WeightedVote,
+    /// Votes weighted by a fitted exponential of accuracy.
+    ExpVote,
+    /// Answers independent given the truth.
+    NaiveBayes,
+    /// The joint table of all answers.
+    Bayes,
+    /// Softmax regression on the answers.
+    Stacking,
+}
+
+impl Method {
+    /// Every method there is.
+    pub const ALL: [Self; 9] = [
+        Self::Spocc,
+        Self::AdaSpocc,
+        Self::Selection,
+        Self::Majority,
+        Self::WeightedVote,
+        Self::ExpVote,
+        Self::NaiveBayes,
+        Self::Bayes,
+        Self::Stacking,
+    ];
+
+    /// The method with its default settings.
+    pub fn combiner(self) -> Box<dyn Combiner> {
+        match self {
+            Self::Spocc => Box::new(Spocc::default()),
+            Self::AdaSpocc => Box::new(AdaSpocc::default()),
+            Self::Selection => Box::new(Selection),
+            Self::Majority => Box::new(Majority),
+            Self::WeightedVote => Box::new(WeightedVote),
+            Self::ExpVote => Box::new(ExpVote::default()),
+            Self::NaiveBayes => Box::new(NaiveBayes),
+            Self::Bayes => Box::new(Bayes),
+            Self::Stacking => Box::new(Stacking::default()),
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Spocc => "spocc",
+            Self::AdaSpocc => "adaspocc",
+            Self::Selection => "selection",
+            Self::Majority => "majority",
+            Self::WeightedVote => "weighted-vote",
+            Self::ExpVote => "exp-vote",
+            Self::NaiveBayes => "naive-bayes",
+            Self::Bayes => "bayes",
+            Self::Stacking => "stacking",
+        })
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self, Error> {
+        choose("method", &Self::ALL, word)
+    }
+}
+
+/// Settings of a method, from which evidence makes a model.
+pub trait Combiner {
+    /// Which method this is.
+    fn method(&self) -> Method;
+
+    /// How much evidence it needs.
+    fn needs(&self) -> Level;
+
+    /// Learns the rule; [`fit`](Self::fit) makes a model of it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the method: [`Error::TuningRefused`], [`Error::MemoryLimit`], [`Error::Cancelled`].
+    fn learn(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Rule, Error>;
+
+    /// Fits a model with default options: silence says nothing, ties go to the first class.
+    ///
+    /// # Errors
+    ///
+    /// As [`Model::fit`].
+    fn fit(&self, evidence: &Evidence) -> Result<Model, Error> {
+        Model::fit(self, evidence, &Options::default(), &Watch::default())
+    }
+}
+
+/// What a combiner learned: how to judge a row.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Rule(pub(crate) Kind);
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Kind {
+    Spocc(Opinions),
+    AdaSpocc(Box<FittedAdaSpocc>),
+    Selection(selection::Ranking),
+    Vote(majority::Vote),
+    NaiveBayes(naive_bayes::Likelihoods),
+    Bayes(bayes::JointTable),
+    Stacking(stacking::Regression),
+}
+
+impl Kind {
+    fn judge(&self) -> &dyn Judge {
+        match self {
+            Self::Spocc(opinions) => opinions,
+            Self::AdaSpocc(fitted) => fitted.opinions(),
+            Self::Selection(ranking) => ranking,
+            Self::Vote(vote) => vote,
+            Self::NaiveBayes(likelihoods) => likelihoods,
+            Self::Bayes(table) => table,
+            Self::Stacking(regression) => regression,
+        }
+    }
+
+    /// The possibility distributions behind the rule, if it has any.
+    pub(crate) fn opinions(&self) -> Option<&Opinions> {
+        match self {
+            Self::Spocc(opinions) => Some(opinions),
+            Self::AdaSpocc(fitted) => Some(fitted.opinions()),
+            _ => None,
+        }
+    }
+
+    /// The parameters, to be looked at.
+    pub(crate) fn fitted(&self) -> Fitted {
+        match self {
+            Self::Spocc(opinions) => Fitted::Spocc { exponent: opinions.tree().root_exponent() },
+            Self::AdaSpocc(fitted) => Fitted::AdaSpocc {
+                dendrogram: fitted.dendrogram.clone(),
+                exponents: fitted.exponents.clone(),
+                cut: fitted.cut,
+                severity: fitted.severity,
+                discounts: fitted.discounts.clone(),
+            },
+            Self::Selection(ranking) => Fitted::Selection { ranking: ranking.order() },
+            Self::Vote(vote) => Fitted::Vote { weights: vote.weights.clone(), rate: vote.rate },
+            Self::NaiveBayes(table) => {
+                Fitted::NaiveBayes { prior: table.prior.iter().map(|s| (-s).exp()).collect() }
+            }
+            Self::Bayes(table) => Fitted::Bayes { n_patterns: table.n_patterns() },
+            Self::Stacking(regression) => regression.fitted(),
+        }
+    }
+
+    /// Surprisal of every class into `work.out`; false if nobody had anything to say.
+    pub(crate) fn surprisals(&self, row: Row<'_>, work: &mut Work) -> bool {
+        self.judge().surprisals(row, work)
+    }
+
+    /// Surprisals raised to a power that is returned, which need not be computed as carefully; `None` if
+    /// nobody had anything to say.
+    #[inline]
+    pub(crate) fn surprisals_monotone(&self, row: Row<'_>, work: &mut Work) -> Option<f64> {
+        match self.opinions() {
+            Some(opinions) => opinions.surprisals_monotone(row, work),
+            None => self.surprisals(row, work).then_some(1.0),
+        }
+    }
+
+    /// Refuses parameters that do not fit `n_classifiers`, `n_labels`, `n_classes`.
+    pub(crate) fn check(&self, size: [usize; 3]) -> Result<(), Error> {
+        if let Self::AdaSpocc(fitted) = self {
+            fitted.check(size)?;
+        }
+        self.judge().check(size)
+    }
+
+    /// Whether this is a rule that the method learns.
+    pub(crate) fn fits(&self, method: Method) -> bool {
+        match self {
+            Self::Spocc(_) => method == Method::Spocc,
+            Self::AdaSpocc(_) => method == Method::AdaSpocc,
+            Self::Selection(_) => method == Method::Selection,
+            Self::Vote(_) => matches!(method, Method::Majority | Method::WeightedVote | Method::ExpVote),
+            Self::NaiveBayes(_) => method == Method::NaiveBayes,
+            Self::Bayes(_) => method == Method::Bayes,
+            Self::Stacking(_) => method == Method::Stacking,
+        }
+    }
+}
+
+/// The parameters a model was fitted with.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum Fitted {
+    /// The one exponent.
+    Spocc { exponent: Exponent },
+    /// The merge tree with an exponent per merge, the Ward distance up to which classifiers share a cluster,
+    /// how severely the less accurate are discounted, and everyone's discount.
+    AdaSpocc {
+        dendrogram: Dendrogram,
+        exponents: Vec<Exponent>,
+        cut: f64,
+        severity: f64,
+        discounts: Vec<Discount>,
+    },
+    /// The classifiers by number, the most accurate first.
+    Selection { ranking: Vec<usize> },
+    /// A weight per classifier, and the rate of an exponential vote.
+    Vote { weights: Vec<f64>, rate: Option<f64> },
+    /// The class frequencies.
+    NaiveBayes { prior: Vec<f64> },
+    /// How many patterns of answers were met.
+    Bayes { n_patterns: usize },
+    /// The strength of the fit (scikit-learn's C), the classes it knows by number, and their coefficients
+    /// (inputs of each output after the other) and intercepts; two classes share one output.
+    Stacking {
+        inputs: Inputs,
+        strength: f64,
+        classes: Vec<usize>,
+        coefficients: Vec<f64>,
+        intercepts: Vec<f64>,
+    },
+}
+
+/// A fitted rule: what was said, how surprising each class would be.
+trait Judge {
+    /// Surprisal of every class into `work.out`; false if nobody had anything to say.
+    fn surprisals(&self, row: Row<'_>, work: &mut Work) -> bool;
+
+    /// Refuses parameters that do not fit `[n_classifiers, n_labels, n_classes]`.
+    fn check(&self, size: [usize; 3]) -> Result<(), Error>;
+}
+
+/// Refuses a list of numbers of the wrong length or with a number out of place.
+fn check_numbers(
+    what: &'static str,
+    numbers: &[f64],
+    length: Option<usize>,
+    is_valid: impl Fn(f64) -> bool,
+) -> Result<(), Error> {
+    if Some(numbers.len()) != length {
+        return Err(Error::Inconsistent { expected: what, found: format!("{} numbers", numbers.len()) });
+    }
+    match numbers.iter().find(|number| !is_valid(**number)) {
+        Some(number) => Err(Error::Inconsistent { expected: what, found: number.to_string() }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,74 @@
+//! Naive Bayes: answers taken as independent given the truth.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    combiners::{Combiner, Judge, Kind, Method, Rule, check_numbers},
+    error::Error,
+    evidence::{Evidence, Level},
+    fusion::Work,
+    grid::Row,
+    watch::Watch,
+};
+
+/// Naive Bayes with add-one smoothing; it has no settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NaiveBayes;
+
+impl Combiner for NaiveBayes {
+    fn method(&self) -> Method {
+        Method::NaiveBayes
+    }
+
+    fn needs(&self) -> Level {
+        Level::Marginals
+    }
+
+    /// `p(k says j | i is true) = (count + 1) / (rows of class i on which k spoke + number of answers)`; the
+    /// class frequencies are not smoothed.
+    fn learn(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Rule, Error> {
+        let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
+        watch.allow(|| format!("likelihoods of {n} classifiers"), &[n, s, l, 8])?;
+        let (total, unit) = (evidence.total() as f64, evidence.unit() as f64);
+        let prior = evidence.class_counts().iter().map(|&count| -(count as f64 / total).ln() + 0.0).collect();
+        let mut table = Vec::with_capacity(n * s * l);
+        for k in 0..n {
+            let confusion = evidence.confusion(k);
+            let spoken = |i: usize| (0..s).map(|j| confusion[j * l + i]).sum::<u64>() as f64;
+            let totals: Vec<f64> = (0..l).map(|i| spoken(i) + unit * s as f64).collect();
+            let cell = |(at, &count): (usize, &u64)| -((count as f64 + unit) / totals[at % l]).ln();
+            table.extend(confusion.iter().enumerate().map(cell));
+        }
+        Ok(Rule(Kind::NaiveBayes(Likelihoods { n_labels: s, prior, table })))
+    }
+}
+
+/// `-ln` of class frequencies and of `p(k says j | i is true)`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Likelihoods {
+    n_labels: usize,
+    pub(crate) prior: Vec<f64>,
+    table: Vec<f64>,
+}
+
+impl Judge for Likelihoods {
+    fn surprisals(&self, row: Row<'_>, work: &mut Work) -> bool {
+        let l = self.prior.len();
+        work.out.clear();
+        work.out.extend_from_slice(&self.prior);
+        let mut spoken = false;
+        row.for_each(|k, j| {
+            let at = (k * self.n_labels + usize::from(j)) * l;
+            work.out.iter_mut().zip(&self.table[at..at + l]).for_each(|(sum, s)| *sum += s);
+            spoken = true;
+        });
+        spoken
+    }
+
+    fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {
+        let labels = if self.n_labels == s { Some(l) } else { None };
+        check_numbers("a frequency per class", &self.prior, labels, |s| s >= 0.0)?;
+        let size = n.checked_mul(s).and_then(|size| size.checked_mul(l));
+        check_numbers("a likelihood per answer and class", &self.table, size, |s| s >= 0.0 && s.is_finite())
+    }
+}

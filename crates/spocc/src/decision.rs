@@ -1,0 +1,173 @@
+//! Decision: from the fused surprisals to a label, with its ties and its margin (paper, section 3.3).
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{error::Error, hash, labels::Label, possibility::Possibility};
+
+/// Labels whose surprisal is this close to the best, relatively, are tied with it.
+pub(crate) const TIE_TOLERANCE: f64 = 1e-10;
+
+/// What to do when several labels are equally good.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum TieBreak {
+    /// The first of them in the order of the classes.
+    #[default]
+    First,
+    /// One at random, by a hash of this seed and of what was said: the same row is decided alike wherever
+    /// and whenever it is met.
+    Random(u64),
+}
+
+impl fmt::Display for TieBreak {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::First => "first",
+            Self::Random(_) => "random",
+        })
+    }
+}
+
+impl FromStr for TieBreak {
+    type Err = Error;
+
+    /// `random` has seed 0; say another with [`TieBreak::Random`].
+    fn from_str(word: &str) -> Result<Self, Error> {
+        crate::error::choose("ties", &[Self::First, Self::Random(0)], word)
+    }
+}
+
+/// What a decision rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Basis {
+    /// What the panel said.
+    Panel,
+    /// Nobody said anything of weight: the class most often true.
+    Prior,
+}
+
+/// One decided row.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Decision {
+    /// Number of the class decided.
+    pub class: usize,
+    /// Its label, as the user writes it.
+    pub label: Label,
+    /// The fused possibility of each class; not renormalised.
+    pub possibility: Possibility,
+    /// `1 - possibility of the runner-up / possibility of the best`: 0 for a tie, 1 for no doubt at all.
+    pub margin: f64,
+    /// Numbers of all classes tied for the best, the decided one among them.
+    pub ties: Vec<usize>,
+    /// How many classifiers spoke and were understood.
+    pub answered: usize,
+    /// Panel or prior.
+    pub basis: Basis,
+}
+
+impl Decision {
+    /// Whether other labels were as good.
+    pub fn is_tie(&self) -> bool {
+        self.ties.len() > 1
+    }
+}
+
+/// The first class whose surprisal is the least, or as good as the least.
+#[inline]
+pub(crate) fn first_best(surprisals: &[f64]) -> usize {
+    let limit = limit(surprisals, 1.0 + TIE_TOLERANCE);
+    surprisals.iter().position(|s| *s <= limit).unwrap_or(0)
+}
+
+/// All classes tied for the best, after surprisals were raised to the power `x`.
+pub(crate) fn tied(surprisals: &[f64], x: f64) -> Vec<usize> {
+    let limit = limit(surprisals, tolerance(x));
+    (0..surprisals.len()).filter(|&i| surprisals[i] <= limit).collect()
+}
+
+/// The factor within which surprisals raised to the power `x` are tied.
+pub(crate) fn tolerance(x: f64) -> f64 {
+    (1.0 + TIE_TOLERANCE).powf(x)
+}
+
+#[inline]
+fn limit(surprisals: &[f64], tolerance: f64) -> f64 {
+    let least = surprisals.iter().fold(f64::INFINITY, |least, s| least.min(*s));
+    least * tolerance
+}
+
+/// The class to decide and whether others were as good. `tolerance` is that of the surprisals' power, and
+/// `row_hash` is asked only when a tie must be drawn.
+#[inline]
+pub(crate) fn decide(
+    surprisals: &[f64],
+    tolerance: f64,
+    ties: TieBreak,
+    row_hash: impl Fn(u64) -> u64,
+) -> (usize, bool) {
+    let limit = limit(surprisals, tolerance);
+    let mut tied = (0..surprisals.len()).filter(|&i| surprisals[i] <= limit);
+    let first = tied.next().unwrap_or(0);
+    let others = tied.clone().count();
+    if others == 0 {
+        return (first, false);
+    }
+    match ties {
+        TieBreak::First => (first, true),
+        TieBreak::Random(seed) => {
+            // One more round of mixing spreads the hash over its low bits.
+            let drawn = hash::mix(row_hash(seed), 0x71e5) % (others as u64 + 1);
+            (std::iter::once(first).chain(tied).nth(drawn as usize).unwrap_or(first), true)
+        }
+    }
+}
+
+/// How clearly the best class leads.
+pub(crate) fn margin(surprisals: &[f64]) -> f64 {
+    let mut best = [f64::INFINITY; 2];
+    for &s in surprisals {
+        if s < best[0] {
+            best = [s, best[0]];
+        } else if s < best[1] {
+            best[1] = s;
+        }
+    }
+    if best[0].is_infinite() { 0.0 } else { -(best[0] - best[1]).exp_m1() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_are_relative() {
+        assert_eq!(tied(&[2.0, 2.0 * (1.0 + 5e-11), 2.1], 1.0), [0, 1]);
+        assert_eq!(tied(&[0.0, 1e-300], 1.0), [0]);
+        assert_eq!(tied(&[f64::INFINITY; 2], 1.0), [0, 1]);
+        assert_eq!(first_best(&[2.0 * (1.0 + 5e-11), 2.0]), 0);
+    }
+
+    #[test]
+    fn random_ties_follow_seed_and_row_and_reach_everyone() {
+        let draw = |seed, row| {
+            decide(&[1.0, 1.0, 2.0, 1.0], tolerance(1.0), TieBreak::Random(seed), |seed| hash::mix(seed, row))
+                .0
+        };
+        assert_eq!(draw(1, 2), draw(1, 2));
+        let drawn: std::collections::BTreeSet<usize> = (0..100).map(|row| draw(7, row)).collect();
+        assert_eq!(drawn.into_iter().collect::<Vec<_>>(), [0, 1, 3]);
+        assert_eq!(decide(&[1.0, 1.0], tolerance(1.0), TieBreak::First, |_| 1), (0, true));
+    }
+
+    #[test]
+    fn the_margin_runs_from_tie_to_certainty() {
+        assert_eq!(margin(&[1.0, 1.0, 3.0]), 0.0);
+        assert!((margin(&[0.0, 2.0f64.ln()]) - 0.5).abs() < 1e-15);
+        assert_eq!(margin(&[700.0, f64::INFINITY]), 1.0);
+        assert_eq!(margin(&[0.3]), 1.0);
+    }
+}

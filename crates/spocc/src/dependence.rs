@@ -1,0 +1,138 @@
+//! Dependence: how much two classifiers' answers tell about each other.
+//!
+//! In: pair counts. Out: the dissimilarity `exp(-mutual information)` of every pair (paper, section 3.4).
+
+use crate::{
+    error::Error,
+    evidence::{Evidence, Level, Tally, map_tables, pair_index},
+    watch::Watch,
+};
+
+/// Dissimilarities of all pairs, 1 for independent classifiers, smaller the more they depend on each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dissimilarities {
+    n: usize,
+    /// Upper triangle, row by row.
+    values: Vec<f64>,
+}
+
+impl Dissimilarities {
+    /// Of every two classifiers of a panel.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LevelTooLow`] without pair counts or a tally, [`Error::MemoryLimit`] for a matrix that would
+    /// not fit, [`Error::Cancelled`].
+    pub fn new(evidence: &Evidence, watch: &Watch<'_>) -> Result<Self, Error> {
+        evidence.require("dependence", Level::Pairs)?;
+        let (n, s, total) = (evidence.n_classifiers(), evidence.n_labels(), evidence.total());
+        watch.allow(|| format!("dependence of {n} x {n} classifiers"), &[n, n, 4])?;
+        let nothing = Tally::empty(n);
+        let tally = evidence.tally().unwrap_or(&nothing);
+        let dissimilarity = |table: &[u64]| (-mutual_information(table, s, total)).exp();
+        Ok(Self { n, values: map_tables(evidence.pairs(), tally, s, watch, dissimilarity)? })
+    }
+
+    /// From the upper triangle of a symmetric matrix, row by row.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RowCount`] if there are not n (n - 1) / 2 values, [`Error::OutOfRange`] for one that is
+    /// negative or not a number.
+    pub fn from_condensed(n: usize, values: Vec<f64>) -> Result<Self, Error> {
+        let expected = n * n.saturating_sub(1) / 2;
+        if values.len() != expected {
+            return Err(Error::RowCount { what: "dissimilarities", expected, found: values.len() });
+        }
+        match values.iter().find(|value| !(value.is_finite() && **value >= 0.0)) {
+            Some(&found) => {
+                Err(Error::OutOfRange { what: "dissimilarity", expected: "a finite number from 0", found })
+            }
+            None => Ok(Self { n, values }),
+        }
+    }
+
+    /// Number of classifiers.
+    pub fn n_classifiers(&self) -> usize {
+        self.n
+    }
+
+    /// Dissimilarity of two classifiers; 0 of one with itself.
+    ///
+    /// # Panics
+    ///
+    /// If there are not that many classifiers.
+    pub fn get(&self, a: usize, b: usize) -> f64 {
+        assert!(a < self.n && b < self.n, "classifier {} of {}", a.max(b), self.n);
+        if a == b { 0.0 } else { self.values[pair_index(self.n, a.min(b), a.max(b))] }
+    }
+
+    /// The upper triangle, row by row.
+    pub fn condensed(&self) -> &[f64] {
+        &self.values
+    }
+}
+
+/// Mutual information of the two answers of a table of counts, over the rows where both spoke, as a share
+/// of all `total` rows: a tiny overlap must not look like a copy.
+///
+/// Every term `c ln c` is rounded to a multiple of 2^-40 of a row and added as an integer, so the sum
+/// does not depend on the order or the names of the labels, and copies tie exactly.
+pub(crate) fn mutual_information(table: &[u64], n_labels: usize, total: u64) -> f64 {
+    let mut rows = vec![0u64; n_labels];
+    let mut columns = vec![0u64; n_labels];
+    let mut sum = 0i128;
+    for (at, &count) in table.iter().enumerate().filter(|(_, count)| **count > 0) {
+        rows[at / n_labels] += count;
+        columns[at % n_labels] += count;
+        sum += entropy_term(count);
+    }
+    let both: u64 = rows.iter().sum();
+    if both == 0 {
+        return 0.0;
+    }
+    sum += entropy_term(both);
+    sum -= rows.iter().chain(&columns).map(|&count| entropy_term(count)).sum::<i128>();
+    // What is within the rounding of the terms is 0: a constant classifier shares exactly nothing.
+    let noise = (table.len() + 2 * n_labels) as i128 + entropy_term(both) / (1 << 50);
+    let information = if sum <= noise { 0 } else { sum };
+    information as f64 / FIXED / total as f64
+}
+
+const FIXED: f64 = (1u64 << 40) as f64;
+
+/// `c ln c` in fixed point.
+fn entropy_term(count: u64) -> i128 {
+    if count <= 1 {
+        return 0;
+    }
+    let count = count as f64;
+    (count * count.ln() * FIXED).round() as i128
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn independent_answers_share_nothing_and_copies_share_their_entropy() {
+        assert_eq!(mutual_information(&[4, 8, 2, 4], 2, 18), 0.0);
+        let copy = mutual_information(&[6, 0, 0, 2], 2, 8);
+        let entropy = -(0.75f64 * 0.75f64.ln() + 0.25 * 0.25f64.ln());
+        assert!((copy - entropy).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_names_of_the_answers_do_not_matter() {
+        let table = [3, 1, 4, 1, 5, 9, 2, 6, 5];
+        let renamed = [9, 1, 5, 4, 3, 1, 5, 2, 6]; // rows 1 0 2, columns 2 0 1
+        let information = |table: &[u64]| mutual_information(table, 3, 36).to_bits();
+        assert_eq!(information(&table), information(&renamed));
+    }
+
+    #[test]
+    fn a_small_overlap_counts_little() {
+        let overlap = mutual_information(&[1, 0, 0, 1], 2, 1000);
+        assert!((overlap - 2.0 * 2.0f64.ln() / 1000.0).abs() < 1e-15);
+    }
+}

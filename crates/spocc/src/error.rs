@@ -1,0 +1,283 @@
+//! The one error type: where, what was expected, what was found.
+
+use crate::{Level, Method, Tuning};
+
+/// Everything the engine can refuse.
+///
+/// Each message is one line that lets the reader mend the input without reading this source.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Two classifiers, classes or cells share a name.
+    #[error("{what}: expected distinct names, found `{name}` twice")]
+    DuplicateName {
+        /// What was being named.
+        what: &'static str,
+        /// The repeated name.
+        name: String,
+    },
+    /// A panel without classifiers.
+    #[error("classifiers: expected at least one, found none")]
+    NoClassifiers,
+    /// A row with too many or too few answers.
+    #[error("row {row}: expected {expected} answers, found {found}")]
+    RowWidth {
+        /// Row, counted from 1.
+        row: usize,
+        /// Number of classifiers.
+        expected: usize,
+        /// Number of answers given.
+        found: usize,
+    },
+    /// Two columns that should be equally long are not.
+    #[error("{what}: expected {expected} rows, found {found}")]
+    RowCount {
+        /// The column at fault.
+        what: &'static str,
+        /// Rows of the predictions.
+        expected: usize,
+        /// Rows of the column.
+        found: usize,
+    },
+    /// The same classifier answered the same row twice.
+    #[error("row {row}: expected one answer of `{classifier}`, found two")]
+    RepeatedCell {
+        /// Row, counted from 1.
+        row: usize,
+        /// Who answered twice.
+        classifier: String,
+    },
+    /// A classifier the other side does not know.
+    #[error("classifier `{name}`: expected one of {known}, found no such column")]
+    UnknownClassifier {
+        /// The name asked for.
+        name: String,
+        /// The names that are there.
+        known: String,
+    },
+    /// A number that cannot be a label.
+    #[error("label {found}: expected a whole number, a text or a boolean")]
+    LabelNotWhole {
+        /// The number.
+        found: f64,
+    },
+    /// More distinct labels than an id can hold.
+    #[error("labels: expected at most {limit} distinct ones, found more")]
+    TooManyLabels {
+        /// The largest number of labels.
+        limit: usize,
+    },
+    /// An id that names no label.
+    #[error("row {row}: expected a label id below {expected}, found {found}")]
+    LabelId {
+        /// Row, counted from 1.
+        row: usize,
+        /// Number of labels.
+        expected: usize,
+        /// The id.
+        found: usize,
+    },
+    /// A truth outside the list of classes.
+    #[error("row {row}: expected a truth among the classes {classes}, found `{found}`")]
+    TruthNotAClass {
+        /// Row, counted from 1.
+        row: usize,
+        /// The truth given.
+        found: String,
+        /// The classes.
+        classes: String,
+    },
+    /// A weight that is negative, not finite, or too small or large for exact sums.
+    #[error("row {row}: expected a weight of 0 or between {smallest} and {largest}, found {found}")]
+    BadWeight {
+        /// Row, counted from 1.
+        row: usize,
+        /// The weight.
+        found: f64,
+        /// Smallest weight that is not zero.
+        smallest: f64,
+        /// Largest weight.
+        largest: f64,
+    },
+    /// A count that no longer fits.
+    #[error("{what}: expected a total below 2^64 units, found more (rescale the weights)")]
+    Overflow {
+        /// Which count.
+        what: &'static str,
+    },
+    /// There is nothing to learn from.
+    #[error("truth: expected at least one labelled row, found none")]
+    NoLabelledRows,
+    /// Two pieces of evidence about different panels.
+    #[error("evidence: expected the same classifiers on both sides, found {difference}")]
+    DifferentClassifiers {
+        /// The names on one side only.
+        difference: String,
+    },
+    /// Two pieces of evidence about different questions.
+    #[error("evidence: expected the same classes on both sides, found {difference}")]
+    DifferentClasses {
+        /// How the class lists differ.
+        difference: String,
+    },
+    /// Two pieces of evidence of different depth.
+    #[error("evidence: expected {expected} on both sides, found {found} (reduce the richer one first)")]
+    DifferentLevels {
+        /// Level of the left side.
+        expected: Level,
+        /// Level of the right side.
+        found: Level,
+    },
+    /// The evidence is not deep enough for what was asked.
+    #[error("{what}: expected evidence with {needs}, found {found}")]
+    LevelTooLow {
+        /// What was asked.
+        what: String,
+        /// The level it needs.
+        needs: Level,
+        /// The level there is.
+        found: Level,
+    },
+    /// Something would not fit into the memory the caller allows.
+    #[error("{what}: expected at most {limit} bytes of memory, found a need of about {needed}")]
+    MemoryLimit {
+        /// What would be too large.
+        what: String,
+        /// Estimate in bytes.
+        needed: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// A tuning that makes no sense for this method or this evidence.
+    #[error("{method}: expected {expected}, found {found} tuning")]
+    TuningRefused {
+        /// The method.
+        method: Method,
+        /// What it takes.
+        expected: &'static str,
+        /// What was asked.
+        found: Tuning,
+    },
+    /// A number outside its range.
+    #[error("{what}: expected {expected}, found {found}")]
+    OutOfRange {
+        /// The quantity.
+        what: &'static str,
+        /// Its range.
+        expected: &'static str,
+        /// The number given.
+        found: f64,
+    },
+    /// A word that is none of the choices.
+    #[error("{what}: expected one of {expected}, found `{found}`")]
+    UnknownWord {
+        /// The choice.
+        what: &'static str,
+        /// The words it takes.
+        expected: String,
+        /// The word given.
+        found: String,
+    },
+    /// The progress callback asked to stop.
+    #[error("stopped on request")]
+    Cancelled,
+    /// Strict prediction met a label the model does not know.
+    #[error("row {row}: expected `{classifier}` to say a label known to the model, found `{found}`")]
+    UnseenLabel {
+        /// Row, counted from 1.
+        row: usize,
+        /// Who said it.
+        classifier: String,
+        /// The label.
+        found: String,
+    },
+    /// A row number past the end.
+    #[error("row {row}: expected a row from 1 to {rows}")]
+    NoSuchRow {
+        /// Row, counted from 1.
+        row: usize,
+        /// Number of rows.
+        rows: usize,
+    },
+    /// A method that cannot grow, or a model that no longer holds its evidence.
+    #[error("append: expected {expected}, found {found}")]
+    CannotAppend {
+        /// What appending needs.
+        expected: &'static str,
+        /// What was given.
+        found: String,
+    },
+    /// The bytes are something else.
+    #[error("{expected} file: expected to begin with the mark of one, found other bytes")]
+    NotOurs {
+        /// What was asked for: model or evidence.
+        expected: &'static str,
+    },
+    /// A file of the sister kind.
+    #[error("{expected} file: expected a {expected}, found a {found}")]
+    WrongKind {
+        /// What was asked for.
+        expected: &'static str,
+        /// What it is.
+        found: &'static str,
+    },
+    /// The file was written by a newer version.
+    #[error("file version: expected at most {newest}, found {found} (written by a newer spocc)")]
+    FutureVersion {
+        /// Newest version this build reads.
+        newest: u32,
+        /// Version of the file.
+        found: u32,
+    },
+    /// The file ends too early.
+    #[error("file length: expected {expected} bytes, found {found} (cut short)")]
+    Truncated {
+        /// Bytes announced.
+        expected: u64,
+        /// Bytes there.
+        found: u64,
+    },
+    /// The file goes on after its end, or announces more than the caller allows.
+    #[error("file length: expected at most {expected} bytes, found {found}")]
+    Oversized {
+        /// Bytes allowed.
+        expected: u64,
+        /// Bytes there or announced.
+        found: u64,
+    },
+    /// Some byte changed since the file was written.
+    #[error("checksum: expected {expected:08x}, found {found:08x} (the file is damaged)")]
+    Checksum {
+        /// Checksum in the file.
+        expected: u32,
+        /// Checksum of the bytes.
+        found: u32,
+    },
+    /// The checksum holds but the content contradicts itself.
+    #[error("file content: expected {expected}, found {found}")]
+    Inconsistent {
+        /// The rule that is broken.
+        expected: &'static str,
+        /// How.
+        found: String,
+    },
+}
+
+/// A list of names for a message, shortened when it is long.
+pub(crate) fn list<T: std::fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
+    const SHOWN: usize = 8;
+    let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
+    let more = names.len().saturating_sub(SHOWN);
+    let shown = names[..names.len() - more].join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
+}
+
+/// Finds the choice whose name is `word`.
+pub(crate) fn choose<T: Copy + std::fmt::Display>(
+    what: &'static str,
+    all: &[T],
+    word: &str,
+) -> Result<T, Error> {
+    let found = all.iter().find(|choice| choice.to_string() == word).copied();
+    found.ok_or_else(|| Error::UnknownWord { what, expected: list(all), found: word.to_owned() })
+}

@@ -1,0 +1,206 @@
+//! From rows to evidence: one pass, in as many pieces as there are cores.
+
+use crate::{
+    error::{Error, list},
+    evidence::{Evidence, Level, pairs::Pairs, tally::Tally},
+    labels::{Label, Labels, MISSING},
+    parallel,
+    predictions::{Predictions, Truth},
+    watch::Watch,
+};
+
+/// Binary digits after the point of a row's weight: sums of weights stay exact.
+pub(crate) const WEIGHT_BITS: u32 = 30;
+
+/// How rows are counted.
+#[derive(Clone, Debug, Default)]
+pub struct Counting<'a> {
+    /// How much to keep; the tally by default.
+    pub level: Level,
+    /// Exactly the classes that may be decided; by default every truth and answer seen.
+    pub classes: Option<Vec<Label>>,
+    /// One weight per row, or how often a row of a grouped table occurred; by default 1 each.
+    pub weights: Option<&'a [f64]>,
+}
+
+impl Evidence {
+    /// Counts the rows whose truth is known.
+    ///
+    /// ```
+    /// use spocc::{Counting, Evidence, Predictions, Truth, Watch};
+    /// let mut rows = Predictions::builder(["ann", "bob"])?;
+    /// rows.push([Some("cat"), Some("dog")])?;
+    /// rows.push([Some("dog"), Some("dog")])?;
+    /// let truth = Truth::new([Some("cat"), Some("dog")])?;
+    /// let evidence = Evidence::count(&rows.finish(), &truth, &Counting::default(), &Watch::default())?;
+    /// assert_eq!(evidence.count_of(1, "dog", "cat"), 1.0);
+    /// # Ok::<(), spocc::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RowCount`] if predictions, truth and weights are not equally long, [`Error::TruthNotAClass`],
+    /// [`Error::BadWeight`], [`Error::MemoryLimit`], [`Error::Overflow`], [`Error::Cancelled`].
+    pub fn count(
+        predictions: &Predictions,
+        truth: &Truth,
+        options: &Counting<'_>,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
+        let rows = Rows::new(predictions, truth, options)?;
+        let mut evidence = rows.marginals(watch)?;
+        match options.level {
+            Level::Marginals => {}
+            Level::Pairs => evidence.pairs = Some(rows.pairs(watch)?),
+            Level::Tally => evidence.tally = Some(rows.tally(watch)?),
+        }
+        evidence.without_unseen_labels(watch)
+    }
+
+    /// Counts with the default settings: the whole tally, classes as met, weight 1.
+    ///
+    /// # Errors
+    ///
+    /// As [`count`](Self::count).
+    pub fn new(predictions: &Predictions, truth: &Truth) -> Result<Self, Error> {
+        Self::count(predictions, truth, &Counting::default(), &Watch::default())
+    }
+}
+
+/// Rows ready to be counted.
+struct Rows<'a> {
+    predictions: &'a Predictions,
+    labels: Labels,
+    /// From the predictions' own ids to `labels`.
+    map: Vec<u16>,
+    /// Class of each row, or [`MISSING`].
+    truths: Vec<u16>,
+    units: Option<Vec<u64>>,
+    fraction_bits: u32,
+}
+
+impl<'a> Rows<'a> {
+    fn new(predictions: &'a Predictions, truth: &Truth, options: &Counting<'_>) -> Result<Self, Error> {
+        let expected = predictions.n_rows();
+        if truth.n_rows() != expected {
+            return Err(Error::RowCount { what: "truth", expected, found: truth.n_rows() });
+        }
+        let (units, fraction_bits) = match options.weights {
+            Some(weights) if weights.len() != expected => {
+                return Err(Error::RowCount { what: "weights", expected, found: weights.len() });
+            }
+            Some(weights) => fixed_point(weights).map(|(units, bits)| (Some(units), bits))?,
+            None => (None, 0),
+        };
+        let said = predictions.labels().iter().cloned();
+        let labels = match &options.classes {
+            Some(classes) => Labels::closed(classes, said)?,
+            None => Labels::open(said.chain(truth.labels().iter().cloned()))?,
+        };
+        let classes = labels.translate(truth.labels());
+        let is_class = |id: u16| usize::from(id) < labels.n_classes();
+        let mut truths = Vec::with_capacity(expected);
+        for (row, &id) in truth.ids().iter().enumerate() {
+            let counts = units.as_ref().is_none_or(|units| units[row] > 0);
+            let class = if id == MISSING || !counts { MISSING } else { classes[usize::from(id)] };
+            if id != MISSING && counts && !is_class(class) {
+                let found = truth.labels()[usize::from(id)].to_string();
+                return Err(Error::TruthNotAClass { row: row + 1, found, classes: list(labels.classes()) });
+            }
+            truths.push(class);
+        }
+        let map = labels.translate(predictions.labels());
+        Ok(Self { predictions, labels, map, truths, units, fraction_bits })
+    }
+
+    /// (row number, class, units) of the rows in a range whose truth is known.
+    fn labelled(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = (usize, u16, u64)> + '_ {
+        let known = move |row: usize| {
+            let class = self.truths[row];
+            let units = self.units.as_ref().map_or(1, |units| units[row]);
+            (class != MISSING).then_some((row, class, units))
+        };
+        range.filter_map(known)
+    }
+
+    fn marginals(&self, watch: &Watch<'_>) -> Result<Evidence, Error> {
+        let n = self.predictions.n_rows();
+        let (k, raw, l) = (self.predictions.n_classifiers(), self.map.len(), self.labels.n_classes());
+        let s = self.labels.len();
+        watch.allow(|| format!("confusion of {k} classifiers, {s} answers, {l} classes"), &[k, s, l, 16])?;
+        watch.report("counting", 0, n)?;
+        let pieces = if k * raw * l <= 1 << 17 { parallel::threads() } else { 1 };
+        let grid = self.predictions.grid();
+        let parts = parallel::map_ranges(n, n.div_ceil(pieces), |range| {
+            let mut confusion = vec![0u64; k * raw * l];
+            let mut class_counts = vec![0u64; l];
+            for (row, class, units) in self.labelled(range) {
+                let i = usize::from(class);
+                class_counts[i] += units;
+                grid.row(row).for_each(|k, j| confusion[(k * raw + usize::from(j)) * l + i] += units);
+            }
+            (confusion, class_counts)
+        });
+        let mut class_counts = vec![0u64; l];
+        let mut confusion = vec![0u64; k * s * l];
+        for (part, classes) in &parts {
+            class_counts.iter_mut().zip(classes).for_each(|(sum, count)| *sum += count);
+            for (from, cells) in part.chunks(l.max(1)).enumerate() {
+                let to = (from / raw * s + usize::from(self.map[from % raw])) * l;
+                confusion[to..to + l].iter_mut().zip(cells).for_each(|(sum, count)| *sum += count);
+            }
+        }
+        Ok(Evidence {
+            classifiers: self.predictions.classifiers().to_vec(),
+            labels: self.labels.clone(),
+            fraction_bits: self.fraction_bits,
+            class_counts,
+            confusion,
+            pairs: None,
+            tally: None,
+        })
+    }
+
+    fn pairs(&self, watch: &Watch<'_>) -> Result<Pairs, Error> {
+        let n = self.predictions.n_rows();
+        let mut grid = self.predictions.grid().clone();
+        grid.relabel(&self.map);
+        let mut pairs = Pairs::empty(self.predictions.n_classifiers(), self.labels.len(), watch)?;
+        for (row, _, units) in self.labelled(0..n) {
+            pairs.add(grid.row(row), units);
+        }
+        Ok(pairs)
+    }
+
+    fn tally(&self, watch: &Watch<'_>) -> Result<Tally, Error> {
+        let n = self.predictions.n_rows();
+        let (grid, width) = (self.predictions.grid(), self.predictions.n_classifiers());
+        watch.report("tallying", 0, n)?;
+        let parts = parallel::map_ranges(n, n.div_ceil(parallel::threads()), |range| {
+            let length = range.len();
+            let rows = self.labelled(range).map(|(row, class, units)| (grid.row(row), class, units));
+            Tally::of(width, rows, length, &self.map, watch)
+        });
+        parts.into_iter().try_fold(Tally::empty(width), |sum, part| sum.plus(&part?))
+    }
+}
+
+/// Weights as whole units: ones if all weights are whole, else of 2^-30.
+fn fixed_point(weights: &[f64]) -> Result<(Vec<u64>, u32), Error> {
+    let whole = weights.iter().all(|weight| weight.fract() == 0.0);
+    let bits = if whole { 0 } else { WEIGHT_BITS };
+    let unit = (1u64 << bits) as f64;
+    // 2^63 leaves room to add the last row before the total is checked.
+    let largest = (1u64 << (63 - bits)) as f64;
+    let mut total: u64 = 0;
+    let mut units = Vec::with_capacity(weights.len());
+    for (row, &weight) in weights.iter().enumerate() {
+        let scaled = (weight * unit).round();
+        if !(0.0..=largest).contains(&weight) || (weight > 0.0 && scaled < 1.0) {
+            return Err(Error::BadWeight { row: row + 1, found: weight, smallest: 1.0 / unit, largest });
+        }
+        total = total.checked_add(scaled as u64).ok_or(Error::Overflow { what: "weights" })?;
+        units.push(scaled as u64);
+    }
+    Ok((units, bits))
+}

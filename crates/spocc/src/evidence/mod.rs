@@ -1,0 +1,457 @@
+//! Evidence: counts that add up.
+//!
+//! In: predictions and truth. Out: everything any combiner learns from, as sums over rows (paper, section 2.2).
+//! The evidence of two halves is the sum of their evidence, exactly, in integers, so rows may come in any
+//! order, in any number of pieces, from any number of machines.
+//!
+//! Index order, here and everywhere: classifier `k`, what it said `j`, what was true `i`.
+
+mod counting;
+mod pairs;
+mod tally;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::{Error, list},
+    labels::{Label, Labels, MISSING},
+    watch::Watch,
+};
+
+pub use counting::Counting;
+pub(crate) use counting::WEIGHT_BITS;
+pub(crate) use pairs::{Pairs, map_tables, pair_index, weight as pattern_weight};
+pub(crate) use tally::Tally;
+
+/// How much of the rows the evidence keeps; each level holds what the ones before it hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Level {
+    /// Class counts and one confusion table per classifier; its size does not depend on the rows.
+    Marginals,
+    /// Marginals and one table per pair of classifiers: needed to see who depends on whom.
+    Pairs,
+    /// How often each pattern of answers occurred with each truth: everything there is to know.
+    #[default]
+    Tally,
+}
+
+impl std::fmt::Display for Level {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(match self {
+            Self::Marginals => "marginals",
+            Self::Pairs => "pair counts",
+            Self::Tally => "a tally",
+        })
+    }
+}
+
+/// Mergeable counts of how a panel answered rows whose truth is known.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Evidence {
+    classifiers: Vec<String>,
+    labels: Labels,
+    /// Counts are in units of 2^-fraction_bits rows: 0 for whole counts, [`WEIGHT_BITS`] for weights.
+    fraction_bits: u32,
+    class_counts: Vec<u64>,
+    confusion: Vec<u64>,
+    pairs: Option<Pairs>,
+    tally: Option<Tally>,
+}
+
+impl Evidence {
+    /// No rows yet: the zero of [`merge`](Self::merge).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoClassifiers`], [`Error::DuplicateName`].
+    pub fn empty<S: Into<String>>(
+        classifiers: impl IntoIterator<Item = S>,
+        classes: Option<&[Label]>,
+        level: Level,
+    ) -> Result<Self, Error> {
+        let nothing = crate::Predictions::builder(classifiers)?.finish();
+        let options = Counting { level, classes: classes.map(<[Label]>::to_vec), weights: None };
+        Self::count(&nothing, &crate::Truth::default(), &options, &Watch::default())
+    }
+
+    /// The classifiers' names.
+    pub fn classifiers(&self) -> &[String] {
+        &self.classifiers
+    }
+
+    /// Classes and other answers.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// How much it holds.
+    pub fn level(&self) -> Level {
+        match (&self.tally, &self.pairs) {
+            (Some(_), _) => Level::Tally,
+            (None, Some(_)) => Level::Pairs,
+            (None, None) => Level::Marginals,
+        }
+    }
+
+    /// Number of labelled rows, or the sum of their weights.
+    pub fn n_rows(&self) -> f64 {
+        self.rows_of(self.total())
+    }
+
+    /// Number of rows, or sum of weights, in which classifier `k` said `said` and `truth` was true.
+    pub fn count_of(&self, k: usize, said: impl Into<Label>, truth: impl Into<Label>) -> f64 {
+        let ids = self.labels.translate(&[said.into(), truth.into()]);
+        let known = k < self.n_classifiers() && ids[0] != MISSING && usize::from(ids[1]) < self.n_classes();
+        if known { self.rows_of(self.row(k, ids[0])[usize::from(ids[1])]) } else { 0.0 }
+    }
+
+    /// Whether weights other than whole numbers were counted.
+    pub fn is_weighted(&self) -> bool {
+        self.fraction_bits > 0
+    }
+
+    /// Number of distinct patterns of answers, if there is a tally.
+    pub fn n_patterns(&self) -> Option<usize> {
+        self.tally.as_ref().map(Tally::n_patterns)
+    }
+
+    pub(crate) fn n_classifiers(&self) -> usize {
+        self.classifiers.len()
+    }
+
+    pub(crate) fn n_classes(&self) -> usize {
+        self.labels.n_classes()
+    }
+
+    pub(crate) fn n_labels(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// What one row counts.
+    pub(crate) fn unit(&self) -> u64 {
+        1 << self.fraction_bits
+    }
+
+    pub(crate) fn rows_of(&self, count: u64) -> f64 {
+        count as f64 / self.unit() as f64
+    }
+
+    pub(crate) fn total(&self) -> u64 {
+        self.class_counts.iter().sum()
+    }
+
+    pub(crate) fn class_counts(&self) -> &[u64] {
+        &self.class_counts
+    }
+
+    /// Counts of the classes among rows of which classifier `k` said `j`.
+    pub(crate) fn row(&self, k: usize, j: u16) -> &[u64] {
+        let at = (k * self.n_labels() + usize::from(j)) * self.n_classes();
+        &self.confusion[at..at + self.n_classes()]
+    }
+
+    /// The whole table of classifier `k`, answer after answer.
+    pub(crate) fn confusion(&self, k: usize) -> &[u64] {
+        let size = self.n_labels() * self.n_classes();
+        &self.confusion[k * size..(k + 1) * size]
+    }
+
+    /// How often classifier `k` gave each answer.
+    pub(crate) fn said(&self, k: usize) -> Vec<u64> {
+        (0..self.n_labels()).map(|j| self.row(k, j as u16).iter().sum()).collect()
+    }
+
+    pub(crate) fn spoken(&self, k: usize) -> u64 {
+        self.confusion(k).iter().sum()
+    }
+
+    pub(crate) fn right(&self, k: usize) -> u64 {
+        (0..self.n_classes()).map(|i| self.row(k, i as u16)[i]).sum()
+    }
+
+    /// Accuracy of every classifier; on rows where it was silent it counts as an average member of the panel,
+    /// so that a worker who was right once does not outrank everyone.
+    pub(crate) fn accuracies(&self) -> Vec<f64> {
+        let (right, spoken): (Vec<u64>, Vec<u64>) =
+            (0..self.n_classifiers()).map(|k| (self.right(k), self.spoken(k))).unzip();
+        let sum = |counts: &[u64]| counts.iter().map(|count| u128::from(*count)).sum::<u128>() as f64;
+        let panel = sum(&right) / sum(&spoken).max(1.0);
+        let total = self.total();
+        let accuracy =
+            |(right, spoken): (&u64, &u64)| (*right as f64 + (total - spoken) as f64 * panel) / total as f64;
+        right.iter().zip(&spoken).map(accuracy).collect()
+    }
+
+    /// The class most often true, the first of several.
+    pub(crate) fn most_frequent_class(&self) -> usize {
+        (0..self.n_classes()).rev().max_by_key(|&i| self.class_counts[i]).unwrap_or(0)
+    }
+
+    pub(crate) fn pairs(&self) -> Option<&Pairs> {
+        self.pairs.as_ref()
+    }
+
+    pub(crate) fn tally(&self) -> Option<&Tally> {
+        self.tally.as_ref()
+    }
+
+    /// Refuses to go on unless the evidence holds `needs`.
+    pub(crate) fn require(&self, what: impl std::fmt::Display, needs: Level) -> Result<(), Error> {
+        if self.level() >= needs {
+            return Ok(());
+        }
+        Err(Error::LevelTooLow { what: what.to_string(), needs, found: self.level() })
+    }
+
+    /// Adds the evidence of other rows about the same panel: exact, in any order, in any grouping.
+    ///
+    /// Classifiers and classes are aligned by name. Of two orders of the classifiers the alphabetically first
+    /// is kept, so that `a + b` and `b + a` are the same bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DifferentClassifiers`], [`Error::DifferentClasses`], [`Error::DifferentLevels`],
+    /// [`Error::Overflow`], [`Error::MemoryLimit`].
+    pub fn merge(&self, other: &Self, watch: &Watch<'_>) -> Result<Self, Error> {
+        if self.level() != other.level() {
+            return Err(Error::DifferentLevels { expected: self.level(), found: other.level() });
+        }
+        let order =
+            if self.classifiers <= other.classifiers { &self.classifiers } else { &other.classifiers };
+        let only = |a: &Self, b: &Self| -> Vec<String> {
+            a.classifiers
+                .iter()
+                .filter(|name| !b.classifiers.contains(name))
+                .map(|name| format!("`{name}`"))
+                .collect()
+        };
+        let different = [only(self, other), only(other, self)].concat();
+        if !different.is_empty() {
+            let difference = format!("{} on one side only", list(different));
+            return Err(Error::DifferentClassifiers { difference });
+        }
+        let labels = self.labels.union(&other.labels)?;
+        let bits = self.fraction_bits.max(other.fraction_bits);
+        let mut sum = self.aligned(order, &labels, bits, watch)?;
+        let part = other.aligned(order, &labels, bits, watch)?;
+        sum.total().checked_add(part.total()).ok_or(Error::Overflow { what: "merged rows" })?;
+        let add =
+            |to: &mut [u64], from: &[u64]| to.iter_mut().zip(from).for_each(|(sum, count)| *sum += count);
+        add(&mut sum.class_counts, &part.class_counts);
+        add(&mut sum.confusion, &part.confusion);
+        if let (Some(sum), Some(part)) = (&mut sum.pairs, &part.pairs) {
+            sum.plus(part);
+        }
+        if let (Some(tally), Some(part)) = (&sum.tally, &part.tally) {
+            let tally = tally.plus(part)?;
+            watch.allow(|| format!("tally of {} patterns", tally.n_patterns()), &[tally.bytes()])?;
+            sum.tally = Some(tally);
+        }
+        Ok(sum)
+    }
+
+    /// The evidence about these classifiers only, in this order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownClassifier`], [`Error::DuplicateName`], [`Error::NoClassifiers`], [`Error::MemoryLimit`].
+    pub fn select<S: AsRef<str>>(&self, classifiers: &[S], watch: &Watch<'_>) -> Result<Self, Error> {
+        // A builder judges a list of names; nothing else of it is used.
+        crate::Predictions::builder(classifiers.iter().map(|name| name.as_ref().to_owned()))?;
+        let find = |name: &S| {
+            self.classifiers.iter().position(|known| known == name.as_ref()).ok_or_else(|| {
+                Error::UnknownClassifier { name: name.as_ref().to_owned(), known: list(&self.classifiers) }
+            })
+        };
+        let kept = classifiers.iter().map(find).collect::<Result<Vec<usize>, Error>>()?;
+        let identity: Vec<u16> = (0..self.n_labels() as u16).collect();
+        let pairs = self.pairs.as_ref().map(|pairs| pairs.project(&kept, &identity, self.n_labels(), watch));
+        let project = |tally: &Tally| tally.project(&kept, |id| id.unwrap_or(MISSING), watch);
+        Ok(Self {
+            classifiers: kept.iter().map(|&k| self.classifiers[k].clone()).collect(),
+            labels: self.labels.clone(),
+            fraction_bits: self.fraction_bits,
+            class_counts: self.class_counts.clone(),
+            confusion: kept.iter().flat_map(|&k| self.confusion(k).iter().copied()).collect(),
+            pairs: pairs.transpose()?,
+            tally: self.tally.as_ref().map(project).transpose()?,
+        })
+    }
+
+    /// The same rows with less detail; asking for more than there is changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MemoryLimit`] if pair counts made from a tally would not fit.
+    pub fn reduce_to(&self, level: Level, watch: &Watch<'_>) -> Result<Self, Error> {
+        if level >= self.level() {
+            return Ok(self.clone());
+        }
+        let pairs = match (&self.tally, level) {
+            (Some(tally), Level::Pairs) => {
+                let mut pairs = Pairs::empty(self.n_classifiers(), self.n_labels(), watch)?;
+                (0..tally.n_patterns()).for_each(|p| pairs.add(tally.pattern(p), pattern_weight(tally, p)));
+                Some(pairs)
+            }
+            _ => None,
+        };
+        Ok(Self { pairs, tally: None, ..self.clone() })
+    }
+
+    /// The same rows with silence as one more answer that every classifier can give.
+    pub(crate) fn with_silence_as_answer(&self, watch: &Watch<'_>) -> Result<Self, Error> {
+        let labels = self.labels.with_silence()?;
+        let map = labels.translate(self.labels.all());
+        let silence = usize::from(labels.silence());
+        let everyone: Vec<usize> = (0..self.n_classifiers()).collect();
+        let mut filled = self.relabelled(labels, &map, watch)?;
+        let (s, l) = (filled.n_labels(), filled.n_classes());
+        for k in 0..self.n_classifiers() {
+            for i in 0..l {
+                let spoken: u64 = (0..s).map(|j| filled.row(k, j as u16)[i]).sum();
+                filled.confusion[(k * s + silence) * l + i] = self.class_counts[i] - spoken;
+            }
+        }
+        let said: Vec<Vec<u64>> = everyone.iter().map(|&k| filled.said(k)).collect();
+        let total = self.total();
+        if let Some(pairs) = &mut filled.pairs {
+            pairs.fill_silence(silence, &said, total);
+        }
+        if let Some(tally) = &filled.tally {
+            watch.allow(
+                || "tally with silence as an answer".to_owned(),
+                &[tally.n_patterns(), everyone.len(), 2],
+            )?;
+            filled.tally = Some(tally.project(&everyone, |id| id.unwrap_or(silence as u16), watch)?);
+        }
+        Ok(filled)
+    }
+
+    fn aligned(
+        &self,
+        order: &[String],
+        labels: &Labels,
+        bits: u32,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
+        let mut aligned = if self.classifiers == order { self.clone() } else { self.select(order, watch)? };
+        if !aligned.labels.is_identical(labels) {
+            let map = labels.translate(self.labels.all());
+            aligned = aligned.relabelled(labels.clone(), &map, watch)?;
+        }
+        if aligned.fraction_bits < bits {
+            let factor = 1u64 << (bits - aligned.fraction_bits);
+            tally::scale(&mut aligned.class_counts, factor)?;
+            aligned
+                .class_counts
+                .iter()
+                .try_fold(0u64, |sum, count| sum.checked_add(*count))
+                .ok_or(Error::Overflow { what: "weights" })?;
+            tally::scale(&mut aligned.confusion, factor)?;
+            aligned.pairs.as_mut().map_or(Ok(()), |pairs| pairs.scale(factor))?;
+            aligned.tally.as_mut().map_or(Ok(()), |tally| tally.scale(factor))?;
+            aligned.fraction_bits = bits;
+        }
+        Ok(aligned)
+    }
+
+    /// The same counts under other labels; `map` keeps the order of the labels that occur.
+    fn relabelled(&self, labels: Labels, map: &[u16], watch: &Watch<'_>) -> Result<Self, Error> {
+        let (s, l) = (labels.len(), labels.n_classes());
+        watch.allow(
+            || format!("confusion of {} classifiers", self.n_classifiers()),
+            &[self.n_classifiers(), s, l, 8],
+        )?;
+        let mut class_counts = vec![0; l];
+        for (i, &count) in self.class_counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            class_counts[usize::from(map[i])] = count;
+        }
+        let mut confusion = vec![0; self.n_classifiers() * s * l];
+        for k in 0..self.n_classifiers() {
+            for (at, &count) in self.confusion(k).iter().enumerate().filter(|(_, count)| **count > 0) {
+                let (j, i) = (map[at / self.n_classes()], map[at % self.n_classes()]);
+                confusion[(k * s + usize::from(j)) * l + usize::from(i)] = count;
+            }
+        }
+        let everyone: Vec<usize> = (0..self.n_classifiers()).collect();
+        let pairs = self.pairs.as_ref().map(|pairs| pairs.project(&everyone, map, s, watch)).transpose()?;
+        let mut tally = self.tally.clone();
+        tally.iter_mut().for_each(|tally| tally.relabel(map));
+        let (classifiers, fraction_bits) = (self.classifiers.clone(), self.fraction_bits);
+        Ok(Self { classifiers, labels, fraction_bits, class_counts, confusion, pairs, tally })
+    }
+
+    /// Forgets labels that occur in no labelled row, so that evidence depends on labelled rows alone.
+    fn without_unseen_labels(self, watch: &Watch<'_>) -> Result<Self, Error> {
+        let mut seen: Vec<bool> =
+            (0..self.n_labels()).map(|id| self.class_counts.get(id).is_some_and(|n| *n > 0)).collect();
+        for k in 0..self.n_classifiers() {
+            self.said(k).iter().zip(&mut seen).for_each(|(said, seen)| *seen |= *said > 0);
+        }
+        let labels = self.labels.retain(|id| seen[id]);
+        if labels.len() == self.n_labels() {
+            return Ok(self);
+        }
+        let map = labels.translate(self.labels.all());
+        self.relabelled(labels, &map, watch)
+    }
+
+    /// Whether both hold the same counts about the same labels, classifiers in the same order.
+    pub(crate) fn has_counts_of(&self, other: &Self) -> bool {
+        self.classifiers == other.classifiers
+            && self.labels.all() == other.labels.all()
+            && self.fraction_bits == other.fraction_bits
+            && self.class_counts == other.class_counts
+            && self.confusion == other.confusion
+            && self.pairs == other.pairs
+            && self.tally == other.tally
+    }
+
+    /// Refuses counts that no rows could have given; for evidence read from a file.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let wrong = |expected, found: &str| Err(Error::Inconsistent { expected, found: found.to_owned() });
+        crate::Predictions::builder(self.classifiers.iter().cloned())?;
+        self.labels.check()?;
+        if self.fraction_bits != 0 && self.fraction_bits != WEIGHT_BITS {
+            return wrong("weights of 0 or 30 binary digits", "others");
+        }
+        let (k, s, l) = (self.n_classifiers(), self.n_labels(), self.n_classes());
+        let size = k.checked_mul(s).and_then(|size| size.checked_mul(l));
+        if size != Some(self.confusion.len()) || self.class_counts.len() != l {
+            return wrong("one confusion table per classifier", "another size");
+        }
+        if self.class_counts.iter().try_fold(0u64, |sum, count| sum.checked_add(*count)).is_none() {
+            return wrong("a total below 2^64", "more");
+        }
+        for k in 0..k {
+            for i in 0..l {
+                let spoken = (0..s).try_fold(0u64, |sum, j| sum.checked_add(self.row(k, j as u16)[i]));
+                if spoken.is_none_or(|spoken| spoken > self.class_counts[i]) {
+                    return wrong("no more answers than rows of a class", "more");
+                }
+            }
+        }
+        self.pairs.as_ref().map_or(Ok(()), |pairs| pairs.check(k, s, self.total()))?;
+        if let Some(tally) = &self.tally {
+            tally.check(k, s, l)?;
+            if self.pairs.is_some() {
+                return wrong("pair counts or a tally", "both");
+            }
+            let mut class_counts = vec![0u128; l];
+            let mut confusion = vec![0u128; self.confusion.len()];
+            for (row, class, count) in tally.cells() {
+                class_counts[usize::from(class)] += u128::from(count);
+                row.for_each(|k, j| {
+                    confusion[(k * s + usize::from(j)) * l + usize::from(class)] += u128::from(count)
+                });
+            }
+            let same =
+                |wide: &[u128], counts: &[u64]| wide.iter().zip(counts).all(|(a, b)| *a == u128::from(*b));
+            if !same(&class_counts, &self.class_counts) || !same(&confusion, &self.confusion) {
+                return wrong("a tally that adds up to the marginals", "another sum");
+            }
+        }
+        Ok(())
+    }
+}

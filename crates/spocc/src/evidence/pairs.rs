@@ -1,0 +1,206 @@
+//! Pair counts: how often two classifiers said this and that of the same row.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::Error,
+    evidence::tally::{self, Tally},
+    grid::Row,
+    labels::MISSING,
+    parallel,
+    watch::Watch,
+};
+
+/// For every two classifiers a < b, a table of what a said (rows) against what b said (columns).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Pairs {
+    n_classifiers: usize,
+    n_labels: usize,
+    counts: Vec<u64>,
+}
+
+/// Number of pairs of `n` things.
+pub(crate) fn n_pairs(n: usize) -> usize {
+    n * n.saturating_sub(1) / 2
+}
+
+/// Place of the pair (a, b), a < b, in the upper triangle read row by row.
+#[inline]
+pub(crate) fn pair_index(n: usize, a: usize, b: usize) -> usize {
+    debug_assert!(a < b && b < n);
+    a * (2 * n - a - 1) / 2 + (b - a - 1)
+}
+
+impl Pairs {
+    pub(crate) fn empty(n_classifiers: usize, n_labels: usize, watch: &Watch<'_>) -> Result<Self, Error> {
+        let cells = [n_pairs(n_classifiers), n_labels, n_labels];
+        let what = || format!("pair counts of {n_classifiers} classifiers and {n_labels} labels");
+        watch.allow(what, &[cells[0], cells[1], cells[2], 8])?;
+        Ok(Self { n_classifiers, n_labels, counts: vec![0; cells.iter().product()] })
+    }
+
+    /// Counts every pair of answers of one row.
+    pub(crate) fn add(&mut self, row: Row<'_>, count: u64) {
+        let Self { n_classifiers, n_labels, counts } = self;
+        let (n, s) = (*n_classifiers, *n_labels);
+        let mut add = |a: usize, u: u16, b: usize, w: u16| {
+            counts[(pair_index(n, a, b) * s + usize::from(u)) * s + usize::from(w)] += count;
+        };
+        match row {
+            Row::Dense(cells) => {
+                for (a, &u) in cells.iter().enumerate().filter(|(_, u)| **u != MISSING) {
+                    let later = cells.iter().enumerate().skip(a + 1).filter(|(_, w)| **w != MISSING);
+                    later.for_each(|(b, &w)| add(a, u, b, w));
+                }
+            }
+            Row::Sparse(columns, ids) => {
+                for (at, (&a, &u)) in columns.iter().zip(ids).enumerate() {
+                    let later = columns[at + 1..].iter().zip(&ids[at + 1..]);
+                    later.for_each(|(&b, &w)| add(a as usize, u, b as usize, w));
+                }
+            }
+        }
+    }
+
+    /// The table of the pair (a, b), a < b.
+    pub(crate) fn table(&self, a: usize, b: usize) -> &[u64] {
+        let size = self.n_labels * self.n_labels;
+        let at = pair_index(self.n_classifiers, a, b) * size;
+        &self.counts[at..at + size]
+    }
+
+    pub(crate) fn plus(&mut self, other: &Self) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(sum, count)| *sum += count);
+    }
+
+    pub(crate) fn scale(&mut self, factor: u64) -> Result<(), Error> {
+        tally::scale(&mut self.counts, factor)
+    }
+
+    /// The same counts for the classifiers `kept`, in that order, and labels replaced by `map`.
+    pub(crate) fn project(
+        &self,
+        kept: &[usize],
+        map: &[u16],
+        n_labels: usize,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
+        let mut projected = Self::empty(kept.len(), n_labels, watch)?;
+        let s = self.n_labels;
+        for (a, &old_a) in kept.iter().enumerate() {
+            for (b, &old_b) in kept.iter().enumerate().skip(a + 1) {
+                let table = self.table(old_a.min(old_b), old_a.max(old_b));
+                let to = pair_index(kept.len(), a, b) * n_labels * n_labels;
+                for (at, &count) in table.iter().enumerate().filter(|(_, count)| **count > 0) {
+                    let (u, w) = if old_a < old_b { (at / s, at % s) } else { (at % s, at / s) };
+                    projected.counts[to + usize::from(map[u]) * n_labels + usize::from(map[w])] += count;
+                }
+            }
+        }
+        Ok(projected)
+    }
+
+    /// Counts silence as one more answer, `silence`; `said[k][u]` is how often k said u, of `total` in all.
+    pub(crate) fn fill_silence(&mut self, silence: usize, said: &[Vec<u64>], total: u64) {
+        let (n, s) = (self.n_classifiers, self.n_labels);
+        for a in 0..n {
+            for b in a + 1..n {
+                let at = pair_index(n, a, b) * s * s;
+                let table = &mut self.counts[at..at + s * s];
+                for u in (0..s).filter(|u| *u != silence) {
+                    let row: u64 = (0..s).map(|w| table[u * s + w]).sum();
+                    table[u * s + silence] = said[a][u] - row;
+                }
+                for w in (0..s).filter(|w| *w != silence) {
+                    let column: u64 = (0..s).filter(|u| *u != silence).map(|u| table[u * s + w]).sum();
+                    table[silence * s + w] = said[b][w] - column;
+                }
+                table[silence * s + silence] = total - table.iter().sum::<u64>();
+            }
+        }
+    }
+
+    pub(crate) fn check(&self, n_classifiers: usize, n_labels: usize, total: u64) -> Result<(), Error> {
+        let size = n_labels * n_labels;
+        let holds = (self.n_classifiers, self.n_labels) == (n_classifiers, n_labels)
+            && self.counts.len() == n_pairs(n_classifiers) * size
+            && self.counts.chunks(size.max(1)).all(|table| {
+                let sum = table.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
+                sum.is_some_and(|sum| sum <= total)
+            });
+        if holds {
+            return Ok(());
+        }
+        Err(Error::Inconsistent {
+            expected: "pair counts no larger than the rows",
+            found: "larger".to_owned(),
+        })
+    }
+}
+
+/// Calls `f(a, b, table)` for every pair a < b, with the pair's counts, and returns the results in order.
+///
+/// From pair counts the tables are there; from a tally each is counted on its own, so that no more than one
+/// table per thread is ever held.
+pub(crate) fn map_tables<T: Send>(
+    pairs: Option<&Pairs>,
+    tally: &Tally,
+    n_labels: usize,
+    watch: &Watch<'_>,
+    f: impl Fn(&[u64]) -> T + Sync,
+) -> Result<Vec<T>, Error> {
+    let n = pairs.map_or(tally.patterns().width(), |pairs| pairs.n_classifiers);
+    if let Some(pairs) = pairs {
+        return map_rows(n, watch, |a| (a + 1..n).map(|b| f(pairs.table(a, b))).collect());
+    }
+    let rarely_both = !tally.patterns().is_dense();
+    if rarely_both && let Ok(mut pairs) = Pairs::empty(n, n_labels, watch) {
+        (0..tally.n_patterns()).for_each(|p| pairs.add(tally.pattern(p), weight(tally, p)));
+        return map_tables(Some(&pairs), tally, n_labels, watch, f);
+    }
+    watch.allow(|| "answers by classifier".to_owned(), &[tally.n_patterns(), n, 2])?;
+    let mut columns = vec![vec![MISSING; tally.n_patterns()]; n];
+    let weights: Vec<u64> = (0..tally.n_patterns()).map(|p| weight(tally, p)).collect();
+    for p in 0..tally.n_patterns() {
+        tally.pattern(p).for_each(|k, j| columns[k][p] = j);
+    }
+    map_rows(n, watch, |a| {
+        // One more row and column take the gaps, so that the loop has no branch.
+        let s = n_labels + 1;
+        let mut wide = vec![0u64; s * s];
+        let mut table = vec![0u64; n_labels * n_labels];
+        let place = |j: u16| usize::from(j).min(n_labels);
+        let rest = a + 1..n;
+        rest.map(|b| {
+            wide.fill(0);
+            for ((&u, &w), weight) in columns[a].iter().zip(&columns[b]).zip(&weights) {
+                wide[place(u) * s + place(w)] += weight;
+            }
+            for (to, from) in table.chunks_mut(n_labels.max(1)).zip(wide.chunks(s)) {
+                to.copy_from_slice(&from[..n_labels]);
+            }
+            f(&table)
+        })
+        .collect()
+    })
+}
+
+/// Runs `row(a)` for every classifier a, a block at a time so that progress can be told and work stopped.
+fn map_rows<T: Send>(
+    n: usize,
+    watch: &Watch<'_>,
+    row: impl Fn(usize) -> Vec<T> + Sync,
+) -> Result<Vec<T>, Error> {
+    const BLOCK: usize = 64;
+    let mut all = Vec::with_capacity(n_pairs(n));
+    for start in (0..n).step_by(BLOCK) {
+        watch.report("pairs", start, n)?;
+        let block = parallel::map(BLOCK.min(n - start), |at| row(start + at));
+        block.into_iter().for_each(|results| all.extend(results));
+    }
+    Ok(all)
+}
+
+pub(crate) fn weight(tally: &Tally, p: usize) -> u64 {
+    tally.outcomes(p).map(|(_, count)| count).sum()
+}

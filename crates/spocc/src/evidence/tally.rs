@@ -1,0 +1,296 @@
+//! The tally: how often each pattern of answers occurred with each truth.
+
+use std::{cmp::Ordering, ops::Range};
+
+use hashbrown::HashTable;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::Error,
+    grid::{Grid, Row},
+    hash,
+    labels::MISSING,
+    watch::Watch,
+};
+
+/// Distinct patterns in ascending order, each with the classes it occurred with and how often.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Tally {
+    patterns: Grid,
+    /// Cells of pattern p are `starts[p]..starts[p + 1]`.
+    starts: Vec<usize>,
+    classes: Vec<u16>,
+    counts: Vec<u64>,
+}
+
+impl Tally {
+    pub(crate) fn empty(width: usize) -> Self {
+        Self { patterns: Grid::empty(width), starts: vec![0], classes: Vec::new(), counts: Vec::new() }
+    }
+
+    /// Adds up rows that come as (row, truth, count), in any order; `map` turns the rows' ids into labels.
+    pub(crate) fn of<'a>(
+        width: usize,
+        rows: impl IntoIterator<Item = (Row<'a>, u16, u64)>,
+        total_rows: usize,
+        map: &[u16],
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
+        let mut found = Found::new(width);
+        for (at, (row, truth, count)) in rows.into_iter().enumerate() {
+            found.add(row, truth, count)?;
+            if at % 65_536 == 65_535 {
+                found.check_memory(at + 1, total_rows, watch)?;
+            }
+        }
+        found.check_memory(total_rows.max(1), total_rows.max(1), watch)?;
+        found.rows.relabel(map);
+        Ok(found.sorted())
+    }
+
+    pub(crate) fn n_patterns(&self) -> usize {
+        self.patterns.n_rows()
+    }
+
+    /// Number of distinct (pattern, truth) cells.
+    pub(crate) fn n_cells(&self) -> usize {
+        self.counts.len()
+    }
+
+    pub(crate) fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    #[inline]
+    pub(crate) fn pattern(&self, p: usize) -> Row<'_> {
+        self.patterns.row(p)
+    }
+
+    pub(crate) fn patterns(&self) -> &Grid {
+        &self.patterns
+    }
+
+    pub(crate) fn cell_range(&self, p: usize) -> Range<usize> {
+        self.starts[p]..self.starts[p + 1]
+    }
+
+    /// The (class, count) pairs of pattern `p`, classes ascending.
+    pub(crate) fn outcomes(&self, p: usize) -> impl Iterator<Item = (u16, u64)> + Clone + '_ {
+        let range = self.cell_range(p);
+        self.classes[range.clone()].iter().copied().zip(self.counts[range].iter().copied())
+    }
+
+    /// Every (pattern, class, count) in order.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = (Row<'_>, u16, u64)> {
+        (0..self.n_patterns()).flat_map(|p| {
+            let row = self.pattern(p);
+            self.outcomes(p).map(move |(class, count)| (row, class, count))
+        })
+    }
+
+    /// Bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.patterns.bytes() + self.starts.len() * 8 + self.counts.len() * 10
+    }
+
+    /// Sum of two tallies over the same classifiers and labels.
+    pub(crate) fn plus(&self, other: &Self) -> Result<Self, Error> {
+        let mut sum = Appender::new(self.patterns.width());
+        let (mut a, mut b) = (0, 0);
+        while a < self.n_patterns() || b < other.n_patterns() {
+            let order = match (a < self.n_patterns(), b < other.n_patterns()) {
+                (true, true) => self.pattern(a).cmp(other.pattern(b)),
+                (true, false) => Ordering::Less,
+                _ => Ordering::Greater,
+            };
+            if order.is_le() {
+                self.outcomes(a).try_for_each(|(class, count)| sum.add(self.pattern(a), class, count))?;
+            }
+            if order.is_eq() {
+                sum.add_to_last(other.outcomes(b))?;
+            } else if order.is_gt() {
+                other.outcomes(b).try_for_each(|(class, count)| sum.add(other.pattern(b), class, count))?;
+            }
+            a += usize::from(order.is_le());
+            b += usize::from(order.is_ge());
+        }
+        Ok(sum.finish())
+    }
+
+    /// Replaces labels by `map`, which must keep their order.
+    pub(crate) fn relabel(&mut self, map: &[u16]) {
+        self.patterns.relabel(map);
+        self.classes.iter_mut().for_each(|class| *class = map[usize::from(*class)]);
+    }
+
+    /// Multiplies every count.
+    pub(crate) fn scale(&mut self, factor: u64) -> Result<(), Error> {
+        scale(&mut self.counts, factor)
+    }
+
+    /// The tally of the classifiers `kept`, in that order, with gaps and labels replaced.
+    pub(crate) fn project(
+        &self,
+        kept: &[usize],
+        replace: impl Fn(Option<u16>) -> u16,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
+        let mut found = Found::new(kept.len());
+        let mut projected = vec![MISSING; kept.len()];
+        for p in 0..self.n_patterns() {
+            let dense = self.pattern(p).to_dense(self.patterns.width());
+            for (cell, &k) in projected.iter_mut().zip(kept) {
+                *cell = replace(Some(dense[k]).filter(|&j| j != MISSING));
+            }
+            for (class, count) in self.outcomes(p) {
+                found.add(Row::Dense(&projected), class, count)?;
+            }
+            if p % 65_536 == 0 {
+                found.check_memory(p + 1, self.n_patterns(), watch)?;
+            }
+        }
+        Ok(found.sorted())
+    }
+
+    pub(crate) fn check(&self, width: usize, n_labels: usize, n_classes: usize) -> Result<(), Error> {
+        self.patterns.check(width, n_labels)?;
+        let sizes = self.starts.len() == self.n_patterns() + 1 && self.classes.len() == self.counts.len();
+        let spans = self.starts.first() == Some(&0) && self.starts.last() == Some(&self.counts.len());
+        let filled = self.starts.windows(2).all(|at| at[0] < at[1]);
+        let ascending = |at: &[usize]| self.classes[at[0]..at[1]].is_sorted_by(|a, b| a < b);
+        let holds = sizes
+            && spans
+            && filled
+            && self.starts.windows(2).all(ascending)
+            && self.classes.iter().all(|class| usize::from(*class) < n_classes)
+            && self.counts.iter().all(|count| *count > 0)
+            && (1..self.n_patterns()).all(|p| self.pattern(p - 1).cmp(self.pattern(p)).is_lt());
+        if holds {
+            return Ok(());
+        }
+        Err(Error::Inconsistent {
+            expected: "a tally of sorted, distinct patterns",
+            found: "another".to_owned(),
+        })
+    }
+}
+
+pub(crate) fn scale(counts: &mut [u64], factor: u64) -> Result<(), Error> {
+    for count in counts {
+        *count = count.checked_mul(factor).ok_or(Error::Overflow { what: "counts" })?;
+    }
+    Ok(())
+}
+
+/// Writes a tally whose patterns come in order.
+struct Appender {
+    tally: Tally,
+}
+
+impl Appender {
+    fn new(width: usize) -> Self {
+        Self { tally: Tally { starts: Vec::new(), ..Tally::empty(width) } }
+    }
+
+    /// Adds a cell; a pattern different from the last one starts a new entry.
+    fn add(&mut self, row: Row<'_>, class: u16, count: u64) -> Result<(), Error> {
+        let tally = &mut self.tally;
+        let last = tally.patterns.n_rows();
+        if last == 0 || tally.patterns.row(last - 1).cmp(row).is_ne() {
+            tally.patterns.push(row);
+            tally.starts.push(tally.counts.len());
+        }
+        self.add_to_last([(class, count)].into_iter())
+    }
+
+    fn add_to_last(&mut self, outcomes: impl Iterator<Item = (u16, u64)>) -> Result<(), Error> {
+        let tally = &mut self.tally;
+        let start = *tally.starts.last().expect("a pattern was added before");
+        for (class, count) in outcomes {
+            match tally.classes[start..].binary_search(&class) {
+                Ok(at) => {
+                    let sum = tally.counts[start + at].checked_add(count);
+                    tally.counts[start + at] = sum.ok_or(Error::Overflow { what: "tally" })?;
+                }
+                Err(at) => {
+                    tally.classes.insert(start + at, class);
+                    tally.counts.insert(start + at, count);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Tally {
+        self.tally.starts.push(self.tally.counts.len());
+        self.tally.patterns = self.tally.patterns.settled();
+        self.tally
+    }
+}
+
+/// Cells met so far, unsorted, found again by hash.
+struct Found {
+    rows: Grid,
+    truths: Vec<u16>,
+    counts: Vec<u64>,
+    hashes: Vec<u64>,
+    index: HashTable<u32>,
+}
+
+impl Found {
+    fn new(width: usize) -> Self {
+        let rows = Grid::empty(width);
+        Self { rows, truths: Vec::new(), counts: Vec::new(), hashes: Vec::new(), index: HashTable::new() }
+    }
+
+    /// All rows given to one `Found` come in one form, so its hash may follow the form.
+    fn hash(row: Row<'_>, truth: u16) -> u64 {
+        match row {
+            Row::Dense(cells) => hash::ids(u64::from(truth), cells),
+            sparse @ Row::Sparse(..) => sparse.hash(u64::from(truth)),
+        }
+    }
+
+    fn add(&mut self, row: Row<'_>, truth: u16, count: u64) -> Result<(), Error> {
+        let hash = Self::hash(row, truth);
+        let Self { rows, truths, counts, hashes, index } = self;
+        let same = |&at: &u32| truths[at as usize] == truth && rows.row(at as usize).cmp(row).is_eq();
+        if let Some(&at) = index.find(hash, same) {
+            let sum = counts[at as usize].checked_add(count);
+            counts[at as usize] = sum.ok_or(Error::Overflow { what: "tally" })?;
+            return Ok(());
+        }
+        let at = u32::try_from(counts.len()).map_err(|_| Error::Overflow { what: "distinct patterns" })?;
+        rows.push(row);
+        truths.push(truth);
+        counts.push(count);
+        hashes.push(hash);
+        index.insert_unique(hash, at, |&at| hashes[at as usize]);
+        Ok(())
+    }
+
+    /// Refuses to go on when the whole tally, at the pace so far, would not fit.
+    fn check_memory(&self, seen: usize, total: usize, watch: &Watch<'_>) -> Result<(), Error> {
+        let bytes = self.rows.bytes() + self.counts.len() * 26;
+        if bytes as u64 <= watch.memory_limit() {
+            return Ok(());
+        }
+        let whole = (bytes as f64 * total.max(seen) as f64 / seen as f64) as usize;
+        watch.allow(|| format!("tally of {} distinct patterns in {seen} rows", self.counts.len()), &[whole])
+    }
+
+    fn sorted(self) -> Tally {
+        let mut order: Vec<u32> = (0..self.counts.len() as u32).collect();
+        let key = |at: u32| (self.rows.row(at as usize), self.truths[at as usize]);
+        order.sort_unstable_by(|&a, &b| {
+            let ((a, at), (b, bt)) = (key(a), key(b));
+            a.cmp(b).then(at.cmp(&bt))
+        });
+        let mut tally = Appender::new(self.rows.width());
+        for at in order {
+            let (row, truth) = key(at);
+            tally.add(row, truth, self.counts[at as usize]).expect("sums were checked when they were found");
+        }
+        tally.finish()
+    }
+}

@@ -1,0 +1,179 @@
+//! The file of a model or of evidence: versioned, checksummed, read with suspicion.
+//!
+//! The layout is written down in `docs/model-format.md`: a mark, a version, a kind, a length, a checksum, then
+//! the content in the postcard encoding. Nothing in a file can name code to run.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{
+    error::{Error, list},
+    evidence::Evidence,
+    model::{Missing, Model},
+};
+
+const MARK: [u8; 8] = *b"\x89SPOCC\r\n";
+const VERSION: u32 = 1;
+const HEADER: usize = 8 + 4 + 4 + 8 + 4;
+
+/// What a file can hold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Model = 1,
+    Evidence = 2,
+}
+
+impl Content {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Evidence => "tally",
+        }
+    }
+}
+
+impl Model {
+    /// The bytes of a model file: the same model, the same bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        write(Content::Model, self)
+    }
+
+    /// Reads a model file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotOurs`], [`Error::WrongKind`], [`Error::FutureVersion`], [`Error::Truncated`],
+    /// [`Error::Oversized`], [`Error::Checksum`], [`Error::Inconsistent`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let model: Self = read(Content::Model, bytes)?;
+        model.check()?;
+        Ok(model)
+    }
+
+    /// Refuses a model whose parts do not fit together.
+    fn check(&self) -> Result<(), Error> {
+        let wrong = |expected, found: String| Err(Error::Inconsistent { expected, found });
+        crate::Predictions::builder(self.classifiers.iter().cloned())?;
+        self.labels.check()?;
+        let size = [self.classifiers.len(), self.labels.len(), self.labels.n_classes()];
+        self.rule.check(size)?;
+        if !self.rule.fits(self.method) {
+            return wrong("the rule of the method", self.method.to_string());
+        }
+        if self.prior_class >= self.labels.n_classes() {
+            return wrong("a class for silent rows", self.prior_class.to_string());
+        }
+        let Some(evidence) = &self.evidence else { return Ok(()) };
+        evidence.check()?;
+        if evidence.classifiers() != self.classifiers {
+            return wrong("evidence about the model's classifiers", list(evidence.classifiers()));
+        }
+        let labels = match self.missing {
+            Missing::Silent => evidence.labels().clone(),
+            Missing::Symbol => evidence.labels().with_silence()?,
+        };
+        // A model that grew may know answers that came with a later classifier.
+        if labels.classes() == self.labels.classes()
+            && labels.all().iter().all(|label| self.labels.all().contains(label))
+        {
+            return Ok(());
+        }
+        wrong("evidence about the model's labels", list(labels.all()))
+    }
+}
+
+impl Evidence {
+    /// The bytes of an evidence file, a tally to be merged elsewhere: the same rows, the same bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        write(Content::Evidence, self)
+    }
+
+    /// Reads an evidence file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Model::from_bytes`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let evidence: Self = read(Content::Evidence, bytes)?;
+        evidence.check()?;
+        Ok(evidence)
+    }
+}
+
+fn write<T: Serialize>(content: Content, value: &T) -> Vec<u8> {
+    let payload = postcard::to_stdvec(value).expect("writing to memory, of types that all have a size");
+    let mut bytes = Vec::with_capacity(HEADER + payload.len());
+    bytes.extend(MARK);
+    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend((content as u32).to_le_bytes());
+    bytes.extend((payload.len() as u64).to_le_bytes());
+    bytes.extend(checksum(content, &payload).to_le_bytes());
+    bytes.extend(payload);
+    bytes
+}
+
+/// Checksum of everything a bit could flip in: kind, length and payload.
+fn checksum(content: Content, payload: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&(content as u32).to_le_bytes());
+    hasher.update(&(payload.len() as u64).to_le_bytes());
+    hasher.update(payload);
+    hasher.finalize()
+}
+
+fn read<T: DeserializeOwned>(wanted: Content, bytes: &[u8]) -> Result<T, Error> {
+    let expected = wanted.name();
+    let field = |at: usize, length: usize| bytes.get(at..at + length);
+    let whole_mark = bytes.len() >= MARK.len();
+    if bytes.is_empty() || bytes[..bytes.len().min(MARK.len())] != MARK[..bytes.len().min(MARK.len())] {
+        return Err(Error::NotOurs { expected });
+    }
+    let cut_short = Error::Truncated { expected: HEADER as u64, found: bytes.len() as u64 };
+    if !whole_mark {
+        return Err(cut_short);
+    }
+    let number =
+        |at: usize| field(at, 4).map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]));
+    let version = number(8).ok_or_else(|| cut_short.clone())?;
+    if version > VERSION {
+        return Err(Error::FutureVersion { newest: VERSION, found: version });
+    }
+    if version == 0 {
+        return Err(Error::Inconsistent { expected: "a version from 1", found: "0".to_owned() });
+    }
+    let (Some(kind), Some(low), Some(high), Some(sum)) = (number(12), number(16), number(20), number(24))
+    else {
+        return Err(cut_short);
+    };
+    let length = u64::from(high) << 32 | u64::from(low);
+    let payload = &bytes[HEADER..];
+    if (payload.len() as u64) < length {
+        let expected = length.saturating_add(HEADER as u64);
+        return Err(Error::Truncated { expected, found: bytes.len() as u64 });
+    }
+    if (payload.len() as u64) > length {
+        return Err(Error::Oversized { expected: length + HEADER as u64, found: bytes.len() as u64 });
+    }
+    let content = [Content::Model, Content::Evidence].into_iter().find(|content| *content as u32 == kind);
+    let Some(content) = content else {
+        return Err(Error::Inconsistent {
+            expected: "a model or a tally",
+            found: format!("content of kind {kind}"),
+        });
+    };
+    let found = checksum(content, payload);
+    if found != sum {
+        return Err(Error::Checksum { expected: sum, found });
+    }
+    if content != wanted {
+        return Err(Error::WrongKind { expected, found: content.name() });
+    }
+    let broken = |error: postcard::Error| Error::Inconsistent {
+        expected: "content of this version",
+        found: error.to_string(),
+    };
+    let (value, rest) = postcard::take_from_bytes(payload).map_err(broken)?;
+    if rest.is_empty() {
+        return Ok(value);
+    }
+    Err(Error::Inconsistent { expected: "nothing after the content", found: format!("{} bytes", rest.len()) })
+}

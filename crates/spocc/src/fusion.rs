@@ -1,0 +1,407 @@
+//! Fusion: many opinions become one, class by class.
+//!
+//! In: surprisals `-ln possibility` of every classifier's opinion. Out: the surprisals of the panel. The
+//! Aczel-Alsina t-norm of exponent x (paper, section 3.4) is the x-norm of surprisals,
+//!
+//! ```text
+//! -ln T_x(a, b, ..) = ((-ln a)^x + (-ln b)^x + ..)^(1/x)
+//! ```
+//!
+//! so fusion is a nest of norms, zero possibility is an infinite surprisal, and no number of classifiers
+//! underflows.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{dendrogram::Dendrogram, error::Error, grid::Row, labels::MISSING};
+
+/// Exponent of a t-norm, from 1 (product: independent opinions) to infinity (minimum: copies count once).
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+pub struct Exponent(f64);
+
+impl Exponent {
+    /// The product.
+    pub const PRODUCT: Self = Self(1.0);
+    /// The minimum.
+    pub const MINIMUM: Self = Self(f64::INFINITY);
+}
+
+impl TryFrom<f64> for Exponent {
+    type Error = Error;
+
+    fn try_from(value: f64) -> Result<Self, Error> {
+        if value >= 1.0 {
+            return Ok(Self(value));
+        }
+        Err(Error::OutOfRange { what: "exponent", expected: "a number from 1 to infinity", found: value })
+    }
+}
+
+impl From<Exponent> for f64 {
+    fn from(exponent: Exponent) -> Self {
+        exponent.0
+    }
+}
+
+/// The t-norm of any number of possibilities; 1 of none.
+///
+/// ```
+/// use spocc::{Exponent, t_norm};
+/// assert_eq!(t_norm(&[0.5, 0.5], Exponent::PRODUCT), 0.25);
+/// assert_eq!(t_norm(&[0.5, 0.25], Exponent::MINIMUM), 0.25);
+/// ```
+pub fn t_norm(possibilities: &[f64], exponent: Exponent) -> f64 {
+    (-norm(possibilities.iter().map(|&degree| surprisal(degree)), exponent)).exp()
+}
+
+/// `-ln possibility`, with an exact zero for 1.
+pub(crate) fn surprisal(degree: f64) -> f64 {
+    // Adding zero turns -0.0 into 0.0.
+    -degree.ln() + 0.0
+}
+
+/// The x-norm of surprisals, the largest factored out so that no power overflows.
+pub(crate) fn norm(surprisals: impl Iterator<Item = f64> + Clone, exponent: Exponent) -> f64 {
+    let largest = surprisals.clone().fold(0.0, f64::max);
+    match exponent {
+        Exponent::PRODUCT => surprisals.sum(),
+        Exponent::MINIMUM => largest,
+        _ if largest == 0.0 || largest.is_infinite() => largest,
+        Exponent(x) => largest * surprisals.map(|s| (s / largest).powf(x)).sum::<f64>().powf(x.recip()),
+    }
+}
+
+/// Which leaves are joined at which exponent: a dendrogram in which neighbours of one exponent are one node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FusionTree {
+    /// Children before parents; the last one is the root.
+    nodes: Vec<Node>,
+    node_of_leaf: Vec<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Node {
+    exponent: Exponent,
+    children: Vec<u32>,
+}
+
+impl FusionTree {
+    /// All leaves at once.
+    pub(crate) fn flat(n_leaves: usize, exponent: Exponent) -> Self {
+        Self { nodes: vec![Node { exponent, children: Vec::new() }], node_of_leaf: vec![0; n_leaves] }
+    }
+
+    /// A dendrogram with one exponent per merge. Norms of one exponent are associative, so a node and a child
+    /// of the same exponent become one.
+    pub(crate) fn new(dendrogram: &Dendrogram, exponents: &[Exponent]) -> Self {
+        let n = dendrogram.n_leaves();
+        if exponents.is_empty() {
+            return Self::flat(n, Exponent::PRODUCT);
+        }
+        let mut place = vec![0u32; n + exponents.len()];
+        let mut nodes = vec![Node { exponent: exponents[exponents.len() - 1], children: Vec::new() }];
+        // From the root down: a parent is placed before its children.
+        for (q, merge) in dendrogram.merges().iter().enumerate().rev() {
+            let parent = place[n + q];
+            for child in merge.children {
+                let exponent = child.checked_sub(n).map(|q| exponents[q]);
+                place[child] = match exponent {
+                    Some(exponent) if exponent != exponents[q] => {
+                        nodes.push(Node { exponent, children: Vec::new() });
+                        let own = (nodes.len() - 1) as u32;
+                        nodes[parent as usize].children.push(own);
+                        own
+                    }
+                    _ => parent,
+                };
+            }
+        }
+        let last = nodes.len() as u32 - 1;
+        nodes.reverse();
+        for node in &mut nodes {
+            node.children.iter_mut().for_each(|child| *child = last - *child);
+            node.children.sort_unstable();
+        }
+        Self { nodes, node_of_leaf: place[..n].iter().map(|at| last - at).collect() }
+    }
+
+    pub(crate) fn n_leaves(&self) -> usize {
+        self.node_of_leaf.len()
+    }
+
+    /// Refuses anything but a tree over `n_leaves` with children before parents.
+    pub(crate) fn check(&self, n_leaves: usize) -> Result<(), Error> {
+        let mut parents = vec![0usize; self.nodes.len()];
+        let mut holds = !self.nodes.is_empty() && self.node_of_leaf.len() == n_leaves;
+        for (at, node) in self.nodes.iter().enumerate() {
+            holds &= node.exponent.0 >= 1.0 && node.children.iter().all(|&child| (child as usize) < at);
+            for &child in &node.children {
+                parents.get_mut(child as usize).into_iter().for_each(|count| *count += 1);
+            }
+        }
+        holds &= parents
+            .split_last()
+            .is_some_and(|(root, others)| *root == 0 && others.iter().all(|&count| count == 1));
+        holds &= self.node_of_leaf.iter().all(|&node| (node as usize) < self.nodes.len());
+        if holds {
+            return Ok(());
+        }
+        Err(Error::Inconsistent { expected: "a tree of norms", found: "another graph".to_owned() })
+    }
+
+    /// The exponent that a leaf's opinion enters with.
+    fn exponent_of(&self, leaf: usize) -> Exponent {
+        self.nodes[self.node_of_leaf[leaf] as usize].exponent
+    }
+
+    pub(crate) fn root_exponent(&self) -> Exponent {
+        self.nodes[self.nodes.len() - 1].exponent
+    }
+}
+
+/// A fusion tree and the opinions at its leaves, ready to be evaluated.
+///
+/// Opinions are rows of a table, one surprisal per class; which row belongs to which leaf is the caller's
+/// affair. Powers are tabulated once, so that evaluating costs additions and one root per inner node.
+#[derive(Clone, Debug)]
+pub(crate) struct Fusion {
+    tree: FusionTree,
+    n_classes: usize,
+    table: Vec<f64>,
+    /// The table raised to its leaf's exponent, where no power leaves the range of floats.
+    powers: Option<Vec<f64>>,
+    /// What each node divides by before raising to a power.
+    scale: f64,
+}
+
+/// Beyond this difference of logarithms a power might underflow.
+const SAFE_LOG_RANGE: f64 = 600.0;
+
+impl Fusion {
+    /// `leaf_of_row` says whose opinion each row of the table is.
+    pub(crate) fn new(
+        tree: FusionTree,
+        n_classes: usize,
+        table: Vec<f64>,
+        leaf_of_row: impl Fn(usize) -> usize,
+    ) -> Self {
+        let positive = || table.iter().copied().filter(|s| *s > 0.0 && s.is_finite());
+        let (least, most) = positive().fold((f64::INFINITY, 0.0f64), |(lo, hi), s| (lo.min(s), hi.max(s)));
+        // No norm of any leaves exceeds their sum.
+        let scale = if most > 0.0 { most * tree.node_of_leaf.len() as f64 } else { 1.0 };
+        let steepest =
+            tree.nodes.iter().map(|node| node.exponent.0).filter(|x| x.is_finite()).fold(1.0, f64::max);
+        let safe = most == 0.0 || steepest * (scale / least).ln() < SAFE_LOG_RANGE;
+        let powers = safe.then(|| {
+            let row = |(row, values): (usize, &[f64])| {
+                let exponent = tree.exponent_of(leaf_of_row(row));
+                values.iter().map(|&s| raise(s, exponent, scale)).collect::<Vec<f64>>()
+            };
+            table.chunks(n_classes.max(1)).enumerate().flat_map(row).collect()
+        });
+        Self { tree, n_classes, table, powers, scale }
+    }
+
+    pub(crate) fn tree(&self) -> &FusionTree {
+        &self.tree
+    }
+
+    /// All opinions, row after row.
+    pub(crate) fn table(&self) -> &[f64] {
+        &self.table
+    }
+
+    /// One row of the table of opinions.
+    pub(crate) fn opinion(&self, row: usize) -> &[f64] {
+        &self.table[row * self.n_classes..(row + 1) * self.n_classes]
+    }
+
+    /// Surprisal of every class, given who said what; `row_of(leaf, answer)` finds the opinion.
+    pub(crate) fn surprisals(&self, row: Row<'_>, row_of: impl Fn(usize, u16) -> usize, work: &mut Work) {
+        match row {
+            Row::Dense(cells) => {
+                let spoken = cells.iter().enumerate().filter(|(_, j)| **j != MISSING);
+                self.evaluate(spoken.map(|(k, &j)| (k, row_of(k, j))), work);
+            }
+            Row::Sparse(columns, ids) => {
+                let spoken = columns.iter().zip(ids);
+                self.evaluate(spoken.map(|(&k, &j)| (k as usize, row_of(k as usize, j))), work);
+            }
+        }
+    }
+
+    /// Surprisal of every class into `work.out`, given (leaf, row of the table) of every opinion.
+    pub(crate) fn evaluate(&self, opinions: impl Iterator<Item = (usize, usize)> + Clone, work: &mut Work) {
+        if self.powers.is_none() {
+            return self.evaluate_exactly(opinions, work);
+        }
+        self.evaluate_powers(opinions, work);
+        let x = self.tree.root_exponent();
+        work.out.iter_mut().for_each(|s| *s = lower(*s, x, self.scale));
+    }
+
+    /// As [`evaluate`](Self::evaluate), but with the last root not taken, which changes no comparison.
+    /// Returns the exponent that is left.
+    pub(crate) fn evaluate_monotone(
+        &self,
+        opinions: impl Iterator<Item = (usize, usize)> + Clone,
+        work: &mut Work,
+    ) -> f64 {
+        match self.tree.root_exponent() {
+            Exponent(x) if self.powers.is_some() && x.is_finite() => {
+                self.evaluate_powers(opinions, work);
+                x
+            }
+            _ => {
+                self.evaluate(opinions, work);
+                1.0
+            }
+        }
+    }
+
+    #[inline]
+    fn evaluate_powers(&self, opinions: impl Iterator<Item = (usize, usize)>, work: &mut Work) {
+        let l = self.n_classes;
+        let powers = self.powers.as_deref().unwrap_or_default();
+        work.sums.clear();
+        work.sums.resize(self.tree.nodes.len() * l, 0.0);
+        for (leaf, row) in opinions {
+            let node = self.tree.node_of_leaf[leaf] as usize;
+            let sums = &mut work.sums[node * l..(node + 1) * l];
+            let powers = &powers[row * l..(row + 1) * l];
+            if self.tree.nodes[node].exponent == Exponent::MINIMUM {
+                sums.iter_mut().zip(powers).for_each(|(sum, power)| *sum = sum.max(*power));
+            } else {
+                sums.iter_mut().zip(powers).for_each(|(sum, power)| *sum += power);
+            }
+        }
+        for (at, node) in self.tree.nodes.iter().enumerate() {
+            let (below, own) = work.sums.split_at_mut(at * l);
+            for &child in &node.children {
+                let from = self.tree.nodes[child as usize].exponent;
+                let values = &below[child as usize * l..(child as usize + 1) * l];
+                for (sum, value) in own[..l].iter_mut().zip(values) {
+                    let power = raise(lower(*value, from, self.scale), node.exponent, self.scale);
+                    *sum = if node.exponent == Exponent::MINIMUM { sum.max(power) } else { *sum + power };
+                }
+            }
+        }
+        let root = (self.tree.nodes.len() - 1) * l;
+        work.out.clear();
+        work.out.extend_from_slice(&work.sums[root..]);
+    }
+
+    /// The plain nest of norms: slower, safe for any exponent.
+    pub(crate) fn evaluate_exactly(
+        &self,
+        opinions: impl Iterator<Item = (usize, usize)> + Clone,
+        work: &mut Work,
+    ) {
+        let nodes = &self.tree.nodes;
+        work.out.clear();
+        for class in 0..self.n_classes {
+            let mut operands: Vec<Vec<f64>> = vec![Vec::new(); nodes.len()];
+            for (leaf, row) in opinions.clone() {
+                operands[self.tree.node_of_leaf[leaf] as usize].push(self.opinion(row)[class]);
+            }
+            let mut values: Vec<f64> = Vec::with_capacity(nodes.len());
+            for (node, mut operands) in nodes.iter().zip(operands) {
+                operands.extend(node.children.iter().map(|&child| values[child as usize]));
+                values.push(norm(operands.iter().copied(), node.exponent));
+            }
+            work.out.push(values[nodes.len() - 1]);
+        }
+    }
+}
+
+/// Buffers of an evaluation, kept from row to row; the result is in `out`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Work {
+    sums: Vec<f64>,
+    pub(crate) out: Vec<f64>,
+}
+
+#[inline]
+fn raise(s: f64, exponent: Exponent, scale: f64) -> f64 {
+    match exponent {
+        Exponent::PRODUCT | Exponent::MINIMUM => s,
+        _ if s == 0.0 => 0.0,
+        Exponent(x) => (s / scale).powf(x),
+    }
+}
+
+#[inline]
+fn lower(power: f64, exponent: Exponent, scale: f64) -> f64 {
+    match exponent {
+        Exponent::PRODUCT | Exponent::MINIMUM => power,
+        _ if power == 0.0 => 0.0,
+        Exponent(x) => power.powf(x.recip()) * scale,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dependence::Dissimilarities;
+
+    const TOLERANCE: f64 = 1e-12;
+
+    #[test]
+    fn example_3_of_the_paper_ends_in_product_and_minimum() {
+        let opinions = [[0.1, 0.25, 1.0], [0.4, 1.0, 0.4], [0.4, 1.0, 0.4]];
+        let fused = |x| [0, 1, 2].map(|i| t_norm(&opinions.map(|degrees| degrees[i]), x));
+        for (degree, expected) in fused(Exponent::PRODUCT).into_iter().zip([0.016, 0.25, 0.16]) {
+            assert!((degree - expected).abs() < TOLERANCE);
+        }
+        for (degree, expected) in fused(Exponent::MINIMUM).into_iter().zip([0.1, 0.25, 0.4]) {
+            assert!((degree - expected).abs() < TOLERANCE);
+        }
+    }
+
+    #[test]
+    fn a_hundred_thousand_opinions_do_not_underflow() {
+        let s = norm(std::iter::repeat_n(3.0, 100_000), Exponent::PRODUCT);
+        assert_eq!(s, 300_000.0);
+        let huge = Exponent::try_from(1e6).expect("at least 1");
+        assert!((norm([2.0, 1.9].into_iter(), huge) - 2.0).abs() < TOLERANCE);
+    }
+
+    #[test]
+    fn an_excluded_class_stays_excluded_and_nothing_is_neutral() {
+        for x in [1.0, 2.5, 1e9, f64::INFINITY].map(|x| Exponent::try_from(x).expect("at least 1")) {
+            assert_eq!(t_norm(&[0.5, 0.0, 1.0], x), 0.0);
+            assert_eq!(t_norm(&[1.0, 1.0], x), 1.0);
+            assert_eq!(t_norm(&[], x), 1.0);
+        }
+        assert!(Exponent::try_from(0.5).is_err() && Exponent::try_from(f64::NAN).is_err());
+    }
+
+    #[test]
+    fn tabulated_powers_agree_with_the_plain_nest_of_norms() {
+        let distances = vec![0.1, 0.8, 0.7, 0.9, 0.75, 0.72, 0.9, 0.2, 0.9, 0.95];
+        let dendrogram =
+            Dendrogram::ward(&Dissimilarities::from_condensed(5, distances).expect("a triangle"));
+        let table: Vec<f64> = (0..15).map(|at| f64::from(at * 7 % 5) * 0.7).collect();
+        let opinions = [(0, 0), (1, 1), (3, 3), (4, 4)].into_iter(); // leaf 2 is silent
+        for x in [[1.0; 4], [5.0; 4], [7.0, 3.0, 2.0, 1.0], [f64::INFINITY, 2.0, f64::INFINITY, 1.5]] {
+            let exponents = x.map(|x| Exponent::try_from(x).expect("at least 1"));
+            let fusion = Fusion::new(FusionTree::new(&dendrogram, &exponents), 3, table.clone(), |row| row);
+            assert!(fusion.powers.is_some());
+            let (mut fast, mut plain) = (Work::default(), Work::default());
+            fusion.evaluate(opinions.clone(), &mut fast);
+            fusion.evaluate_exactly(opinions.clone(), &mut plain);
+            for (a, b) in fast.out.iter().zip(&plain.out) {
+                assert!((a - b).abs() <= TOLERANCE * b.abs(), "{a} {b} at {x:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn extreme_exponents_leave_the_tables() {
+        let steep = Exponent::try_from(1e4).expect("at least 1");
+        let fusion = Fusion::new(FusionTree::flat(2, steep), 2, vec![1e-3, 0.0, 2e-3, 5.0], |row| row);
+        assert!(fusion.powers.is_none());
+        let mut work = Work::default();
+        fusion.evaluate([(0, 0), (1, 1)].into_iter(), &mut work);
+        assert!((work.out[0] - 2e-3).abs() < TOLERANCE && (work.out[1] - 5.0).abs() < TOLERANCE);
+    }
+}

@@ -1,0 +1,392 @@
+//! Labels: what a classifier can say and what can be true.
+//!
+//! In: texts, integers, booleans, whole-number floats. Out: one canonical text each, so that the text
+//! `1` of a CSV file, the integer 1 and the float 1.0 of a data frame are the same label, with a memory
+//! of how the user wrote it.
+
+use std::{cmp::Ordering, collections::HashMap, fmt};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, list};
+
+/// Largest number of distinct labels; the id above them means "no answer".
+pub(crate) const MAX_LABELS: usize = u16::MAX as usize;
+
+/// The id of a cell in which nobody said anything.
+pub(crate) const MISSING: u16 = u16::MAX;
+
+/// The answer that stands for silence where silence counts as one; no table has such a word.
+const SILENCE: &str = "\0";
+
+/// One label: equal to another when their canonical texts are equal, however they were written.
+///
+/// ```
+/// use spocc::Label;
+/// assert_eq!(Label::from("1"), Label::from(1));
+/// assert_eq!(Label::from("True"), Label::from(true));
+/// assert_ne!(Label::from("007"), Label::from(7));
+/// assert_eq!(Label::from("True").to_string(), "True");
+/// ```
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Label {
+    canonical: String,
+    written: Written,
+}
+
+/// How the user wrote a label.
+///
+/// The order decides which writing is kept when two pieces of evidence wrote one label differently.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Written {
+    /// As a boolean.
+    Boolean,
+    /// As an integer.
+    Integer,
+    /// As a floating-point number without a fraction.
+    Float,
+    /// As this text.
+    Text(String),
+}
+
+impl Label {
+    /// The text by which labels are compared: `1` for 1, 1.0 and "1"; `true` for true, "True" and "TRUE".
+    pub fn canonical(&self) -> &str {
+        &self.canonical
+    }
+
+    /// How the user wrote it.
+    pub fn written(&self) -> &Written {
+        &self.written
+    }
+
+    /// Whether two labels are the same and were written the same way.
+    pub(crate) fn is_identical(&self, other: &Self) -> bool {
+        self == other && self.written == other.written
+    }
+
+    fn is_integer(&self) -> bool {
+        is_integer(&self.canonical)
+    }
+
+    /// Refuses a label whose writing contradicts its canonical text.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let holds = match &self.written {
+            Written::Text(text) => canonical(text) == self.canonical,
+            Written::Integer | Written::Float => self.is_integer(),
+            Written::Boolean => self.canonical == "true" || self.canonical == "false",
+        };
+        if holds {
+            return Ok(());
+        }
+        Err(Error::Inconsistent {
+            expected: "labels that are what they were written as",
+            found: self.canonical.clone(),
+        })
+    }
+}
+
+/// Digits without leading zeros, perhaps after a minus sign.
+fn is_integer(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    plain && (!digits.starts_with('0') || text == "0")
+}
+
+fn canonical(text: &str) -> &str {
+    match text {
+        "True" | "TRUE" => "true",
+        "False" | "FALSE" => "false",
+        // Data frames write an integer column with gaps as 1.0, 2.0, ..
+        _ => text.strip_suffix(".0").filter(|whole| is_integer(whole)).unwrap_or(text),
+    }
+}
+
+impl From<&str> for Label {
+    fn from(text: &str) -> Self {
+        Self { canonical: canonical(text).to_owned(), written: Written::Text(text.to_owned()) }
+    }
+}
+
+impl From<String> for Label {
+    fn from(text: String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl From<i64> for Label {
+    fn from(value: i64) -> Self {
+        Self { canonical: value.to_string(), written: Written::Integer }
+    }
+}
+
+impl From<bool> for Label {
+    fn from(value: bool) -> Self {
+        Self { canonical: value.to_string(), written: Written::Boolean }
+    }
+}
+
+impl TryFrom<f64> for Label {
+    type Error = Error;
+
+    fn try_from(value: f64) -> Result<Self, Error> {
+        if !value.is_finite() || value.fract() != 0.0 {
+            return Err(Error::LabelNotWhole { found: value });
+        }
+        // Adding zero turns -0.0 into 0.0.
+        Ok(Self { canonical: format!("{:.0}", value + 0.0), written: Written::Float })
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.written {
+            Written::Text(text) => out.write_str(text),
+            Written::Float => write!(out, "{}.0", self.canonical),
+            Written::Integer | Written::Boolean => out.write_str(&self.canonical),
+        }
+    }
+}
+
+impl PartialEq for Label {
+    fn eq(&self, other: &Self) -> bool {
+        self.canonical == other.canonical
+    }
+}
+
+impl Eq for Label {}
+
+impl std::hash::Hash for Label {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.canonical.hash(state);
+    }
+}
+
+impl Ord for Label {
+    /// Integers first, by value; then everything else, bytewise.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (a, b) = (&self.canonical, &other.canonical);
+        match (self.is_integer(), other.is_integer()) {
+            (true, true) => match (a.strip_prefix('-'), b.strip_prefix('-')) {
+                (None, None) => (a.len(), a).cmp(&(b.len(), b)),
+                (Some(a), Some(b)) => (b.len(), b).cmp(&(a.len(), a)),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+            },
+            (true, false) => Ordering::Less,
+            (false, true) => Ordering::Greater,
+            (false, false) => a.cmp(b),
+        }
+    }
+}
+
+impl PartialOrd for Label {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Everything a panel can say: first the classes, which can be decided, then other answers, which cannot.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Labels {
+    names: Vec<Label>,
+    n_classes: usize,
+    /// Whether the user gave the classes; if not, every label seen is a class.
+    closed: bool,
+}
+
+impl Labels {
+    /// Every label is a class; sorted, each once.
+    pub(crate) fn open(labels: impl IntoIterator<Item = Label>) -> Result<Self, Error> {
+        let names = sorted(labels.into_iter().collect())?;
+        Ok(Self { n_classes: names.len(), names, closed: false })
+    }
+
+    /// Exactly these classes in this order; whatever else is said is an answer that is never decided.
+    pub(crate) fn closed(classes: &[Label], said: impl IntoIterator<Item = Label>) -> Result<Self, Error> {
+        let mut names: Vec<Label> = Vec::with_capacity(classes.len());
+        let mut seen = HashMap::new();
+        for class in classes {
+            if seen.insert(class.canonical().to_owned(), ()).is_some() {
+                return Err(Error::DuplicateName { what: "classes", name: class.to_string() });
+            }
+            names.push(class.clone());
+        }
+        let others = said.into_iter().filter(|label| !seen.contains_key(label.canonical())).collect();
+        names.extend(sorted(others)?);
+        if names.len() > MAX_LABELS {
+            return Err(Error::TooManyLabels { limit: MAX_LABELS });
+        }
+        Ok(Self { names, n_classes: classes.len(), closed: true })
+    }
+
+    /// The classes, in the order in which ties are resolved.
+    pub fn classes(&self) -> &[Label] {
+        &self.names[..self.n_classes]
+    }
+
+    /// Classes and other answers.
+    pub fn all(&self) -> &[Label] {
+        &self.names
+    }
+
+    /// Whether the user gave the classes.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    pub(crate) fn n_classes(&self) -> usize {
+        self.n_classes
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The id of each of `labels` here, or [`MISSING`] for one that is not.
+    pub(crate) fn translate(&self, labels: &[Label]) -> Vec<u16> {
+        let ids: HashMap<&str, u16> =
+            (0..).zip(&self.names).map(|(id, label)| (label.canonical(), id)).collect();
+        labels.iter().map(|label| ids.get(label.canonical()).copied().unwrap_or(MISSING)).collect()
+    }
+
+    /// The labels of both sides; refuses class lists that differ.
+    pub(crate) fn union(&self, other: &Self) -> Result<Self, Error> {
+        let both = || self.names.iter().chain(&other.names).cloned();
+        match (self.closed, other.closed) {
+            (false, false) => Self::open(both()),
+            (true, true) if self.classes() == other.classes() => {
+                let classes: Vec<Label> = self
+                    .classes()
+                    .iter()
+                    .zip(other.classes())
+                    .map(|(a, b)| first_written(a, b).clone())
+                    .collect();
+                Self::closed(&classes, both())
+            }
+            (true, true) => Err(Error::DifferentClasses {
+                difference: format!("{} and {}", list(self.classes()), list(other.classes())),
+            }),
+            _ => Err(Error::DifferentClasses {
+                difference: "a given list of classes and classes as met".to_owned(),
+            }),
+        }
+    }
+
+    /// Only the labels for which `keep` holds; the given classes always stay.
+    pub(crate) fn retain(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let stays = |id: &usize| keep(*id) || (self.closed && *id < self.n_classes);
+        let kept: Vec<usize> = (0..self.names.len()).filter(stays).collect();
+        Self {
+            n_classes: kept.iter().filter(|id| **id < self.n_classes).count(),
+            names: kept.into_iter().map(|id| self.names[id].clone()).collect(),
+            closed: self.closed,
+        }
+    }
+
+    /// The same labels and one more answer that stands for silence.
+    pub(crate) fn with_silence(&self) -> Result<Self, Error> {
+        let others = self.names[self.n_classes..].iter().cloned();
+        Self::closed(self.classes(), others.chain([Label::from(SILENCE)]))
+    }
+
+    /// The id of silence as an answer, or [`MISSING`] where silence is none.
+    pub(crate) fn silence(&self) -> u16 {
+        self.translate(&[Label::from(SILENCE)])[0]
+    }
+
+    pub(crate) fn is_identical(&self, other: &Self) -> bool {
+        (self.closed, self.n_classes, self.names.len()) == (other.closed, other.n_classes, other.names.len())
+            && self.names.iter().zip(&other.names).all(|(a, b)| a.is_identical(b))
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.names.iter().try_for_each(Label::check)?;
+        let mut remade = if self.closed && self.n_classes <= self.names.len() {
+            Self::closed(&self.names[..self.n_classes], self.names[self.n_classes..].iter().cloned())?
+        } else {
+            Self::open(self.names.iter().cloned())?
+        };
+        remade.closed = self.closed;
+        if remade.is_identical(self) {
+            return Ok(());
+        }
+        Err(Error::Inconsistent { expected: "labels sorted and distinct", found: list(&self.names) })
+    }
+}
+
+fn first_written<'a>(a: &'a Label, b: &'a Label) -> &'a Label {
+    if a.written <= b.written { a } else { b }
+}
+
+fn sorted(mut labels: Vec<Label>) -> Result<Vec<Label>, Error> {
+    labels.sort_by(|a, b| a.cmp(b).then_with(|| a.written.cmp(&b.written)));
+    labels.dedup_by(|later, earlier| later == earlier);
+    if labels.len() > MAX_LABELS {
+        return Err(Error::TooManyLabels { limit: MAX_LABELS });
+    }
+    Ok(labels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(labels: &[Label]) -> Vec<String> {
+        labels.iter().map(Label::to_string).collect()
+    }
+
+    #[test]
+    fn one_label_however_it_is_written() {
+        for twin in [Label::from("1"), Label::from("1.0"), Label::try_from(1.0).expect("whole")] {
+            assert_eq!(twin, Label::from(1));
+        }
+        assert_eq!(Label::from("FALSE"), Label::from(false));
+        assert_eq!(Label::try_from(-0.0).expect("whole"), Label::from(0));
+        for other in ["01", "+1", "1.", "1.00", "-0", "1e0", " 1"] {
+            assert_ne!(Label::from(other), Label::from(1));
+            assert_ne!(Label::from(other), Label::from(0));
+        }
+    }
+
+    #[test]
+    fn labels_come_back_as_they_were_written() {
+        let written = [Label::from("True"), Label::from(true), Label::from(-3), Label::from("1.0")];
+        assert_eq!(texts(&written), ["True", "true", "-3", "1.0"]);
+        assert_eq!(Label::try_from(1e20).expect("whole").to_string(), "100000000000000000000.0");
+    }
+
+    #[test]
+    fn fractions_are_not_labels() {
+        for bad in [0.5, f64::NAN, f64::INFINITY] {
+            assert!(matches!(Label::try_from(bad), Err(Error::LabelNotWhole { .. })));
+        }
+    }
+
+    #[test]
+    fn integers_sort_by_value_and_before_words() {
+        let labels = ["b", "10", "9", "-2", "-10", "B", "123456789012345678901234567890"];
+        let sorted = Labels::open(labels.map(Label::from)).expect("few labels");
+        assert_eq!(texts(sorted.all()), ["-10", "-2", "9", "10", "123456789012345678901234567890", "B", "b"]);
+    }
+
+    #[test]
+    fn a_given_list_keeps_its_order_and_other_answers_are_never_classes() {
+        let classes = ["no", "yes"].map(Label::from);
+        let labels = Labels::closed(&classes, ["yes", "refuse", "maybe"].map(Label::from)).expect("distinct");
+        assert_eq!(texts(labels.classes()), ["no", "yes"]);
+        assert_eq!(texts(labels.all()), ["no", "yes", "maybe", "refuse"]);
+        let twice = Labels::closed(&["1", "1.0"].map(Label::from), []);
+        assert!(matches!(twice, Err(Error::DuplicateName { .. })));
+    }
+
+    #[test]
+    fn a_union_does_not_depend_on_the_sides() {
+        let left = Labels::open(["True", "x"].map(Label::from)).expect("few");
+        let right = Labels::open([Label::from(true), Label::from("y")]).expect("few");
+        let (ab, ba) = (left.union(&right).expect("open"), right.union(&left).expect("open"));
+        assert!(ab.is_identical(&ba));
+        assert_eq!(texts(ab.all()), ["true", "x", "y"]);
+    }
+}

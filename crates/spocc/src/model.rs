@@ -1,0 +1,472 @@
+//! Model: a fitted rule with everything needed to decide new rows.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    combiners::{Combiner, Fitted, Kind, Method},
+    decision::{self, Basis, Decision, TieBreak},
+    error::{Error, choose, list},
+    evidence::Evidence,
+    fusion::Work,
+    grid::Row,
+    labels::{Label, Labels, MISSING},
+    parallel,
+    possibility::Possibility,
+    predictions::Predictions,
+    watch::Watch,
+};
+
+/// What an empty cell means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Missing {
+    /// The classifier was not asked: it has no opinion.
+    #[default]
+    Silent,
+    /// It declined to answer: silence is one more thing it can say.
+    Symbol,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Silent => "silent",
+            Self::Symbol => "symbol",
+        })
+    }
+}
+
+impl FromStr for Missing {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self, Error> {
+        choose("missing", &[Self::Silent, Self::Symbol], word)
+    }
+}
+
+/// Choices that every method shares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// What an empty cell means.
+    pub missing: Missing,
+    /// What to do when several labels are equally good.
+    pub ties: TieBreak,
+}
+
+/// A fitted combiner: complete, immutable, cheap to share.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Model {
+    pub(crate) method: Method,
+    pub(crate) classifiers: Vec<String>,
+    /// The labels the rule knows; silence is one of them where it counts as an answer.
+    pub(crate) labels: Labels,
+    pub(crate) missing: Missing,
+    pub(crate) ties: TieBreak,
+    /// The class decided where nobody speaks.
+    pub(crate) prior_class: usize,
+    pub(crate) rule: Kind,
+    pub(crate) evidence: Option<Evidence>,
+}
+
+impl Model {
+    /// Fits a combiner to evidence.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoLabelledRows`], [`Error::LevelTooLow`] and whatever the combiner refuses.
+    pub fn fit<C: Combiner + ?Sized>(
+        combiner: &C,
+        evidence: &Evidence,
+        options: &Options,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
+        if evidence.total() == 0 {
+            return Err(Error::NoLabelledRows);
+        }
+        evidence.require(combiner.method(), combiner.needs())?;
+        let as_read = read(evidence, options.missing, watch)?;
+        let rule = combiner.learn(&as_read, watch)?.0;
+        Ok(Self {
+            method: combiner.method(),
+            classifiers: evidence.classifiers().to_vec(),
+            labels: as_read.labels().clone(),
+            missing: options.missing,
+            ties: options.ties,
+            prior_class: evidence.most_frequent_class(),
+            rule,
+            evidence: Some(evidence.clone()),
+        })
+    }
+
+    /// The method it was fitted with.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// The parameters it was fitted with.
+    pub fn fitted(&self) -> Fitted {
+        self.rule.fitted()
+    }
+
+    /// The classifiers it listens to.
+    pub fn classifiers(&self) -> &[String] {
+        &self.classifiers
+    }
+
+    /// The classes it decides between.
+    pub fn classes(&self) -> &[Label] {
+        self.labels.classes()
+    }
+
+    /// What an empty cell means to it.
+    pub fn missing(&self) -> Missing {
+        self.missing
+    }
+
+    /// What it does with ties.
+    pub fn ties(&self) -> TieBreak {
+        self.ties
+    }
+
+    /// The evidence it was fitted to, unless it is slim.
+    pub fn evidence(&self) -> Option<&Evidence> {
+        self.evidence.as_ref()
+    }
+
+    /// The same model without its evidence: smaller, reveals less, decides alike, but cannot be appended to.
+    #[must_use]
+    pub fn slim(&self) -> Self {
+        Self { evidence: None, ..self.clone() }
+    }
+
+    /// Decides every row.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownClassifier`] if a classifier of the model has no column.
+    pub fn predict(&self, predictions: &Predictions) -> Result<Decisions, Error> {
+        self.align(predictions)?.decide_all(&Watch::default())
+    }
+
+    /// Finds the model's classifiers and labels in a table, once for all its rows.
+    ///
+    /// Columns of other classifiers are left alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownClassifier`] if a classifier of the model has no column.
+    pub fn align<'a>(&'a self, predictions: &'a Predictions) -> Result<Aligned<'a>, Error> {
+        let column = |name: &String| {
+            let found = predictions.classifiers().iter().position(|column| column == name);
+            found.ok_or_else(|| Error::UnknownClassifier {
+                name: name.clone(),
+                known: list(predictions.classifiers()),
+            })
+        };
+        let columns: Vec<usize> = self.classifiers.iter().map(column).collect::<Result<_, Error>>()?;
+        let mut place = vec![u32::MAX; predictions.n_classifiers()];
+        (0..).zip(&columns).for_each(|(k, &column)| place[column] = k);
+        let map = self.labels.translate(predictions.labels());
+        let silence = match self.missing {
+            Missing::Silent => MISSING,
+            Missing::Symbol => self.labels.silence(),
+        };
+        let as_it_is = silence == MISSING
+            && columns.len() == predictions.n_classifiers()
+            && columns.iter().enumerate().all(|(k, &column)| k == column)
+            && map.iter().enumerate().all(|(id, &label)| id == usize::from(label));
+        Ok(Aligned { model: self, predictions, columns, place, map, silence, as_it_is })
+    }
+
+    /// A decision from the surprisals of one row, which are in `work.out` if `has_opinion`.
+    pub(crate) fn decision(&self, row: Row<'_>, work: &mut Work) -> Decision {
+        let answered = row.n_spoken();
+        if !self.rule.surprisals(row, work) {
+            let mut degrees = vec![1.0; self.classes().len()];
+            if let Some(evidence) = &self.evidence
+                && let Ok(prior) = Possibility::from_counts(evidence.class_counts())
+            {
+                degrees.copy_from_slice(prior.degrees());
+            }
+            let class = self.prior_class;
+            return Decision {
+                class,
+                label: self.classes()[class].clone(),
+                margin: 0.0,
+                possibility: Possibility::new(degrees)
+                    .unwrap_or_else(|_| unreachable!("frequencies are from 0 to 1")),
+                ties: vec![class],
+                answered,
+                basis: Basis::Prior,
+            };
+        }
+        let surprisals = &work.out;
+        let (class, _) =
+            decision::decide(surprisals, decision::tolerance(1.0), self.ties, |seed| row.hash(seed));
+        Decision {
+            class,
+            label: self.classes()[class].clone(),
+            possibility: self.possibility(surprisals),
+            margin: decision::margin(surprisals),
+            ties: decision::tied(surprisals, 1.0),
+            answered,
+            basis: Basis::Panel,
+        }
+    }
+
+    /// Fused possibilities as they are; shares of votes and probabilities through the Dubois-Prade transform.
+    fn possibility(&self, surprisals: &[f64]) -> Possibility {
+        let degrees: Vec<f64> = if self.rule.opinions().is_some() {
+            surprisals.iter().map(|s| (-s).exp()).collect()
+        } else {
+            let least = surprisals.iter().copied().fold(f64::INFINITY, f64::min);
+            let weights: Vec<f64> = surprisals.iter().map(|s| (least - s).exp()).collect();
+            return Possibility::from_probabilities(&weights)
+                .unwrap_or_else(|_| unreachable!("exponentials of differences"));
+        };
+        Possibility::new(degrees).unwrap_or_else(|_| unreachable!("exponentials of numbers up to 0"))
+    }
+}
+
+/// Evidence as a model reads it: with silence as an answer, or not.
+pub(crate) fn read<'a>(
+    evidence: &'a Evidence,
+    missing: Missing,
+    watch: &Watch<'_>,
+) -> Result<std::borrow::Cow<'a, Evidence>, Error> {
+    Ok(match missing {
+        Missing::Silent => std::borrow::Cow::Borrowed(evidence),
+        Missing::Symbol => std::borrow::Cow::Owned(evidence.with_silence_as_answer(watch)?),
+    })
+}
+
+/// A table seen through a model.
+#[derive(Clone, Debug)]
+pub struct Aligned<'a> {
+    pub(crate) model: &'a Model,
+    predictions: &'a Predictions,
+    /// Column of each of the model's classifiers.
+    columns: Vec<usize>,
+    /// Classifier of each column, or `u32::MAX`.
+    place: Vec<u32>,
+    /// From the table's label ids to the model's.
+    map: Vec<u16>,
+    silence: u16,
+    /// Whether rows can be read without being rewritten.
+    as_it_is: bool,
+}
+
+/// A row rewritten in the model's terms.
+#[derive(Default)]
+pub(crate) struct Rewritten {
+    dense: Vec<u16>,
+    sparse: Vec<(u32, u16)>,
+    columns: Vec<u32>,
+    ids: Vec<u16>,
+}
+
+impl Aligned<'_> {
+    /// A row as the model sees it.
+    pub(crate) fn row<'b>(&'b self, row: usize, buffer: &'b mut Rewritten) -> Row<'b> {
+        let cells = self.predictions.grid().row(row);
+        if self.as_it_is {
+            return cells;
+        }
+        match cells {
+            Row::Sparse(columns, ids) if self.silence == MISSING => {
+                buffer.sparse.clear();
+                for (&column, &id) in columns.iter().zip(ids) {
+                    let (k, label) = (self.place[column as usize], self.map[usize::from(id)]);
+                    if k != u32::MAX && label != MISSING {
+                        buffer.sparse.push((k, label));
+                    }
+                }
+                buffer.sparse.sort_unstable();
+                buffer.columns.clear();
+                buffer.columns.extend(buffer.sparse.iter().map(|cell| cell.0));
+                buffer.ids.clear();
+                buffer.ids.extend(buffer.sparse.iter().map(|cell| cell.1));
+                Row::Sparse(&buffer.columns, &buffer.ids)
+            }
+            Row::Dense(cells) => {
+                buffer.dense.clear();
+                buffer.dense.extend(self.columns.iter().map(|&column| match cells[column] {
+                    MISSING => self.silence,
+                    id => self.map[usize::from(id)],
+                }));
+                Row::Dense(&buffer.dense)
+            }
+            sparse @ Row::Sparse(..) => {
+                buffer.dense.clear();
+                buffer.dense.resize(self.columns.len(), self.silence);
+                sparse.for_each(|column, id| {
+                    if let Some(cell) = buffer.dense.get_mut(self.place[column] as usize) {
+                        *cell = self.map[usize::from(id)];
+                    }
+                });
+                Row::Dense(&buffer.dense)
+            }
+        }
+    }
+
+    /// Decides one row, counted from 0, in full.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchRow`].
+    pub fn decide(&self, row: usize) -> Result<Decision, Error> {
+        self.check_row(row)?;
+        let (mut buffer, mut work) = (Rewritten::default(), Work::default());
+        Ok(self.model.decision(self.row(row, &mut buffer), &mut work))
+    }
+
+    pub(crate) fn check_row(&self, row: usize) -> Result<(), Error> {
+        let rows = self.predictions.n_rows();
+        if row < rows { Ok(()) } else { Err(Error::NoSuchRow { row: row + 1, rows }) }
+    }
+
+    /// Decides every row; labels the model never met count as silence and are listed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cancelled`].
+    pub fn decide_all(&self, watch: &Watch<'_>) -> Result<Decisions, Error> {
+        const BLOCK: usize = 1 << 20;
+        let n = self.predictions.n_rows();
+        let mut rows = Vec::with_capacity(n);
+        for start in (0..n).step_by(BLOCK) {
+            watch.report("deciding", start, n)?;
+            let parts = parallel::map_ranges(BLOCK.min(n - start), 8192, |range| {
+                let (mut buffer, mut work) = (Rewritten::default(), Work::default());
+                let mut tolerance = (1.0, decision::tolerance(1.0));
+                let decide =
+                    |row: usize| self.rule_on(self.row(start + row, &mut buffer), &mut work, &mut tolerance);
+                range.map(decide).collect::<Vec<Ruling>>()
+            });
+            parts.into_iter().for_each(|part| rows.extend(part));
+        }
+        Ok(Decisions { rows, classes: self.model.classes().to_vec(), unseen: self.unseen() })
+    }
+
+    #[inline]
+    fn rule_on(&self, row: Row<'_>, work: &mut Work, tolerance: &mut (f64, f64)) -> Ruling {
+        let Some(x) = self.model.rule.surprisals_monotone(row, work) else {
+            return Ruling { class: self.model.prior_class as u16, is_tie: false, basis: Basis::Prior };
+        };
+        if tolerance.0 != x {
+            *tolerance = (x, decision::tolerance(x));
+        }
+        let (class, is_tie) =
+            decision::decide(&work.out, tolerance.1, self.model.ties, |seed| row.hash(seed));
+        Ruling { class: class as u16, is_tie, basis: Basis::Panel }
+    }
+
+    /// Labels in the table that the model never met, by classifier.
+    pub fn unseen(&self) -> Vec<Unseen> {
+        let unknown: Vec<u16> =
+            (0..).zip(&self.map).filter(|(_, label)| **label == MISSING).map(|(id, _)| id).collect();
+        let mut unseen: Vec<Unseen> = Vec::new();
+        if unknown.is_empty() {
+            return unseen;
+        }
+        for (row, cells) in self.predictions.grid().rows().enumerate() {
+            cells.for_each(|column, id| {
+                if self.place[column] == u32::MAX || unknown.binary_search(&id).is_err() {
+                    return;
+                }
+                let (classifier, label) =
+                    (&self.predictions.classifiers()[column], &self.predictions.labels()[usize::from(id)]);
+                match unseen
+                    .iter_mut()
+                    .find(|unseen| unseen.classifier == *classifier && unseen.label == *label)
+                {
+                    Some(unseen) => unseen.n_rows += 1,
+                    None => unseen.push(Unseen {
+                        classifier: classifier.clone(),
+                        label: label.clone(),
+                        first_row: row,
+                        n_rows: 1,
+                    }),
+                }
+            });
+        }
+        unseen
+    }
+
+    /// Refuses a table with labels the model never met, instead of taking them for silence.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnseenLabel`] with the first one.
+    pub fn strict(self) -> Result<Self, Error> {
+        match self.unseen().into_iter().min_by_key(|unseen| unseen.first_row) {
+            Some(Unseen { classifier, label, first_row, .. }) => {
+                Err(Error::UnseenLabel { row: first_row + 1, classifier, found: label.to_string() })
+            }
+            None => Ok(self),
+        }
+    }
+}
+
+/// A label that a classifier said but the model never met.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Unseen {
+    /// Who said it.
+    pub classifier: String,
+    /// The label.
+    pub label: Label,
+    /// The first row with it, from 0.
+    pub first_row: usize,
+    /// How many rows have it.
+    pub n_rows: usize,
+}
+
+/// One decided row in short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ruling {
+    /// Number of the class decided.
+    pub class: u16,
+    /// Whether others were as good.
+    pub is_tie: bool,
+    /// Panel or prior.
+    pub basis: Basis,
+}
+
+/// Every row of a table, decided.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decisions {
+    rows: Vec<Ruling>,
+    classes: Vec<Label>,
+    unseen: Vec<Unseen>,
+}
+
+impl Decisions {
+    /// One ruling per row.
+    pub fn rulings(&self) -> &[Ruling] {
+        &self.rows
+    }
+
+    /// The decided labels, as the user writes them.
+    pub fn labels(&self) -> impl ExactSizeIterator<Item = &Label> {
+        self.rows.iter().map(|row| &self.classes[usize::from(row.class)])
+    }
+
+    /// Number of rows on which nobody had anything to say.
+    pub fn n_prior(&self) -> usize {
+        self.rows.iter().filter(|row| row.basis == Basis::Prior).count()
+    }
+
+    /// Number of rows on which several labels were equally good.
+    pub fn n_ties(&self) -> usize {
+        self.rows.iter().filter(|row| row.is_tie).count()
+    }
+
+    /// Labels the model never met, which counted as silence.
+    pub fn unseen(&self) -> &[Unseen] {
+        &self.unseen
+    }
+}

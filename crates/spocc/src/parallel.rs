@@ -1,0 +1,38 @@
+//! Work over ranges, on every core or on one: the pieces and their order are the same either way.
+
+use std::ops::Range;
+
+/// Applies `work` to consecutive ranges of at most `step` and returns the results in order.
+pub(crate) fn map_ranges<T: Send>(n: usize, step: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    let step = step.max(1);
+    let range = |piece: usize| piece * step..((piece + 1) * step).min(n);
+    map(n.div_ceil(step), |piece| work(range(piece)))
+}
+
+/// Applies `work` to 0..n and returns the results in order.
+#[cfg(feature = "parallel")]
+pub(crate) fn map<T: Send>(n: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    use rayon::prelude::*;
+    if n <= 1 {
+        return (0..n).map(work).collect();
+    }
+    (0..n).into_par_iter().map(|at| work(at)).collect()
+}
+
+/// Applies `work` to 0..n and returns the results in order.
+#[cfg(not(feature = "parallel"))]
+pub(crate) fn map<T: Send>(n: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    (0..n).map(work).collect()
+}
+
+/// Number of pieces worth making of work that keeps a large table per piece.
+#[cfg(feature = "parallel")]
+pub(crate) fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
+/// Number of pieces worth making of work that keeps a large table per piece.
+#[cfg(not(feature = "parallel"))]
+pub(crate) fn threads() -> usize {
+    1
+}

@@ -1,0 +1,215 @@
+//! Possibility: how far each class can still be excluded.
+//!
+//! In: the counts of the classes among rows on which a classifier gave one answer. Out: a possibility
+//! distribution, by add-one smoothing and the Dubois-Prade transform (paper, section 3.2 and appendix B).
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// A possibility distribution over the classes: 1 is "nothing speaks against it", 0 is "excluded".
+///
+/// ```
+/// use spocc::Possibility;
+/// let opinion = Possibility::from_probabilities(&[0.1, 0.15, 0.75])?; // paper, example 2
+/// assert_eq!(opinion.degrees(), [0.1, 0.25, 1.0]);
+/// assert_eq!(opinion.possibility(&[0, 1]), 0.25);
+/// assert_eq!(opinion.necessity(&[2]), 0.75);
+/// # Ok::<(), spocc::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Possibility {
+    degrees: Vec<f64>,
+}
+
+impl Possibility {
+    /// From degrees in [0, 1] as they are, for instance the result of a fusion.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfRange`] for a degree outside [0, 1].
+    pub fn new(degrees: Vec<f64>) -> Result<Self, Error> {
+        match degrees.iter().find(|degree| !(0.0..=1.0).contains(*degree)) {
+            Some(&found) => {
+                Err(Error::OutOfRange { what: "possibility", expected: "a number from 0 to 1", found })
+            }
+            None => Ok(Self { degrees }),
+        }
+    }
+
+    /// The Dubois-Prade transform of frequencies; equal counts are exactly equally possible.
+    ///
+    /// The most frequent classes get 1; any other class gets the share of all rows whose class is no more
+    /// frequent than itself. No counts at all give no opinion: every class is possible.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] if the counts do not add up below 2^64.
+    pub fn from_counts(counts: &[u64]) -> Result<Self, Error> {
+        let total = counts.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
+        total.ok_or(Error::Overflow { what: "counts" })?;
+        let mut degrees = vec![0.0; counts.len()];
+        Transform::default().smoothed(counts, 0, &mut degrees);
+        Ok(Self { degrees })
+    }
+
+    /// The same after adding one row to every class, so that nothing is ever quite excluded.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] if the counts do not add up below 2^64.
+    pub fn from_counts_smoothed(counts: &[u64]) -> Result<Self, Error> {
+        let one_more: Option<Vec<u64>> = counts.iter().map(|count| count.checked_add(1)).collect();
+        Self::from_counts(&one_more.ok_or(Error::Overflow { what: "counts" })?)
+    }
+
+    /// The Dubois-Prade transform of probabilities; they need not add up to one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfRange`] for a negative or non-finite probability.
+    pub fn from_probabilities(probabilities: &[f64]) -> Result<Self, Error> {
+        if let Some(&found) = probabilities.iter().find(|p| !(p.is_finite() && **p >= 0.0)) {
+            return Err(Error::OutOfRange { what: "probability", expected: "a finite number from 0", found });
+        }
+        let mut order: Vec<usize> = (0..probabilities.len()).collect();
+        order.sort_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b]));
+        let total: f64 = order.iter().map(|&i| probabilities[i]).sum();
+        let mut degrees = vec![1.0; probabilities.len()];
+        let top = order.last().map_or(0.0, |&i| probabilities[i]);
+        let mut tail = 0.0;
+        for group in order.chunk_by(|&a, &b| probabilities[a] == probabilities[b]) {
+            tail += group.iter().map(|&i| probabilities[i]).sum::<f64>();
+            if probabilities[group[0]] < top {
+                group.iter().for_each(|&i| degrees[i] = (tail / total).min(1.0));
+            }
+        }
+        Ok(Self { degrees })
+    }
+
+    /// Possibility of each class.
+    pub fn degrees(&self) -> &[f64] {
+        &self.degrees
+    }
+
+    /// Possibility that the truth is among these classes (by number): that of the most possible one.
+    ///
+    /// Numbers beyond the last class are not classes and add nothing.
+    pub fn possibility(&self, classes: &[usize]) -> f64 {
+        classes.iter().filter_map(|&i| self.degrees.get(i)).fold(0.0, |most, &degree| most.max(degree))
+    }
+
+    /// Certainty that the truth is among these classes: what is missing to the possibility of all others.
+    pub fn necessity(&self, classes: &[usize]) -> f64 {
+        let others: Vec<usize> = (0..self.degrees.len()).filter(|i| !classes.contains(i)).collect();
+        1.0 - self.possibility(&others)
+    }
+
+    /// Weakens the opinion: at 0 it stays, at 1 every class becomes possible.
+    #[must_use]
+    pub fn discounted(&self, discount: Discount) -> Self {
+        Self { degrees: self.degrees.iter().map(|&degree| discount.apply(degree)).collect() }
+    }
+}
+
+/// How much of an opinion is not believed: a number from 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+pub struct Discount(f64);
+
+impl TryFrom<f64> for Discount {
+    type Error = Error;
+
+    fn try_from(value: f64) -> Result<Self, Error> {
+        if (0.0..=1.0).contains(&value) {
+            return Ok(Self(value));
+        }
+        Err(Error::OutOfRange { what: "discount", expected: "a number from 0 to 1", found: value })
+    }
+}
+
+impl From<Discount> for f64 {
+    fn from(discount: Discount) -> Self {
+        discount.0
+    }
+}
+
+impl Discount {
+    /// `(1 - d) * possibility + d`, written so that 1 stays exactly 1.
+    pub(crate) fn apply(self, degree: f64) -> f64 {
+        1.0 - (1.0 - self.0) * (1.0 - degree)
+    }
+}
+
+/// The transform on counts, with a buffer that serves many rows.
+#[derive(Default)]
+pub(crate) struct Transform {
+    order: Vec<u32>,
+}
+
+impl Transform {
+    /// Degrees of `counts`, after adding `unit` to each. Sums run in integers: equal counts give equal
+    /// degrees, and the order of the classes does not matter.
+    pub(crate) fn smoothed(&mut self, counts: &[u64], unit: u64, degrees: &mut [f64]) {
+        self.order.clear();
+        self.order.extend(0..counts.len() as u32);
+        self.order.sort_unstable_by_key(|&i| counts[i as usize]);
+        let total = counts.iter().map(|count| u128::from(*count) + u128::from(unit)).sum::<u128>() as f64;
+        let top = self.order.last().map_or(0, |&i| counts[i as usize]);
+        let mut tail = 0u128;
+        for group in self.order.chunk_by(|&a, &b| counts[a as usize] == counts[b as usize]) {
+            let count = counts[group[0] as usize];
+            tail += (u128::from(count) + u128::from(unit)) * group.len() as u128;
+            let degree = if count == top { 1.0 } else { tail as f64 / total };
+            group.iter().for_each(|&i| degrees[i as usize] = degree);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn example_2_of_the_paper() {
+        let second = Possibility::from_probabilities(&[0.2, 0.6, 0.2]).expect("probabilities");
+        assert_eq!(second.degrees(), [0.4, 1.0, 0.4]);
+        assert_eq!(Possibility::from_counts(&[10, 15, 75]).expect("small").degrees(), [0.1, 0.25, 1.0]);
+        assert_eq!(Possibility::from_counts(&[1, 3, 1]).expect("small").degrees(), [0.4, 1.0, 0.4]);
+    }
+
+    #[test]
+    fn smoothing_adds_one_row_to_each_class() {
+        let degrees = Possibility::from_counts_smoothed(&[0, 8, 0]).expect("small");
+        assert_eq!(degrees.degrees(), [2.0 / 11.0, 1.0, 2.0 / 11.0]);
+    }
+
+    #[test]
+    fn no_counts_are_no_opinion() {
+        for degrees in [Possibility::from_counts(&[0; 4]), Possibility::from_counts_smoothed(&[0; 4])] {
+            assert_eq!(degrees.expect("small").degrees(), [1.0; 4]);
+        }
+        assert_eq!(Possibility::from_probabilities(&[0.0; 3]).expect("zeros").degrees(), [1.0; 3]);
+    }
+
+    #[test]
+    fn counts_that_never_occur_are_excluded_without_smoothing() {
+        assert_eq!(Possibility::from_counts(&[0, 5]).expect("small").degrees(), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn example_1_of_the_paper() {
+        let set = Possibility::new(vec![1.0, 1.0, 0.0]).expect("degrees");
+        assert_eq!((set.possibility(&[2]), set.possibility(&[0, 2]), set.possibility(&[])), (0.0, 1.0, 0.0));
+        assert_eq!((set.necessity(&[0, 1]), set.necessity(&[0]), set.necessity(&[0, 1, 2])), (1.0, 0.0, 1.0));
+    }
+
+    #[test]
+    fn discounting_runs_from_all_to_nothing() {
+        let opinion = Possibility::from_counts(&[1, 3]).expect("small");
+        let at = |d: f64| opinion.discounted(Discount::try_from(d).expect("in range"));
+        assert_eq!(at(0.0).degrees(), [0.25, 1.0]);
+        assert_eq!(at(0.5).degrees(), [0.625, 1.0]);
+        assert_eq!(at(1.0).degrees(), [1.0, 1.0]);
+        assert!(Discount::try_from(1.5).is_err() && Discount::try_from(f64::NAN).is_err());
+    }
+}

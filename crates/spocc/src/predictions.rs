@@ -1,0 +1,367 @@
+//! Predictions: what every classifier said of every row, and what was true.
+//!
+//! In: rows of labels with gaps, or single cells in any order. Out: a checked grid of label ids.
+
+use std::collections::HashMap;
+
+use crate::{
+    error::Error,
+    grid::{Grid, Row},
+    labels::{Label, MAX_LABELS, MISSING},
+};
+
+/// A table of answers: rows x classifiers, with gaps where a classifier was silent.
+///
+/// ```
+/// use spocc::Predictions;
+/// let mut rows = Predictions::builder(["ann", "bob"])?;
+/// rows.push([Some("cat"), Some("dog")])?;
+/// rows.push([None, Some("cat")])?;
+/// let predictions = rows.finish();
+/// assert_eq!((predictions.n_rows(), predictions.n_classifiers()), (2, 2));
+/// # Ok::<(), spocc::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Predictions {
+    classifiers: Vec<String>,
+    labels: Vec<Label>,
+    grid: Grid,
+}
+
+/// Takes predictions row by row.
+#[derive(Clone, Debug)]
+pub struct PredictionsBuilder {
+    classifiers: Vec<String>,
+    interner: Interner,
+    grid: Grid,
+    row: Vec<u16>,
+}
+
+/// A label known to a [`PredictionsBuilder`], so that a repeated text is looked up once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symbol(u16);
+
+impl Predictions {
+    /// Starts an empty table for these classifiers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoClassifiers`], [`Error::DuplicateName`].
+    pub fn builder<S: Into<String>>(
+        classifiers: impl IntoIterator<Item = S>,
+    ) -> Result<PredictionsBuilder, Error> {
+        let classifiers = distinct(classifiers)?;
+        let grid = Grid::empty(classifiers.len());
+        let row = Vec::with_capacity(classifiers.len());
+        Ok(PredictionsBuilder { classifiers, interner: Interner::default(), grid, row })
+    }
+
+    /// Takes a whole table of ids into `labels`, row after row; `None` is a gap.
+    ///
+    /// # Errors
+    ///
+    /// As [`builder`](Self::builder); [`Error::RowWidth`] if the last row is not whole, [`Error::LabelId`]
+    /// for an id without a label, [`Error::DuplicateName`] for a repeated label.
+    pub fn from_ids<S: Into<String>>(
+        classifiers: impl IntoIterator<Item = S>,
+        labels: Vec<Label>,
+        ids: impl IntoIterator<Item = Option<u16>>,
+    ) -> Result<Self, Error> {
+        let classifiers = distinct(classifiers)?;
+        let mut interner = Interner::default();
+        for label in &labels {
+            let known = interner.labels.len();
+            if usize::from(interner.intern(label.clone())?) != known {
+                return Err(Error::DuplicateName { what: "labels", name: label.to_string() });
+            }
+        }
+        let width = classifiers.len();
+        let mut cells = Vec::new();
+        for id in ids {
+            let id = id.unwrap_or(MISSING);
+            if id != MISSING && usize::from(id) >= labels.len() {
+                let row = cells.len() / width + 1;
+                return Err(Error::LabelId { row, expected: labels.len(), found: id.into() });
+            }
+            cells.push(id);
+        }
+        if !cells.len().is_multiple_of(width) {
+            let row = cells.len() / width + 1;
+            return Err(Error::RowWidth { row, expected: width, found: cells.len() % width });
+        }
+        Ok(Self { classifiers, labels, grid: Grid::from_cells(width, cells) })
+    }
+
+    /// Takes single cells `(row, classifier, label)` in any order, as a long table has them; rows count from 0.
+    ///
+    /// # Errors
+    ///
+    /// As [`builder`](Self::builder); [`Error::UnknownClassifier`], [`Error::RowCount`] for a row past `n_rows`,
+    /// [`Error::RepeatedCell`].
+    pub fn from_cells<S: Into<String>, L: Into<Label>>(
+        classifiers: impl IntoIterator<Item = S>,
+        n_rows: usize,
+        cells: impl IntoIterator<Item = (usize, usize, L)>,
+    ) -> Result<Self, Error> {
+        let classifiers = distinct(classifiers)?;
+        let mut interner = Interner::default();
+        let mut sorted: Vec<(usize, u32, u16)> = Vec::new();
+        for (row, k, label) in cells {
+            if row >= n_rows {
+                return Err(Error::RowCount { what: "cells", expected: n_rows, found: row + 1 });
+            }
+            if k >= classifiers.len() {
+                let known = crate::error::list(&classifiers);
+                return Err(Error::UnknownClassifier { name: format!("number {k}"), known });
+            }
+            sorted.push((row, k as u32, interner.intern(label.into())?));
+        }
+        sorted.sort_unstable();
+        if let Some(twice) = sorted.windows(2).find(|two| (two[0].0, two[0].1) == (two[1].0, two[1].1)) {
+            let classifier = classifiers[twice[0].1 as usize].clone();
+            return Err(Error::RepeatedCell { row: twice[0].0 + 1, classifier });
+        }
+        let mut grid = Grid::empty(classifiers.len());
+        let mut rest = sorted.as_slice();
+        for row in 0..n_rows {
+            let (here, after) = rest.split_at(rest.partition_point(|cell| cell.0 == row));
+            let (columns, ids): (Vec<u32>, Vec<u16>) = here.iter().map(|cell| (cell.1, cell.2)).unzip();
+            grid.push(Row::Sparse(&columns, &ids));
+            rest = after;
+        }
+        Ok(Self { classifiers, labels: interner.labels, grid: grid.settled() })
+    }
+
+    /// The classifiers' names.
+    pub fn classifiers(&self) -> &[String] {
+        &self.classifiers
+    }
+
+    /// Number of classifiers.
+    pub fn n_classifiers(&self) -> usize {
+        self.classifiers.len()
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.grid.n_rows()
+    }
+
+    /// Bytes the answers take in memory.
+    pub fn bytes(&self) -> usize {
+        self.grid.bytes()
+    }
+
+    /// What `classifier` said of `row` (both from 0), if anything.
+    pub fn answer(&self, row: usize, classifier: usize) -> Option<&Label> {
+        (row < self.n_rows() && classifier < self.n_classifiers())
+            .then(|| self.grid.row(row).get(classifier))
+            .flatten()
+            .map(|id| &self.labels[usize::from(id)])
+    }
+
+    pub(crate) fn labels(&self) -> &[Label] {
+        &self.labels
+    }
+
+    pub(crate) fn grid(&self) -> &Grid {
+        &self.grid
+    }
+}
+
+impl PredictionsBuilder {
+    /// Appends a row: one answer per classifier, `None` where it was silent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RowWidth`], [`Error::TooManyLabels`]; the table is then as it was.
+    pub fn push<L: Into<Label>>(
+        &mut self,
+        answers: impl IntoIterator<Item = Option<L>>,
+    ) -> Result<(), Error> {
+        self.row.clear();
+        for answer in answers {
+            let id = answer.map_or(Ok(MISSING), |label| self.interner.intern(label.into()))?;
+            self.row.push(id);
+        }
+        self.take_row()
+    }
+
+    /// Looks a text up, so that [`push_symbols`](Self::push_symbols) need not.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyLabels`].
+    pub fn symbol(&mut self, text: &str) -> Result<Symbol, Error> {
+        self.interner.intern_text(text).map(Symbol)
+    }
+
+    /// Appends a row of labels looked up before.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RowWidth`].
+    pub fn push_symbols(&mut self, answers: &[Option<Symbol>]) -> Result<(), Error> {
+        self.row.clear();
+        self.row.extend(answers.iter().map(|answer| answer.map_or(MISSING, |symbol| symbol.0)));
+        self.take_row()
+    }
+
+    fn take_row(&mut self) -> Result<(), Error> {
+        if self.row.len() != self.classifiers.len() {
+            let row = self.grid.n_rows() + 1;
+            return Err(Error::RowWidth { row, expected: self.classifiers.len(), found: self.row.len() });
+        }
+        self.grid.push(Row::Dense(&self.row));
+        Ok(())
+    }
+
+    /// The table so far.
+    pub fn finish(self) -> Predictions {
+        Predictions { classifiers: self.classifiers, labels: self.interner.labels, grid: self.grid.settled() }
+    }
+}
+
+/// The truth of every row, where it is known.
+#[derive(Clone, Debug, Default)]
+pub struct Truth {
+    interner: Interner,
+    ids: Vec<u16>,
+}
+
+impl Truth {
+    /// Takes one truth per row; `None` where it is not known.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyLabels`].
+    pub fn new<L: Into<Label>>(truths: impl IntoIterator<Item = Option<L>>) -> Result<Self, Error> {
+        let mut truth = Self::default();
+        for label in truths {
+            let id = label.map_or(Ok(MISSING), |label| truth.interner.intern(label.into()))?;
+            truth.ids.push(id);
+        }
+        Ok(truth)
+    }
+
+    /// Appends the truth of one more row, as a text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyLabels`].
+    pub fn push(&mut self, truth: Option<&str>) -> Result<(), Error> {
+        let id = truth.map_or(Ok(MISSING), |text| self.interner.intern_text(text))?;
+        self.ids.push(id);
+        Ok(())
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Number of rows whose truth is known.
+    pub fn n_known(&self) -> usize {
+        self.ids.iter().filter(|&&id| id != MISSING).count()
+    }
+
+    /// The truth of a row (from 0), if it is known.
+    pub fn get(&self, row: usize) -> Option<&Label> {
+        self.ids.get(row).and_then(|&id| self.interner.labels.get(usize::from(id)))
+    }
+
+    pub(crate) fn labels(&self) -> &[Label] {
+        &self.interner.labels
+    }
+
+    pub(crate) fn ids(&self) -> &[u16] {
+        &self.ids
+    }
+}
+
+/// Labels met so far, each with the id it got when it was first met.
+#[derive(Clone, Debug, Default)]
+struct Interner {
+    labels: Vec<Label>,
+    by_canonical: HashMap<String, u16>,
+    by_text: HashMap<String, u16>,
+}
+
+impl Interner {
+    fn intern(&mut self, label: Label) -> Result<u16, Error> {
+        if let Some(&id) = self.by_canonical.get(label.canonical()) {
+            // Of several writings one is kept, whatever the order of the rows.
+            let kept = &mut self.labels[usize::from(id)];
+            if label.written() < kept.written() {
+                *kept = label;
+            }
+            return Ok(id);
+        }
+        if self.labels.len() == MAX_LABELS {
+            return Err(Error::TooManyLabels { limit: MAX_LABELS });
+        }
+        let id = self.labels.len() as u16;
+        self.by_canonical.insert(label.canonical().to_owned(), id);
+        self.labels.push(label);
+        Ok(id)
+    }
+
+    fn intern_text(&mut self, text: &str) -> Result<u16, Error> {
+        if let Some(&id) = self.by_text.get(text) {
+            return Ok(id);
+        }
+        let id = self.intern(Label::from(text))?;
+        self.by_text.insert(text.to_owned(), id);
+        Ok(id)
+    }
+}
+
+fn distinct<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Result<Vec<String>, Error> {
+    let names: Vec<String> = names.into_iter().map(Into::into).collect();
+    let mut sorted: Vec<&String> = names.iter().collect();
+    sorted.sort();
+    if let Some(twice) = sorted.windows(2).find(|two| two[0] == two[1]) {
+        return Err(Error::DuplicateName { what: "classifiers", name: twice[0].clone() });
+    }
+    if names.is_empty() { Err(Error::NoClassifiers) } else { Ok(names) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_in_any_order_make_the_same_table_as_rows() {
+        let cells = [(1, 1, "b"), (0, 0, "a"), (1, 0, "a")];
+        let table = Predictions::from_cells(["x", "y"], 3, cells).expect("distinct cells");
+        let said = |row, k| table.answer(row, k).map(Label::to_string);
+        assert_eq!(said(0, 0).as_deref(), Some("a"));
+        assert_eq!(said(0, 1), None);
+        assert_eq!(said(1, 1).as_deref(), Some("b"));
+        assert_eq!((said(2, 0), table.n_rows()), (None, 3));
+    }
+
+    #[test]
+    fn bad_tables_are_refused_with_their_place() {
+        let mut rows = Predictions::builder(["x", "y"]).expect("two names");
+        let narrow = rows.push([Some("a")]);
+        assert_eq!(narrow, Err(Error::RowWidth { row: 1, expected: 2, found: 1 }));
+        assert_eq!(
+            Predictions::builder(["x", "x"]).err(),
+            Some(Error::DuplicateName { what: "classifiers", name: "x".into() })
+        );
+        assert_eq!(Predictions::builder([""; 0]).err(), Some(Error::NoClassifiers));
+        let twice = Predictions::from_cells(["x"], 1, [(0, 0, "a"), (0, 0, "b")]).err();
+        assert_eq!(twice, Some(Error::RepeatedCell { row: 1, classifier: "x".into() }));
+        let unknown = Predictions::from_ids(["x"], vec!["a".into()], [Some(0), Some(1)]).err();
+        assert_eq!(unknown, Some(Error::LabelId { row: 2, expected: 1, found: 1 }));
+    }
+
+    #[test]
+    fn a_crowd_costs_memory_for_its_cells_only() {
+        let cells = (0..10_000).map(|t| (t, (t * 7) % 1_000, "a"));
+        let names: Vec<String> = (0..1_000).map(|k| k.to_string()).collect();
+        let crowd = Predictions::from_cells(names, 10_000, cells).expect("distinct cells");
+        assert!(crowd.bytes() < 200_000, "{} bytes for 10 000 cells", crowd.bytes());
+    }
+}

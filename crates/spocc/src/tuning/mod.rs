@@ -1,0 +1,98 @@
+//! Tuning: choosing exponents, severity and rates by how well they would have decided rows of known truth.
+//!
+//! In: evidence. Out: the value on a grid that is right most often. Which rows judge which counts is a
+//! choice: the very rows that were counted, each row without its own count, or folds.
+
+mod exponents;
+mod severity;
+mod sweep;
+mod trials;
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+pub(crate) use exponents::Search;
+pub(crate) use severity::{discount, search_severity};
+pub(crate) use trials::{Trials, fold_counts};
+
+/// On which rows a setting is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Tuning {
+    /// On the very rows that were counted, with the grids of the paper's authors.
+    Resubstitution,
+    /// Each row on the counts of all others; the dendrogram and the class frequencies stay.
+    LeaveOneOut,
+    /// Each part of the rows on the counts of the other parts. Parts are chosen by a hash of what was said
+    /// and what was true, never by the order of the rows.
+    KFold(u16),
+}
+
+impl Tuning {
+    /// Folds where nobody says how many.
+    pub const FOLDS: u16 = 5;
+}
+
+impl fmt::Display for Tuning {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Resubstitution => "resubstitution",
+            Self::LeaveOneOut => "leave-one-out",
+            Self::KFold(_) => "k-fold",
+        })
+    }
+}
+
+impl FromStr for Tuning {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self, Error> {
+        let all = [Self::Resubstitution, Self::LeaveOneOut, Self::KFold(Self::FOLDS)];
+        crate::error::choose("tuning", &all, word)
+    }
+}
+
+/// `10^(from + step * i)` for i = 0..n.
+pub(crate) fn grid(from: f64, step: f64, n: usize) -> Vec<f64> {
+    (0..n).map(|i| 10f64.powf(from + step * i as f64)).collect()
+}
+
+/// The grid of exponents, from 1 to 10.
+pub(crate) fn exponent_grid() -> Vec<f64> {
+    (0..=100).map(|i| 10f64.powf(f64::from(i) / 100.0)).collect()
+}
+
+/// The plain median of the grid values tied for the best score: the mean of the middle two of an even number.
+pub(crate) fn median_of_best(grid: &[f64], scores: &[u64]) -> f64 {
+    let best = scores.iter().max();
+    let tied: Vec<f64> =
+        grid.iter().zip(scores).filter(|(_, score)| Some(*score) == best).map(|(x, _)| *x).collect();
+    let middle = tied.len() / 2;
+    match tied.len() {
+        0 => 1.0,
+        n if n % 2 == 1 => tied[middle],
+        _ => f64::midpoint(tied[middle - 1], tied[middle]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_tied_values_may_lie_off_the_grid() {
+        assert_eq!(median_of_best(&[1.0, 2.0, 4.0, 8.0], &[3, 5, 5, 1]), 3.0);
+        assert_eq!(median_of_best(&[1.0, 2.0, 4.0], &[5, 5, 5]), 2.0);
+    }
+
+    #[test]
+    fn tunings_are_named_alike_everywhere() {
+        for word in ["resubstitution", "leave-one-out", "k-fold"] {
+            assert_eq!(word.parse::<Tuning>().expect("a tuning").to_string(), word);
+        }
+        assert!(matches!("bootstrap".parse::<Tuning>(), Err(Error::UnknownWord { .. })));
+    }
+}

@@ -1,0 +1,277 @@
+//! The rows a setting is judged on, each with the opinions it would have met.
+
+use crate::{
+    error::Error,
+    evidence::{Evidence, Tally},
+    hash, parallel,
+    possibility::Transform,
+    tuning::Tuning,
+    watch::Watch,
+};
+
+/// Marks a leaf without an opinion.
+pub(crate) const SILENT: u32 = u32::MAX;
+
+/// Cases to decide. A case is a pattern of answers with the opinions to decide it by, and how often each
+/// class was true of it.
+///
+/// Resubstitution has a case per pattern; leave-one-out a case per pattern and truth, whose opinions are
+/// counted without one row of that truth; k-fold a case per pattern and fold, counted without that fold.
+#[derive(Clone, Debug)]
+pub(crate) struct Trials {
+    pub(crate) n_classes: usize,
+    pub(crate) n_leaves: usize,
+    /// Possibility degrees: a row per distinct opinion.
+    pub(crate) degrees: Vec<f64>,
+    pub(crate) leaf_of_row: Vec<u32>,
+    /// Row of the opinion of each leaf in each case, or [`SILENT`].
+    rows: Vec<u32>,
+    starts: Vec<usize>,
+    classes: Vec<u16>,
+    counts: Vec<u64>,
+}
+
+impl Trials {
+    pub(crate) fn new(
+        evidence: &Evidence,
+        tally: &Tally,
+        tuning: Tuning,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
+        let n_cases = match tuning {
+            Tuning::Resubstitution => tally.n_patterns(),
+            Tuning::LeaveOneOut | Tuning::KFold(_) => tally.n_cells(),
+        };
+        let (n, l) = (evidence.n_classifiers(), evidence.n_classes());
+        watch.allow(|| format!("tuning on {n_cases} cases of {n} answers"), &[n_cases, n, 4])?;
+        let mut trials = Self {
+            n_classes: l,
+            n_leaves: n,
+            degrees: Vec::new(),
+            leaf_of_row: Vec::new(),
+            rows: Vec::with_capacity(n_cases * n),
+            starts: vec![0],
+            classes: Vec::new(),
+            counts: Vec::new(),
+        };
+        match tuning {
+            Tuning::Resubstitution => trials.resubstitute(evidence, tally, watch)?,
+            Tuning::LeaveOneOut => trials.leave_one_out(evidence, tally, watch)?,
+            Tuning::KFold(folds) => trials.fold(evidence, tally, folds.max(2), watch)?,
+        }
+        Ok(trials)
+    }
+
+    pub(crate) fn n_cases(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub(crate) fn n_rows(&self) -> usize {
+        self.leaf_of_row.len()
+    }
+
+    /// Row of each leaf's opinion, or [`SILENT`].
+    #[inline]
+    pub(crate) fn case(&self, case: usize) -> &[u32] {
+        &self.rows[case * self.n_leaves..(case + 1) * self.n_leaves]
+    }
+
+    /// (leaf, row) of every opinion of a case.
+    pub(crate) fn opinions(&self, case: usize) -> impl Iterator<Item = (usize, usize)> + Clone + '_ {
+        self.case(case)
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| **row != SILENT)
+            .map(|(leaf, row)| (leaf, *row as usize))
+    }
+
+    /// How often `class` was true of a case.
+    #[inline]
+    pub(crate) fn count(&self, case: usize, class: usize) -> u64 {
+        let range = self.starts[case]..self.starts[case + 1];
+        let at = self.classes[range.clone()].iter().position(|&i| usize::from(i) == class);
+        at.map_or(0, |at| self.counts[range.start + at])
+    }
+
+    fn resubstitute(&mut self, evidence: &Evidence, tally: &Tally, watch: &Watch<'_>) -> Result<(), Error> {
+        let s = evidence.n_labels();
+        for p in 0..tally.n_patterns() {
+            let at = self.rows.len();
+            self.rows.resize(at + self.n_leaves, SILENT);
+            tally.pattern(p).for_each(|k, j| self.rows[at + k] = (k * s + usize::from(j)) as u32);
+            self.push_outcomes(tally.outcomes(p));
+        }
+        self.leaf_of_row = (0..self.n_leaves * s).map(|row| (row / s) as u32).collect();
+        self.fill_degrees(evidence, watch, |row, counts| {
+            counts.copy_from_slice(evidence.row(row / s, (row % s) as u16))
+        })
+    }
+
+    fn leave_one_out(&mut self, evidence: &Evidence, tally: &Tally, watch: &Watch<'_>) -> Result<(), Error> {
+        let (s, l, unit) = (evidence.n_labels(), self.n_classes, evidence.unit());
+        watch.allow(|| "index of left-out opinions".to_owned(), &[self.n_leaves, s, l, 4])?;
+        // One altered opinion for every (classifier, said, true) that occurs.
+        let mut row_of = vec![SILENT; self.n_leaves * s * l];
+        let mut triples: Vec<(u32, u16, u16)> = Vec::new();
+        for k in 0..self.n_leaves {
+            for (at, &count) in evidence.confusion(k).iter().enumerate() {
+                if count > 0 {
+                    row_of[k * s * l + at] = triples.len() as u32;
+                    triples.push((k as u32, (at / l) as u16, (at % l) as u16));
+                }
+            }
+        }
+        for (pattern, class, count) in tally.cells() {
+            let at = self.rows.len();
+            self.rows.resize(at + self.n_leaves, SILENT);
+            let row = |k: usize, j: u16| row_of[(k * s + usize::from(j)) * l + usize::from(class)];
+            pattern.for_each(|k, j| self.rows[at + k] = row(k, j));
+            self.push_outcomes([(class, count)].into_iter());
+        }
+        self.leaf_of_row = triples.iter().map(|triple| triple.0).collect();
+        self.fill_degrees(evidence, watch, |row, counts| {
+            let (k, j, i) = triples[row];
+            counts.copy_from_slice(evidence.row(k as usize, j));
+            // A weighted row is taken out by one unit of weight, or by all there is.
+            counts[usize::from(i)] -= counts[usize::from(i)].min(unit);
+        })
+    }
+
+    fn fold(
+        &mut self,
+        evidence: &Evidence,
+        tally: &Tally,
+        folds: u16,
+        watch: &Watch<'_>,
+    ) -> Result<(), Error> {
+        let (s, l, folds) = (evidence.n_labels(), self.n_classes, usize::from(folds));
+        let size = self.n_leaves * s * l;
+        watch.allow(|| format!("confusion of {folds} folds"), &[folds, size, 8])?;
+        let mut held_out = vec![0u64; folds * size];
+        let mut parts = vec![Vec::new(); folds];
+        for p in 0..tally.n_patterns() {
+            parts.iter_mut().for_each(Vec::clear);
+            for (class, count) in tally.outcomes(p) {
+                for (fold, part) in fold_counts(tally, p, class, count, folds) {
+                    parts[fold].push((class, part));
+                    let cell =
+                        |k: usize, j: u16| fold * size + (k * s + usize::from(j)) * l + usize::from(class);
+                    tally.pattern(p).for_each(|k, j| held_out[cell(k, j)] += part);
+                }
+            }
+            for (fold, part) in parts.iter().enumerate().filter(|(_, part)| !part.is_empty()) {
+                let at = self.rows.len();
+                self.rows.resize(at + self.n_leaves, SILENT);
+                let row = |k: usize, j: u16| ((fold * self.n_leaves + k) * s + usize::from(j)) as u32;
+                tally.pattern(p).for_each(|k, j| self.rows[at + k] = row(k, j));
+                self.push_outcomes(part.iter().copied());
+            }
+        }
+        self.leaf_of_row =
+            (0..folds * self.n_leaves * s).map(|row| (row / s % self.n_leaves) as u32).collect();
+        let n_leaves = self.n_leaves;
+        self.fill_degrees(evidence, watch, |row, counts| {
+            counts.copy_from_slice(evidence.row(row / s % n_leaves, (row % s) as u16));
+            let out = &held_out[row * l..(row + 1) * l];
+            counts.iter_mut().zip(out).for_each(|(count, out)| *count -= out);
+        })
+    }
+
+    fn push_outcomes(&mut self, outcomes: impl Iterator<Item = (u16, u64)>) {
+        for (class, count) in outcomes {
+            self.classes.push(class);
+            self.counts.push(count);
+        }
+        self.starts.push(self.counts.len());
+    }
+
+    /// Transforms the counts that `fill(row, counts)` gives for every row of the table.
+    fn fill_degrees(
+        &mut self,
+        evidence: &Evidence,
+        watch: &Watch<'_>,
+        fill: impl Fn(usize, &mut [u64]) + Sync,
+    ) -> Result<(), Error> {
+        let (l, unit, n) = (self.n_classes, evidence.unit(), self.n_rows());
+        watch.allow(|| format!("{n} opinions on {l} classes"), &[n, l, 8])?;
+        let parts = parallel::map_ranges(n, 4096, |range| {
+            let mut degrees = vec![0.0; range.len() * l];
+            let mut counts = vec![0u64; l];
+            let mut transform = Transform::default();
+            for (row, out) in range.zip(degrees.chunks_mut(l.max(1))) {
+                fill(row, &mut counts);
+                transform.smoothed(&counts, unit, out);
+            }
+            degrees
+        });
+        self.degrees = parts.concat();
+        Ok(())
+    }
+}
+
+/// How many of the `count` rows of a (pattern, class) go to each of `folds`: the occurrences go round the
+/// folds, starting where a hash of pattern and class says.
+pub(crate) fn fold_counts(
+    tally: &Tally,
+    p: usize,
+    class: u16,
+    count: u64,
+    folds: usize,
+) -> impl Iterator<Item = (usize, u64)> {
+    let start = (hash::mix(tally.pattern(p).hash(0x5eed), u64::from(class)) % folds as u64) as usize;
+    let (each, more) = (count / folds as u64, (count % folds as u64) as usize);
+    let part = move |turn: usize| ((start + turn) % folds, each + u64::from(turn < more));
+    (0..folds).map(part).filter(|(_, part)| *part > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Predictions, Truth};
+
+    fn evidence() -> Evidence {
+        let mut rows = Predictions::builder(["a", "b"]).expect("two names");
+        let answers = [["x", "x"], ["x", "y"], ["x", "x"], ["y", "y"], ["x", "x"]];
+        answers.iter().for_each(|row| rows.push(row.map(Some)).expect("two answers"));
+        let truth = Truth::new(["x", "x", "x", "y", "y"].map(Some)).expect("few labels");
+        Evidence::new(&rows.finish(), &truth).expect("rows")
+    }
+
+    fn trials(tuning: Tuning) -> Trials {
+        let evidence = evidence();
+        Trials::new(&evidence, evidence.tally().expect("a tally"), tuning, &Watch::default()).expect("fits")
+    }
+
+    #[test]
+    fn every_row_is_judged_once() {
+        for tuning in [Tuning::Resubstitution, Tuning::LeaveOneOut, Tuning::KFold(3)] {
+            let trials = trials(tuning);
+            let total: u64 =
+                (0..trials.n_cases()).map(|case| trials.count(case, 0) + trials.count(case, 1)).sum();
+            assert_eq!(total, 5, "{tuning}");
+        }
+    }
+
+    #[test]
+    fn a_row_left_out_does_not_speak_for_itself() {
+        let trials = trials(Tuning::LeaveOneOut);
+        // Pattern (y, y) with truth y: without that row, `a` never said y, so it has no opinion.
+        let case = (0..trials.n_cases()).last().expect("cases");
+        assert_eq!(trials.count(case, 1), 1);
+        let row = trials.case(case)[0] as usize;
+        assert_eq!(&trials.degrees[row * 2..row * 2 + 2], [1.0, 1.0]);
+        // Pattern (x, x) with truth y: `a` said x four times; without this row it was always right.
+        let case = (0..trials.n_cases()).find(|&case| trials.count(case, 1) == 1).expect("one such");
+        let row = trials.case(case)[0] as usize;
+        assert_eq!(&trials.degrees[row * 2..row * 2 + 2], [1.0, 1.0 / 5.0]);
+    }
+
+    #[test]
+    fn folds_share_large_counts_evenly() {
+        let evidence = evidence();
+        let tally = evidence.tally().expect("a tally");
+        let parts: Vec<(usize, u64)> = fold_counts(tally, 0, 0, 10_000_000_001, 4).collect();
+        assert_eq!(parts.iter().map(|part| part.1).sum::<u64>(), 10_000_000_001);
+        assert!(parts.iter().all(|part| part.1.abs_diff(2_500_000_000) <= 1));
+    }
+}
