@@ -290,6 +290,31 @@ impl Fusion {
         work.out.extend_from_slice(&work.sums[root..]);
     }
 
+    /// Every norm applied to the opinions, lowest first; those with fewer than two operands join nothing.
+    pub(crate) fn trace(&self, opinions: impl Iterator<Item = (usize, usize)> + Clone) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::new();
+        let mut made: Vec<Option<(Operand, Vec<f64>)>> = Vec::with_capacity(self.tree.nodes.len());
+        for (at, node) in self.tree.nodes.iter().enumerate() {
+            let own = opinions.clone().filter(|(leaf, _)| self.tree.node_of_leaf[*leaf] as usize == at);
+            let leaves = own.map(|(leaf, row)| (Operand::Leaf(leaf), self.opinion(row).to_vec()));
+            let children = node.children.iter().filter_map(|&child| made[child as usize].clone());
+            let operands: Vec<(Operand, Vec<f64>)> = leaves.chain(children).collect();
+            made.push(match operands.len() {
+                0 => None,
+                1 => operands.into_iter().next(),
+                _ => {
+                    let fuse =
+                        |i: usize| norm(operands.iter().map(move |(_, opinion)| opinion[i]), node.exponent);
+                    let surprisals: Vec<f64> = (0..self.n_classes).map(fuse).collect();
+                    let operands = operands.into_iter().map(|(operand, _)| operand).collect();
+                    steps.push(Step { operands, exponent: node.exponent, surprisals: surprisals.clone() });
+                    Some((Operand::Step(steps.len() - 1), surprisals))
+                }
+            });
+        }
+        steps
+    }
+
     /// The plain nest of norms: slower, safe for any exponent.
     pub(crate) fn evaluate_exactly(
         &self,
@@ -311,6 +336,20 @@ impl Fusion {
             work.out.push(values[nodes.len() - 1]);
         }
     }
+}
+
+/// One norm of a traced evaluation.
+pub(crate) struct Step {
+    pub(crate) operands: Vec<Operand>,
+    pub(crate) exponent: Exponent,
+    pub(crate) surprisals: Vec<f64>,
+}
+
+/// What a norm joins: an opinion, or the result of an earlier step.
+#[derive(Clone, Copy)]
+pub(crate) enum Operand {
+    Leaf(usize),
+    Step(usize),
 }
 
 /// Buffers of an evaluation, kept from row to row; the result is in `out`.

@@ -35,12 +35,15 @@ mod decision;
 mod tuning;
 mod combiners;
 mod model;
+mod audit;
+mod explain;
 mod format;
 mod watch;
 mod error;
 mod hash;
 mod parallel;
 
+pub use audit::{Audit, ClassifierAudit, PanelAudit, Verdict, clopper_pearson};
 pub use combiners::{
     AdaSpocc, Bayes, Combiner, ExpVote, Fitted, Inputs, Majority, Method, NaiveBayes, Rule, Selection, Spocc,
     SpoccExponent, Stacking, WeightedVote,
@@ -50,6 +53,7 @@ pub use dendrogram::{Dendrogram, Merge};
 pub use dependence::Dissimilarities;
 pub use error::Error;
 pub use evidence::{Counting, Evidence, Level};
+pub use explain::{Explanation, Flip, Join, Voice};
 pub use fusion::{Exponent, t_norm};
 pub use labels::{Label, Labels, Written};
 pub use model::{Aligned, Decisions, Missing, Model, Options, Ruling, Unseen};

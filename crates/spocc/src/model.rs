@@ -311,6 +311,11 @@ impl Aligned<'_> {
         }
     }
 
+    /// What classifier `k` of the model said of a row, as the user wrote it.
+    pub(crate) fn written(&self, row: usize, k: usize) -> Option<String> {
+        self.predictions.answer(row, self.columns[k]).map(Label::to_string)
+    }
+
     /// Decides one row, counted from 0, in full.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use crate::{
     combiners::{Combiner, Judge, Kind, Method, Rule, check_numbers},
     error::Error,
     evidence::{Evidence, Level},
-    fusion::{Exponent, Fusion, FusionTree, Work, surprisal},
+    fusion::{Exponent, Fusion, FusionTree, Step, Work, surprisal},
     grid::Row,
     labels::MISSING,
     possibility::{Discount, Transform},
@@ -128,6 +128,13 @@ impl Opinions {
     /// All opinions: classifier, answer, class.
     pub(crate) fn table(&self) -> &[f64] {
         self.fusion.table()
+    }
+
+    /// Every norm applied to one row, lowest first.
+    pub(crate) fn trace(&self, row: Row<'_>) -> Vec<Step> {
+        let mut opinions = Vec::new();
+        row.for_each(|k, j| opinions.push((k, k * self.n_labels + usize::from(j))));
+        self.fusion.trace(opinions.into_iter())
     }
 
     #[inline]

@@ -1,0 +1,288 @@
+//! Audit: who in the panel is worth listening to, who guesses, copies, lies or keeps silent.
+//!
+//! In: evidence, and a model where influence is wanted. Out: one verdict per classifier with the figures
+//! behind it, and how the panel hangs together.
+
+mod report;
+mod statistics;
+
+use crate::{
+    dendrogram::Dendrogram,
+    dependence::{Dissimilarities, mutual_information},
+    error::Error,
+    evidence::{Evidence, Level, pattern_weight},
+    fusion::Work,
+    grid::Row,
+    labels::{Label, MISSING},
+    model::{self, Model},
+    parallel,
+    watch::Watch,
+};
+
+pub use statistics::clopper_pearson;
+use statistics::{PairStatistics, agreement, g_test, pair_statistics};
+
+/// An informative answer is less likely than this by chance.
+const SIGNIFICANT: f64 = 0.01;
+/// A guesser's accuracy lies surely below chance plus this share of the way from chance to perfection.
+const BARELY_BETTER: f64 = 0.2;
+/// Agreement beyond what the truth explains that makes one classifier a copy of another.
+const COPY: f64 = 0.8;
+/// Rows on which two independent classifiers would have disagreed, without which nobody is called a copy.
+const ENOUGH_ROWS: f64 = 10.0;
+/// Norm evaluations that influence may cost before it is left out.
+const INFLUENCE_BUDGET: f64 = 2e10;
+
+/// What is known about a panel.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Audit {
+    /// Number of labelled rows, or the sum of their weights.
+    pub n_rows: f64,
+    /// The classes and how often each was true.
+    pub classes: Vec<(Label, f64)>,
+    /// One entry per classifier.
+    pub classifiers: Vec<ClassifierAudit>,
+    /// How the panel hangs together.
+    pub panel: PanelAudit,
+}
+
+/// What is known about one classifier.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ClassifierAudit {
+    /// Its name.
+    pub name: String,
+    /// What to make of it.
+    pub verdict: Verdict,
+    /// Share of its answers that were right.
+    pub accuracy: f64,
+    /// 95 % Clopper-Pearson interval of the accuracy.
+    pub interval: [f64; 2],
+    /// Accuracy if each of its answers were replaced by the class that this answer most often meant, every
+    /// row judged by the others (leave-one-out): how good it is once its lies are read rightly.
+    pub relabelled_accuracy: f64,
+    /// Share of the rows on which it spoke.
+    pub coverage: f64,
+    /// Mutual information of its answers and the truth, in bits, over the rows on which it spoke.
+    pub information: f64,
+    /// The G statistic of independence of its answers and the truth.
+    pub g_statistic: f64,
+    /// Degrees of freedom of that test.
+    pub degrees_of_freedom: usize,
+    /// Probability of so much information by chance.
+    pub p_value: f64,
+    /// Share of the rows whose decision changes when it is made neutral, all parameters kept; needs a model
+    /// and a tally.
+    pub influence: Option<f64>,
+}
+
+/// What to make of a classifier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// Its answers tell something about the truth.
+    Useful,
+    /// There were rows enough to see that its answers tell next to nothing.
+    Guesser,
+    /// Too few rows to tell.
+    Unproven,
+    /// It is right less often than chance, so its answers help once they are read the other way.
+    Adversary,
+    /// It always says the same.
+    Constant,
+    /// It repeats that classifier, perhaps under other names.
+    CopyOf(String),
+    /// It never spoke.
+    Silent,
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Useful => out.pad("useful"),
+            Self::Guesser => out.pad("guesser"),
+            Self::Unproven => out.pad("unproven"),
+            Self::Adversary => out.pad("adversary (rectified)"),
+            Self::Constant => out.pad("constant"),
+            Self::CopyOf(name) => out.pad(&format!("copy of {name}")),
+            Self::Silent => out.pad("silent"),
+        }
+    }
+}
+
+/// How a panel hangs together; what the evidence is not deep enough for is none.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PanelAudit {
+    /// `1 - exp(-mutual information)` of every pair; needs pair counts.
+    pub dissimilarities: Option<Dissimilarities>,
+    /// Who is nearest to whom; needs pair counts.
+    pub dendrogram: Option<Dendrogram>,
+    /// Fleiss' kappa of the answers; needs a tally.
+    pub fleiss_kappa: Option<f64>,
+    /// Krippendorff's alpha of the answers, for nominal data; needs a tally.
+    pub krippendorff_alpha: Option<f64>,
+    /// Mean correlation of being right over all pairs, not below 0; needs a tally.
+    pub error_correlation: Option<f64>,
+    /// As how many independent classifiers the panel counts: `K / (1 + (K - 1) * error_correlation)`.
+    pub effective_votes: Option<f64>,
+}
+
+impl Audit {
+    /// Audits the panel behind some evidence; with a model fitted to it, influence too.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoLabelledRows`], [`Error::DifferentClassifiers`] if the model listens to others,
+    /// [`Error::MemoryLimit`] if pairs do not fit, [`Error::Cancelled`].
+    pub fn new(evidence: &Evidence, model: Option<&Model>, watch: &Watch<'_>) -> Result<Self, Error> {
+        if evidence.total() == 0 {
+            return Err(Error::NoLabelledRows);
+        }
+        let dissimilarities = match evidence.level() {
+            Level::Marginals => None,
+            Level::Pairs | Level::Tally => Some(Dissimilarities::new(evidence, watch)?),
+        };
+        let pairs = pair_statistics(evidence, watch)?;
+        let correlation = pairs.as_ref().map(|pairs| pairs.mean_correlation());
+        let kappas = evidence.tally().map(|tally| agreement(tally, evidence.n_labels()));
+        let n = evidence.n_classifiers() as f64;
+        let panel = PanelAudit {
+            dendrogram: dissimilarities.as_ref().map(Dendrogram::ward),
+            dissimilarities,
+            fleiss_kappa: kappas.and_then(|kappas| kappas.fleiss),
+            krippendorff_alpha: kappas.and_then(|kappas| kappas.krippendorff),
+            error_correlation: correlation,
+            effective_votes: correlation.map(|r| n / (1.0 + (n - 1.0) * r)),
+        };
+        let influences = model.map(|model| influences(evidence, model, watch)).transpose()?.flatten();
+        let mut classifiers: Vec<ClassifierAudit> = Vec::with_capacity(evidence.n_classifiers());
+        for k in 0..evidence.n_classifiers() {
+            watch.report("audit", k, evidence.n_classifiers())?;
+            let mut entry = figures(evidence, k);
+            entry.influence = influences.as_ref().map(|influences| influences[k]);
+            entry.verdict = verdict(evidence, k, &entry, pairs.as_ref(), &classifiers);
+            classifiers.push(entry);
+        }
+        let count = |(label, &count): (&Label, &u64)| (label.clone(), evidence.rows_of(count));
+        let classes = evidence.labels().classes().iter().zip(evidence.class_counts()).map(count).collect();
+        Ok(Self { n_rows: evidence.n_rows(), classes, classifiers, panel })
+    }
+}
+
+/// All figures of one classifier; the verdict comes later.
+fn figures(evidence: &Evidence, k: usize) -> ClassifierAudit {
+    let (spoken, right) = (evidence.spoken(k), evidence.right(k));
+    let share = |count: u64, of: u64| if of == 0 { 0.0 } else { count as f64 / of as f64 };
+    let (s, l) = (evidence.n_labels(), evidence.n_classes());
+    // A square table serves the same sum of entropies.
+    let mut square = vec![0; s * s];
+    for (at, &count) in evidence.confusion(k).iter().enumerate() {
+        square[at / l * s + at % l] = count;
+    }
+    let information = if spoken == 0 { 0.0 } else { mutual_information(&square, s, spoken) };
+    let (g_statistic, degrees_of_freedom, p_value) = g_test(evidence, k, information);
+    ClassifierAudit {
+        name: evidence.classifiers()[k].clone(),
+        verdict: Verdict::Unproven,
+        accuracy: share(right, spoken),
+        interval: clopper_pearson(evidence.rows_of(right), evidence.rows_of(spoken)),
+        relabelled_accuracy: share(relabelled_right(evidence, k), spoken),
+        coverage: share(spoken, evidence.total()),
+        information: information / std::f64::consts::LN_2,
+        g_statistic,
+        degrees_of_freedom,
+        p_value,
+        influence: None,
+    }
+}
+
+/// Rows that are right when each answer is read as the class it most often meant on all other rows.
+fn relabelled_right(evidence: &Evidence, k: usize) -> u64 {
+    let unit = evidence.unit();
+    let mut right = 0;
+    for j in 0..evidence.n_labels() as u16 {
+        let counts = evidence.row(k, j);
+        for (i, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let own = count - count.min(unit);
+            let beats =
+                |(other, &count): (usize, &u64)| other == i || own > count || (own == count && i < other);
+            right += if counts.iter().enumerate().all(beats) { count } else { 0 };
+        }
+    }
+    right
+}
+
+fn verdict(
+    evidence: &Evidence,
+    k: usize,
+    figures: &ClassifierAudit,
+    pairs: Option<&PairStatistics>,
+    earlier: &[ClassifierAudit],
+) -> Verdict {
+    let said = evidence.said(k);
+    let spoken = evidence.spoken(k);
+    if spoken == 0 {
+        return Verdict::Silent;
+    }
+    if said.iter().filter(|count| **count > 0).count() == 1 && evidence.rows_of(spoken) > 1.0 {
+        return Verdict::Constant;
+    }
+    let is_original =
+        |a: &usize| !matches!(earlier[*a].verdict, Verdict::CopyOf(_) | Verdict::Constant | Verdict::Silent);
+    let original =
+        (0..k).filter(is_original).find(|&a| pairs.is_some_and(|pairs| pairs.is_copy(evidence, a, k)));
+    if let Some(a) = original {
+        return Verdict::CopyOf(earlier[a].name.clone());
+    }
+    // Right by chance: says what it says, whatever is true.
+    let total = evidence.total() as f64;
+    let by_chance = |i: usize| said[i] as f64 / spoken as f64 * evidence.class_counts()[i] as f64 / total;
+    let chance: f64 = (0..evidence.n_classes()).map(by_chance).sum();
+    let [low, high] = figures.interval;
+    match figures.p_value < SIGNIFICANT {
+        true if high < chance => Verdict::Adversary,
+        true => Verdict::Useful,
+        false if low > chance => Verdict::Useful,
+        false if high < chance + BARELY_BETTER * (1.0 - chance) => Verdict::Guesser,
+        false => Verdict::Unproven,
+    }
+}
+
+/// For every classifier, the share of rows whose decision changes without it; none where that would take
+/// too long or there is no tally.
+fn influences(evidence: &Evidence, model: &Model, watch: &Watch<'_>) -> Result<Option<Vec<f64>>, Error> {
+    if model.classifiers != evidence.classifiers() {
+        let difference = crate::error::list(&model.classifiers);
+        return Err(Error::DifferentClassifiers { difference: format!("a model of {difference}") });
+    }
+    let evidence = model::read(evidence, model.missing, watch)?;
+    let Some(tally) = evidence.tally() else { return Ok(None) };
+    let n = evidence.n_classifiers();
+    let cost = tally.n_patterns() as f64 * (n * n * evidence.n_classes()) as f64;
+    if cost > INFLUENCE_BUDGET {
+        return Ok(None);
+    }
+    let map = model.labels.translate(evidence.labels().all());
+    let parts = parallel::map_ranges(tally.n_patterns(), 256, |range| {
+        let mut work = Work::default();
+        let mut changed = vec![0u64; n];
+        for p in range {
+            let mut cells = tally.pattern(p).to_dense(n);
+            cells.iter_mut().filter(|id| **id != MISSING).for_each(|id| *id = map[usize::from(*id)]);
+            let decided = model.decision(Row::Dense(&cells), &mut work).class;
+            for k in 0..n {
+                let said = std::mem::replace(&mut cells[k], MISSING);
+                if said != MISSING && model.decision(Row::Dense(&cells), &mut work).class != decided {
+                    changed[k] += pattern_weight(tally, p);
+                }
+                cells[k] = said;
+            }
+        }
+        changed
+    });
+    let total = evidence.total() as f64;
+    let sum = |k: usize| parts.iter().map(|part| part[k]).sum::<u64>() as f64 / total;
+    Ok(Some((0..n).map(sum).collect()))
+}

@@ -1,0 +1,257 @@
+//! The figures of an audit that are not counts.
+
+use statrs::function::{beta::inv_beta_reg, gamma::checked_gamma_ur};
+
+use crate::{
+    error::Error,
+    evidence::{Evidence, Level, Tally, map_tables, pair_index},
+    labels::MISSING,
+    parallel,
+    watch::Watch,
+};
+
+/// The 95 % Clopper-Pearson interval of a share: `successes` of `trials`.
+///
+/// ```
+/// let [low, high] = spocc::clopper_pearson(8.0, 10.0);
+/// assert!((low - 0.4439).abs() < 1e-4 && (high - 0.9748).abs() < 1e-4);
+/// ```
+pub fn clopper_pearson(successes: f64, trials: f64) -> [f64; 2] {
+    const TAIL: f64 = 0.025;
+    let failures = trials - successes;
+    let valid = successes >= 0.0 && failures >= 0.0 && trials.is_finite() && trials > 0.0;
+    if !valid {
+        return [0.0, 1.0];
+    }
+    let low = if successes > 0.0 { inv_beta_reg(successes, failures + 1.0, TAIL) } else { 0.0 };
+    let high = if failures > 0.0 { inv_beta_reg(successes + 1.0, failures, 1.0 - TAIL) } else { 1.0 };
+    [low, high]
+}
+
+/// G statistic, degrees of freedom and p value of independence between classifier `k`'s answers and the truth,
+/// given their mutual information in nats.
+pub(super) fn g_test(evidence: &Evidence, k: usize, information: f64) -> (f64, usize, f64) {
+    let (s, l) = (evidence.n_labels(), evidence.n_classes());
+    let confusion = evidence.confusion(k);
+    let answers = evidence.said(k).iter().filter(|count| **count > 0).count();
+    let truths = (0..l).filter(|i| (0..s).any(|j| confusion[j * l + i] > 0)).count();
+    let freedom = answers.saturating_sub(1) * truths.saturating_sub(1);
+    let g = 2.0 * evidence.rows_of(evidence.spoken(k)) * information;
+    let p = if freedom == 0 { 1.0 } else { checked_gamma_ur(freedom as f64 / 2.0, g / 2.0).unwrap_or(0.0) };
+    (g, freedom, p)
+}
+
+/// Chance-corrected agreement of all classifiers.
+#[derive(Clone, Copy)]
+pub(super) struct Agreement {
+    pub(super) fleiss: Option<f64>,
+    pub(super) krippendorff: Option<f64>,
+}
+
+/// Fleiss' kappa and Krippendorff's alpha over the rows that at least two answered.
+pub(super) fn agreement(tally: &Tally, n_labels: usize) -> Agreement {
+    let mut said = vec![0.0; n_labels];
+    let (mut rows, mut answers, mut agreeing_share, mut disagreement) = (0.0, 0.0, 0.0, 0.0);
+    let mut here = vec![0.0; n_labels];
+    for p in 0..tally.n_patterns() {
+        let raters = tally.pattern(p).n_spoken() as f64;
+        if raters < 2.0 {
+            continue;
+        }
+        let weight = tally.outcomes(p).map(|(_, count)| count as f64).sum::<f64>();
+        here.fill(0.0);
+        tally.pattern(p).for_each(|_, j| here[usize::from(j)] += 1.0);
+        said.iter_mut().zip(&here).for_each(|(sum, count)| *sum += weight * count);
+        let same: f64 = here.iter().map(|count| count * (count - 1.0)).sum();
+        rows += weight;
+        answers += weight * raters;
+        agreeing_share += weight * same / (raters * (raters - 1.0));
+        disagreement += weight * (raters * (raters - 1.0) - same) / (raters - 1.0);
+    }
+    if rows == 0.0 {
+        return Agreement { fleiss: None, krippendorff: None };
+    }
+    let by_chance: f64 = said.iter().map(|count| (count / answers).powi(2)).sum();
+    let expected =
+        (answers * answers - said.iter().map(|count| count * count).sum::<f64>()) / (answers - 1.0);
+    Agreement {
+        fleiss: (by_chance < 1.0).then(|| (agreeing_share / rows - by_chance) / (1.0 - by_chance)),
+        krippendorff: (expected > 0.0).then(|| 1.0 - disagreement / expected),
+    }
+}
+
+/// What two classifiers have in common, for every pair.
+pub(super) struct PairStatistics {
+    n: usize,
+    pairs: Vec<Pair>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Pair {
+    /// Correlation of being right over the rows where both spoke; none if one of them is always or never right.
+    correlation: Option<f64>,
+    /// Agreement beyond what the truth explains: 1 for copies, 0 for independent errors.
+    beyond_truth: f64,
+    /// Rows on which independent classifiers would have disagreed.
+    expected_disagreements: f64,
+    /// Whether one's answers are the other's under other names.
+    is_renaming: bool,
+}
+
+/// Of every pair; a tally tells all, pair counts only who is a copy under other names.
+pub(super) fn pair_statistics(
+    evidence: &Evidence,
+    watch: &Watch<'_>,
+) -> Result<Option<PairStatistics>, Error> {
+    let (n, s) = (evidence.n_classifiers(), evidence.n_labels());
+    if evidence.level() < Level::Tally {
+        return Ok(None);
+    }
+    let Some(tally) = evidence.tally() else { return Ok(None) };
+    let renamings = map_tables(evidence.pairs(), tally, s, watch, |table| is_renaming(table, s))?;
+    let columns = Columns::new(evidence, tally, watch)?;
+    let mut pairs = Vec::with_capacity(renamings.len());
+    for a in 0..n {
+        watch.report("agreement", a, n)?;
+        pairs.extend(parallel::map(n - a - 1, |at| columns.pair(evidence, a, a + 1 + at)));
+    }
+    pairs.iter_mut().zip(renamings).for_each(|(pair, is_renaming)| pair.is_renaming = is_renaming);
+    Ok(Some(PairStatistics { n, pairs }))
+}
+
+impl PairStatistics {
+    /// Mean correlation of being right, not below 0.
+    pub(super) fn mean_correlation(&self) -> f64 {
+        let known: Vec<f64> = self.pairs.iter().filter_map(|pair| pair.correlation).collect();
+        if known.is_empty() { 0.0 } else { (known.iter().sum::<f64>() / known.len() as f64).max(0.0) }
+    }
+
+    /// Whether `b` repeats `a`, a < b, which both must have had the chance not to do.
+    pub(super) fn is_copy(&self, evidence: &Evidence, a: usize, b: usize) -> bool {
+        let pair = &self.pairs[pair_index(self.n, a, b)];
+        let by_chance = pair.expected_disagreements < super::ENOUGH_ROWS;
+        !by_chance && (pair.beyond_truth >= super::COPY || (pair.is_renaming && evidence.n_classes() > 1))
+    }
+}
+
+/// Whether every answer of one side goes with exactly one answer of the other.
+fn is_renaming(table: &[u64], n_labels: usize) -> bool {
+    let filled = |count: &&u64| **count > 0;
+    let rows = table.chunks(n_labels.max(1)).map(|row| row.iter().filter(filled).count());
+    let columns = (0..n_labels).map(|w| table.iter().skip(w).step_by(n_labels.max(1)).filter(filled).count());
+    rows.chain(columns).all(|filled| filled <= 1)
+}
+
+/// The tally turned on its side: what each classifier said in each cell.
+struct Columns {
+    said: Vec<Vec<u16>>,
+    truths: Vec<u16>,
+    counts: Vec<u64>,
+}
+
+impl Columns {
+    fn new(evidence: &Evidence, tally: &Tally, watch: &Watch<'_>) -> Result<Self, Error> {
+        let n = evidence.n_classifiers();
+        watch.allow(|| "answers by classifier".to_owned(), &[tally.n_cells(), n, 2])?;
+        let mut said = vec![vec![MISSING; tally.n_cells()]; n];
+        let (mut truths, mut counts) = (Vec::new(), Vec::new());
+        for (at, (row, class, count)) in tally.cells().enumerate() {
+            row.for_each(|k, j| said[k][at] = j);
+            truths.push(class);
+            counts.push(count);
+        }
+        Ok(Self { said, truths, counts })
+    }
+
+    fn pair(&self, evidence: &Evidence, a: usize, b: usize) -> Pair {
+        let mut rows = vec![0u64; evidence.n_classes()];
+        let (mut both, mut agree, mut right) = (0u64, 0u64, [0u64; 3]);
+        let cells = self.said[a].iter().zip(&self.said[b]).zip(self.truths.iter().zip(&self.counts));
+        for ((&u, &w), (&class, &count)) in cells {
+            if u == MISSING || w == MISSING {
+                continue;
+            }
+            both += count;
+            rows[usize::from(class)] += count;
+            agree += if u == w { count } else { 0 };
+            right[0] += if u == class { count } else { 0 };
+            right[1] += if w == class { count } else { 0 };
+            right[2] += if u == class && w == class { count } else { 0 };
+        }
+        if both == 0 {
+            return Pair::default();
+        }
+        let n = both as f64;
+        let [p, q, pq] = right.map(|count| count as f64 / n);
+        let spread = p * (1.0 - p) * q * (1.0 - q);
+        // Expected agreement if, given the truth, each answered on its own.
+        let expected: f64 = (0..evidence.n_classes())
+            .filter(|&i| rows[i] > 0)
+            .map(|i| rows[i] as f64 / n * same(evidence, a, b, i))
+            .sum();
+        let observed = agree as f64 / n;
+        Pair {
+            correlation: (spread > 0.0).then(|| (pq - p * q) / spread.sqrt()),
+            beyond_truth: if expected < 1.0 { (observed - expected) / (1.0 - expected) } else { 0.0 },
+            expected_disagreements: evidence.rows_of(both) * (1.0 - expected),
+            is_renaming: false,
+        }
+    }
+}
+
+/// Probability that two classifiers say the same of a row of class `i`, each on its own.
+fn same(evidence: &Evidence, a: usize, b: usize, i: usize) -> f64 {
+    let column = |k: usize| (0..evidence.n_labels()).map(move |j| evidence.row(k, j as u16)[i] as f64);
+    let total = |k: usize| column(k).sum::<f64>().max(1.0);
+    column(a).zip(column(b)).map(|(u, w)| u * w).sum::<f64>() / (total(a) * total(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Predictions, Truth};
+
+    #[test]
+    fn intervals_follow_the_beta_quantiles() {
+        // scipy.stats.beta.ppf: (0.025, 123, 9878), (0.975, 124, 9877)
+        let [low, high] = clopper_pearson(123.0, 10_000.0);
+        assert!((low - 0.010_232_65).abs() < 1e-7 && (high - 0.014_658_17).abs() < 1e-7, "{low} {high}");
+        assert_eq!(clopper_pearson(0.0, 10.0)[0], 0.0);
+        assert_eq!(clopper_pearson(10.0, 10.0)[1], 1.0);
+        assert_eq!(clopper_pearson(0.0, 0.0), [0.0, 1.0]);
+    }
+
+    fn tally(answers: &[[Option<&str>; 3]]) -> Evidence {
+        let mut rows = Predictions::builder(["a", "b", "c"]).expect("three names");
+        answers.iter().for_each(|row| rows.push(*row).expect("three answers"));
+        let truth = Truth::new(answers.iter().map(|_| Some("x"))).expect("one label");
+        Evidence::new(&rows.finish(), &truth).expect("rows")
+    }
+
+    #[test]
+    fn agreement_of_a_small_table() {
+        let (x, y) = (Some("x"), Some("y"));
+        let evidence = tally(&[[x, x, x], [x, y, y], [y, y, y], [x, x, None]]);
+        let found = agreement(evidence.tally().expect("a tally"), evidence.n_labels());
+        // Shares of agreeing pairs 1, 1/3, 1, 1; answers: 6 x and 5 y.
+        let chance = (36.0 + 25.0) / 121.0;
+        let kappa = ((1.0 + 1.0 / 3.0 + 1.0 + 1.0) / 4.0 - chance) / (1.0 - chance);
+        assert!((found.fleiss.expect("several answers") - kappa).abs() < 1e-12);
+        // Krippendorff: one row disagrees, with 4 ordered unequal pairs over 3 - 1.
+        let alpha = 1.0 - (4.0 / 2.0) / ((121.0 - 61.0) / 10.0);
+        assert!((found.krippendorff.expect("several answers") - alpha).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_answer_all_over_has_no_chance_correction() {
+        let evidence = tally(&[[Some("x"); 3], [Some("x"); 3]]);
+        let found = agreement(evidence.tally().expect("a tally"), evidence.n_labels());
+        assert!(found.fleiss.is_none() && found.krippendorff.is_none());
+    }
+
+    #[test]
+    fn renamings_are_one_to_one() {
+        assert!(is_renaming(&[0, 3, 4, 0], 2));
+        assert!(!is_renaming(&[1, 3, 4, 0], 2));
+    }
+}
