@@ -119,8 +119,7 @@ pub(crate) fn decide(
     match ties {
         TieBreak::First => (first, true),
         TieBreak::Random(seed) => {
-            // One more round of mixing spreads the hash over its low bits.
-            let drawn = hash::mix(row_hash(seed), 0x71e5) % (others as u64 + 1);
+            let drawn = hash::draw(row_hash(seed), others as u64 + 1);
             (std::iter::once(first).chain(tied).nth(drawn as usize).unwrap_or(first), true)
         }
     }

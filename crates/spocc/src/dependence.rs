@@ -4,7 +4,7 @@
 
 use crate::{
     error::Error,
-    evidence::{Evidence, Level, Tally, map_tables, pair_index},
+    evidence::{Evidence, Level, Tally, map_tables, pair_index, pattern_weight},
     watch::Watch,
 };
 
@@ -71,6 +71,28 @@ impl Dissimilarities {
     pub fn condensed(&self) -> &[f64] {
         &self.values
     }
+}
+
+/// Dissimilarities of the last classifier to all others, from one pass over the tally.
+pub(crate) fn newcomer_dissimilarities(
+    evidence: &Evidence,
+    tally: &Tally,
+    watch: &Watch<'_>,
+) -> Result<Vec<f64>, Error> {
+    let (n, s, total) = (evidence.n_classifiers(), evidence.n_labels(), evidence.total());
+    watch.allow(|| format!("pair counts of a newcomer and {} classifiers", n - 1), &[n, s, s, 8])?;
+    let mut tables = vec![0u64; (n - 1) * s * s];
+    for p in 0..tally.n_patterns() {
+        let weight = pattern_weight(tally, p);
+        if let Some(w) = tally.pattern(p).get(n - 1) {
+            tally.pattern(p).for_each(|k, u| {
+                if k + 1 < n {
+                    tables[(k * s + usize::from(u)) * s + usize::from(w)] += weight;
+                }
+            });
+        }
+    }
+    Ok(tables.chunks((s * s).max(1)).map(|table| (-mutual_information(table, s, total)).exp()).collect())
 }
 
 /// Mutual information of the two answers of a table of counts, over the rows where both spoke, as a share

@@ -205,6 +205,12 @@ impl Fusion {
         &self.tree
     }
 
+    /// The powers that one norm of a finite exponent adds up, if that is all there is to the tree.
+    pub(crate) fn flat_powers(&self) -> Option<&[f64]> {
+        let is_flat = self.tree.nodes.len() == 1 && self.tree.root_exponent() != Exponent::MINIMUM;
+        self.powers.as_deref().filter(|_| is_flat)
+    }
+
     /// All opinions, row after row.
     pub(crate) fn table(&self) -> &[f64] {
         &self.table

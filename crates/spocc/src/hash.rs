@@ -19,3 +19,9 @@ pub(crate) fn ids(seed: u64, ids: &[u16]) -> u64 {
     let word = chunks.remainder().iter().fold(1u64, |word, id| (word << 16) | u64::from(*id));
     mix(hash, word)
 }
+
+/// A number below `n` drawn by a hash.
+pub(crate) fn draw(hash: u64, n: u64) -> u64 {
+    // One more round of mixing spreads the hash over its low bits.
+    mix(hash, 0x71e5) % n
+}

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    combiners::{Combiner, Fitted, Kind, Method},
+    combiners::{Combiner, Fitted, Kind, Method, Opinions},
     decision::{self, Basis, Decision, TieBreak},
     error::{Error, choose, list},
     evidence::Evidence,
@@ -345,9 +345,15 @@ impl Aligned<'_> {
             watch.report("deciding", start, n)?;
             let parts = parallel::map_ranges(BLOCK.min(n - start), 8192, |range| {
                 let (mut buffer, mut work) = (Rewritten::default(), Work::default());
-                let mut tolerance = (1.0, decision::tolerance(1.0));
-                let decide =
-                    |row: usize| self.rule_on(self.row(start + row, &mut buffer), &mut work, &mut tolerance);
+                let flat = self.model.rule.opinions().and_then(Opinions::flat);
+                let power = flat.map_or(1.0, |(_, x)| x);
+                let mut tolerance = (power, decision::tolerance(power));
+                let decide = |row: usize| match (flat, self.row(start + row, &mut buffer)) {
+                    (Some((flat, _)), row @ Row::Dense(cells)) => {
+                        self.ruling(flat.decide(cells, tolerance.1, self.model.ties, |seed| row.hash(seed)))
+                    }
+                    (_, row) => self.rule_on(row, &mut work, &mut tolerance),
+                };
                 range.map(decide).collect::<Vec<Ruling>>()
             });
             parts.into_iter().for_each(|part| rows.extend(part));
@@ -357,15 +363,19 @@ impl Aligned<'_> {
 
     #[inline]
     fn rule_on(&self, row: Row<'_>, work: &mut Work, tolerance: &mut (f64, f64)) -> Ruling {
-        let Some(x) = self.model.rule.surprisals_monotone(row, work) else {
-            return Ruling { class: self.model.prior_class as u16, is_tie: false, basis: Basis::Prior };
-        };
+        let Some(x) = self.model.rule.surprisals_monotone(row, work) else { return self.ruling(None) };
         if tolerance.0 != x {
             *tolerance = (x, decision::tolerance(x));
         }
-        let (class, is_tie) =
-            decision::decide(&work.out, tolerance.1, self.model.ties, |seed| row.hash(seed));
-        Ruling { class: class as u16, is_tie, basis: Basis::Panel }
+        self.ruling(Some(decision::decide(&work.out, tolerance.1, self.model.ties, |seed| row.hash(seed))))
+    }
+
+    #[inline]
+    fn ruling(&self, decided: Option<(usize, bool)>) -> Ruling {
+        match decided {
+            Some((class, is_tie)) => Ruling { class: class as u16, is_tie, basis: Basis::Panel },
+            None => Ruling { class: self.model.prior_class as u16, is_tie: false, basis: Basis::Prior },
+        }
     }
 
     /// Labels in the table that the model never met, by classifier.

@@ -36,8 +36,8 @@ pub use spocc::{Spocc, SpoccExponent};
 pub use stacking::{Inputs, Stacking};
 pub use weighted_vote::WeightedVote;
 
-pub(crate) use adaspocc::FittedAdaSpocc;
-pub(crate) use spocc::Opinions;
+pub(crate) use adaspocc::{FittedAdaSpocc, share};
+pub(crate) use spocc::{Opinions, opinions_of};
 
 /// The methods, by the words that every face uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

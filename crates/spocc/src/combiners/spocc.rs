@@ -6,6 +6,7 @@ use crate::{
     combiners::{Combiner, Judge, Kind, Method, Rule, check_numbers},
     error::Error,
     evidence::{Evidence, Level},
+    flat::FlatTable,
     fusion::{Exponent, Fusion, FusionTree, Step, Work, surprisal},
     grid::Row,
     labels::MISSING,
@@ -78,6 +79,7 @@ pub(crate) struct Opinions {
     n_labels: usize,
     n_classes: usize,
     fusion: Fusion,
+    flat: Option<FlatTable>,
 }
 
 /// As in the model file.
@@ -113,7 +115,13 @@ impl Opinions {
         surprisals: Vec<f64>,
     ) -> Self {
         let fusion = Fusion::new(tree, n_classes, surprisals, |row| row / n_labels);
-        Self { n_labels, n_classes, fusion }
+        let flat = fusion.flat_powers().and_then(|powers| FlatTable::new(n_labels, n_classes, powers));
+        Self { n_labels, n_classes, fusion, flat }
+    }
+
+    /// The shortest way to a decision on dense rows, and the power its sums are left at.
+    pub(crate) fn flat(&self) -> Option<(&FlatTable, f64)> {
+        self.flat.as_ref().map(|flat| (flat, f64::from(self.tree().root_exponent())))
     }
 
     /// The opinion behind one answer: a surprisal per class.

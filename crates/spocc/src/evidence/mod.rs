@@ -382,8 +382,32 @@ impl Evidence {
         Ok(Self { classifiers, labels, fraction_bits, class_counts, confusion, pairs, tally })
     }
 
+    /// The same counts under labels that hold all that occur, in any order.
+    pub(crate) fn under(&self, labels: Labels, watch: &Watch<'_>) -> Result<Self, Error> {
+        let map = labels.translate(self.labels.all());
+        let lost = self.class_counts.iter().zip(&map).zip(self.labels.classes());
+        let lost = lost.filter(|((count, id), _)| **count > 0 && usize::from(**id) >= labels.n_classes());
+        if let Some((_, label)) = lost.last() {
+            let difference =
+                format!("`{label}`, which is true of some rows and not among {}", list(labels.classes()));
+            return Err(Error::DifferentClasses { difference });
+        }
+        if map.is_sorted() {
+            return self.relabelled(labels, &map, watch);
+        }
+        // Another order of the labels is another order of the patterns.
+        let everyone: Vec<usize> = (0..self.n_classifiers()).collect();
+        let resort = |tally: &Tally| {
+            let replaced = tally.with_classes(&map);
+            replaced.project(&everyone, |id| id.map_or(MISSING, |id| map[usize::from(id)]), watch)
+        };
+        let tally = self.tally.as_ref().map(resort).transpose()?;
+        let without = Self { tally: None, ..self.clone() };
+        Ok(Self { tally, ..without.relabelled(labels, &map, watch)? })
+    }
+
     /// Forgets labels that occur in no labelled row, so that evidence depends on labelled rows alone.
-    fn without_unseen_labels(self, watch: &Watch<'_>) -> Result<Self, Error> {
+    pub(crate) fn without_unseen_labels(self, watch: &Watch<'_>) -> Result<Self, Error> {
         let mut seen: Vec<bool> =
             (0..self.n_labels()).map(|id| self.class_counts.get(id).is_some_and(|n| *n > 0)).collect();
         for k in 0..self.n_classifiers() {

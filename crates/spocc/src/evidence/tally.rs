@@ -57,10 +57,6 @@ impl Tally {
         self.counts.len()
     }
 
-    pub(crate) fn counts(&self) -> &[u64] {
-        &self.counts
-    }
-
     #[inline]
     pub(crate) fn pattern(&self, p: usize) -> Row<'_> {
         self.patterns.row(p)
@@ -121,6 +117,12 @@ impl Tally {
     pub(crate) fn relabel(&mut self, map: &[u16]) {
         self.patterns.relabel(map);
         self.classes.iter_mut().for_each(|class| *class = map[usize::from(*class)]);
+    }
+
+    /// The same patterns with truths replaced; a projection puts them in order.
+    pub(crate) fn with_classes(&self, map: &[u16]) -> Self {
+        let classes = self.classes.iter().map(|class| map[usize::from(*class)]).collect();
+        Self { classes, ..self.clone() }
     }
 
     /// Multiplies every count.
@@ -280,17 +282,44 @@ impl Found {
     }
 
     fn sorted(self) -> Tally {
-        let mut order: Vec<u32> = (0..self.counts.len() as u32).collect();
-        let key = |at: u32| (self.rows.row(at as usize), self.truths[at as usize]);
-        order.sort_unstable_by(|&a, &b| {
-            let ((a, at), (b, bt)) = (key(a), key(b));
-            a.cmp(b).then(at.cmp(&bt))
+        let order = self.packed_order().unwrap_or_else(|| {
+            let mut order: Vec<u32> = (0..self.counts.len() as u32).collect();
+            order.sort_unstable_by(|&a, &b| {
+                let (a, b) = (a as usize, b as usize);
+                self.rows.row(a).cmp(self.rows.row(b)).then(self.truths[a].cmp(&self.truths[b]))
+            });
+            order
         });
         let mut tally = Appender::new(self.rows.width());
         for at in order {
-            let (row, truth) = key(at);
-            tally.add(row, truth, self.counts[at as usize]).expect("sums were checked when they were found");
+            let at = at as usize;
+            tally
+                .add(self.rows.row(at), self.truths[at], self.counts[at])
+                .expect("sums were checked when they were found");
         }
         tally.finish()
+    }
+
+    /// The sorted order by keys that hold a whole row and its truth in one number, where they fit: comparing
+    /// numbers is far cheaper than comparing rows.
+    fn packed_order(&self) -> Option<Vec<u32>> {
+        let mut most = self.truths.iter().copied().max().unwrap_or(0);
+        self.rows.rows().for_each(|row| row.for_each(|_, j| most = most.max(j)));
+        // One more code, above all labels, is a gap.
+        let bits = (u32::from(most) + 2).next_power_of_two().ilog2();
+        if !self.rows.is_dense() || bits as usize * (self.rows.width() + 1) > 128 {
+            return None;
+        }
+        let gap = (1u128 << bits) - 1;
+        let mut keys: Vec<(u128, u32)> = Vec::with_capacity(self.counts.len());
+        for (at, row) in (0..).zip(self.rows.rows()) {
+            let Row::Dense(cells) = row else { return None };
+            let key = cells
+                .iter()
+                .fold(0, |key, &id| key << bits | if id == MISSING { gap } else { u128::from(id) });
+            keys.push((key << bits | u128::from(self.truths[at as usize]), at));
+        }
+        keys.sort_unstable();
+        Some(keys.into_iter().map(|(_, at)| at).collect())
     }
 }

@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-pub(crate) use exponents::Search;
+pub(crate) use exponents::{Search, choose};
 pub(crate) use severity::{discount, search_severity};
+pub(crate) use sweep::{Sweep, sweep};
 pub(crate) use trials::{Trials, fold_counts};
 
 /// On which rows a setting is judged.

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::{
     error::Error,
-    fusion::{Fusion, FusionTree, Work, surprisal},
+    fusion::{Fusion, FusionTree, Work},
     possibility::Discount,
     tuning::{
         Trials, Tuning, grid, median_of_best,
@@ -64,14 +64,9 @@ struct Severities<'a> {
 impl Severities<'_> {
     fn fusion(&self, at: usize) -> &Fusion {
         self.tables[at].get_or_init(|| {
-            let leaf_of_row = |row: usize| self.trials.leaf_of_row[row] as usize;
-            let discounts: Vec<Discount> =
-                self.shares.iter().map(|&share| discount(share, self.grid[at]).unwrap_or_default()).collect();
-            let l = self.trials.n_classes.max(1);
-            let opinion =
-                |(at, &degree): (usize, &f64)| surprisal(discounts[leaf_of_row(at / l)].apply(degree));
-            let table = self.trials.degrees.iter().enumerate().map(opinion).collect();
-            Fusion::new(self.tree.clone(), self.trials.n_classes, table, leaf_of_row)
+            let at_severity = |&share: &f64| discount(share, self.grid[at]).unwrap_or_default();
+            let discounts: Vec<Discount> = self.shares.iter().map(at_severity).collect();
+            self.trials.fusion(self.tree.clone(), &discounts)
         })
     }
 }

@@ -3,8 +3,9 @@
 use crate::{
     error::Error,
     evidence::{Evidence, Tally},
+    fusion::{Fusion, FusionTree, surprisal},
     hash, parallel,
-    possibility::Transform,
+    possibility::{Discount, Transform},
     tuning::Tuning,
     watch::Watch,
 };
@@ -91,6 +92,15 @@ impl Trials {
         let range = self.starts[case]..self.starts[case + 1];
         let at = self.classes[range.clone()].iter().position(|&i| usize::from(i) == class);
         at.map_or(0, |at| self.counts[range.start + at])
+    }
+
+    /// A tree over these cases' opinions, each discounted.
+    pub(crate) fn fusion(&self, tree: FusionTree, discounts: &[Discount]) -> Fusion {
+        let leaf_of_row = |row: usize| self.leaf_of_row[row] as usize;
+        let l = self.n_classes.max(1);
+        let opinion = |(at, &degree): (usize, &f64)| surprisal(discounts[leaf_of_row(at / l)].apply(degree));
+        let table = self.degrees.iter().enumerate().map(opinion).collect();
+        Fusion::new(tree, self.n_classes, table, leaf_of_row)
     }
 
     fn resubstitute(&mut self, evidence: &Evidence, tally: &Tally, watch: &Watch<'_>) -> Result<(), Error> {

@@ -1,0 +1,50 @@
+//! `count/<shape>/<level>` and `fit/<shape>/<method>`: from rows to evidence, and from evidence to a model.
+
+mod panel;
+
+use std::{hint::black_box, time::Duration};
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use panel::{Shape, panel};
+use spocc::{AdaSpocc, Combiner, Counting, Evidence, Level, Method, Tuning, Watch};
+
+const SMALL: Shape = Shape { rows: 10_000, classifiers: 8, classes: 10, accuracy: 0.6 };
+const LARGE: [Shape; 2] = [
+    Shape { rows: 1_000_000, classifiers: 10, classes: 5, accuracy: 0.95 },
+    Shape { rows: 1_000_000, classifiers: 10, classes: 5, accuracy: 0.6 },
+];
+
+fn count(criterion: &mut Criterion) {
+    for shape in LARGE {
+        let (predictions, truth) = panel(shape);
+        for (name, level) in [("marginals", Level::Marginals), ("tally", Level::Tally)] {
+            let options = Counting { level, ..Counting::default() };
+            criterion.bench_function(&format!("count/{}/{name}", shape.name()), |bench| {
+                bench.iter(|| Evidence::count(black_box(&predictions), &truth, &options, &Watch::default()));
+            });
+        }
+    }
+}
+
+fn fit(criterion: &mut Criterion) {
+    for shape in [SMALL, Shape { accuracy: 0.95, ..SMALL }] {
+        let (predictions, truth) = panel(shape);
+        let evidence = Evidence::new(&predictions, &truth).expect("rows");
+        for method in Method::ALL {
+            criterion.bench_function(&format!("fit/{}/{method}", shape.name()), |bench| {
+                bench.iter(|| method.combiner().fit(black_box(&evidence)));
+            });
+        }
+        criterion.bench_function(&format!("fit/{}/adaspocc-resubstitution", shape.name()), |bench| {
+            let combiner = AdaSpocc { tuning: Tuning::Resubstitution };
+            bench.iter(|| combiner.fit(black_box(&evidence)));
+        });
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(3));
+    targets = count, fit
+}
+criterion_main!(benches);

@@ -1,0 +1,34 @@
+//! `predict/<shape>/<method>`: decisions for every row.
+
+mod panel;
+
+use std::{hint::black_box, time::Duration};
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use panel::{Shape, panel};
+use spocc::{Combiner, Evidence, Method};
+
+/// Rows that every model is fitted to, however many it decides.
+const FITTED_ROWS: usize = 2_000;
+
+fn predict(criterion: &mut Criterion) {
+    for accuracy in [0.95, 0.6] {
+        let shape = Shape { rows: 1_000_000, classifiers: 10, classes: 5, accuracy };
+        let (predictions, _) = panel(shape);
+        let (rows, truth) = panel(Shape { rows: FITTED_ROWS, ..shape });
+        let evidence = Evidence::new(&rows, &truth).expect("rows");
+        for method in Method::ALL {
+            let model = method.combiner().fit(&evidence).expect("rows");
+            criterion.bench_function(&format!("predict/{}/{method}", shape.name()), |bench| {
+                bench.iter(|| model.predict(black_box(&predictions)));
+            });
+        }
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(3));
+    targets = predict
+}
+criterion_main!(benches);

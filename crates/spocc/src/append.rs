@@ -1,0 +1,183 @@
+//! Appending: one more classifier joins a fitted model, and nothing learned before changes (paper, section 3.7).
+//!
+//! In: a model and the evidence of the very rows it was fitted to, with one more column. Out: a model of one
+//! more leaf. SPOCC gains an opinion. adaSPOCC gains an opinion, one row of dissimilarities, one merge and at
+//! most one searched exponent.
+
+use std::sync::OnceLock;
+
+use crate::{
+    combiners::{FittedAdaSpocc, Kind, Opinions, opinions_of, share},
+    dependence::newcomer_dissimilarities,
+    error::{Error, list},
+    evidence::Evidence,
+    fusion::{Exponent, Fusion, FusionTree, Work},
+    labels::Labels,
+    model::{self, Model},
+    possibility::Discount,
+    tuning::{Sweep, Trials, choose, discount, exponent_grid, sweep},
+    watch::Watch,
+};
+
+impl Model {
+    /// Adds the one classifier that `evidence` knows and the model does not.
+    ///
+    /// The evidence must hold the rows the model was fitted to: without the newcomer it must be the model's own.
+    /// Labels that only the newcomer says become answers, never classes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CannotAppend`] for other methods, a slim model, more or fewer than one newcomer, or other rows;
+    /// [`Error::UnknownClassifier`] if an old column is missing; [`Error::LevelTooLow`].
+    pub fn append(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Self, Error> {
+        let refuse = |expected, found: String| Err(Error::CannotAppend { expected, found });
+        let Some(known) = &self.evidence else {
+            return refuse("a model that holds its evidence", "a slim one".to_owned());
+        };
+        let is_new = |name: &&String| !self.classifiers.contains(name);
+        let newcomers: Vec<&String> = evidence.classifiers().iter().filter(is_new).collect();
+        let [newcomer] = newcomers[..] else {
+            return refuse(
+                "exactly one new classifier",
+                if newcomers.is_empty() { "none".to_owned() } else { list(newcomers) },
+            );
+        };
+        evidence.require("append", known.level())?;
+        let everyone: Vec<&String> = self.classifiers.iter().chain([newcomer]).collect();
+        let grown = evidence
+            .reduce_to(known.level(), watch)?
+            .select(&everyone, watch)?
+            .with_classes_of(known.labels(), watch)?;
+        if !grown.select(&self.classifiers, watch)?.without_unseen_labels(watch)?.has_counts_of(known) {
+            return refuse("the rows the model was fitted to", "rows with other counts".to_owned());
+        }
+        let as_read = model::read(&grown, self.missing, watch)?;
+        let rule = match &self.rule {
+            Kind::Spocc(opinions) => {
+                let tree = FusionTree::flat(everyone.len(), opinions.tree().root_exponent());
+                Kind::Spocc(self.opinions_with(opinions, &as_read, tree, Discount::default()))
+            }
+            Kind::AdaSpocc(fitted) => Kind::AdaSpocc(Box::new(self.adaspocc_with(fitted, &as_read, watch)?)),
+            _ => return refuse("a spocc or adaspocc model", self.method.to_string()),
+        };
+        Ok(Self {
+            classifiers: everyone.into_iter().cloned().collect(),
+            labels: as_read.labels().clone(),
+            rule,
+            evidence: Some(grown.clone()),
+            ..self.clone()
+        })
+    }
+
+    /// The old opinions as they are, and those of the last classifier of the evidence.
+    fn opinions_with(
+        &self,
+        old: &Opinions,
+        evidence: &Evidence,
+        tree: FusionTree,
+        newcomer: Discount,
+    ) -> Opinions {
+        let (n, s, l) = (self.classifiers.len(), evidence.n_labels(), evidence.n_classes());
+        // An answer that only the newcomer gives leaves the others without an opinion: surprisal 0.
+        let mut table = vec![0.0; (n + 1) * s * l];
+        let places = evidence.labels().translate(self.labels.all());
+        for k in 0..n {
+            for (j, &place) in places.iter().enumerate() {
+                let at = (k * s + usize::from(place)) * l;
+                table[at..at + l].copy_from_slice(old.opinion(k, j as u16));
+            }
+        }
+        opinions_of(evidence, n, newcomer, &mut table[n * s * l..]);
+        Opinions::from_table(s, l, tree, table)
+    }
+
+    fn adaspocc_with(
+        &self,
+        old: &FittedAdaSpocc,
+        evidence: &Evidence,
+        watch: &Watch<'_>,
+    ) -> Result<FittedAdaSpocc, Error> {
+        let n = self.classifiers.len();
+        let tally = evidence.tally().ok_or(Error::NoLabelledRows)?;
+        let own_discount = discount(share(evidence.accuracies()[n], old.best_accuracy), old.severity)?;
+        let distances =
+            old.dendrogram.distances_of_newcomer(&newcomer_dissimilarities(evidence, tally, watch)?);
+        let clusters = old.dendrogram.clusters_below(old.cut);
+        let nearest = clusters.into_iter().min_by(|&a, &b| distances[a].total_cmp(&distances[b]));
+        let cluster = nearest.filter(|&top| distances[top] <= old.cut);
+        let below = cluster.unwrap_or(old.dendrogram.root());
+        let (dendrogram, joint) = old.dendrogram.with_leaf(below, distances[below]);
+        let merge = joint - dendrogram.n_leaves();
+
+        let exponent_of = |node: usize| node.checked_sub(n).map(|q| old.exponents[q]);
+        let inherited = cluster.and_then(exponent_of);
+        let mut exponents = old.exponents.clone();
+        exponents.insert(merge, inherited.unwrap_or(Exponent::PRODUCT));
+        let mut discounts = old.discounts.clone();
+        discounts.push(own_discount);
+        if inherited.is_none() {
+            // No exponent may exceed that of a merge below it.
+            let parent = dendrogram.merges().iter().position(|merge| merge.children.contains(&joint));
+            let least = parent.map_or(Exponent::PRODUCT, |q| exponents[q]);
+            let most = exponent_of(below).unwrap_or(Exponent::MINIMUM);
+            let trials = Trials::new(evidence, tally, old.tuning, watch)?;
+            let candidates: Vec<Exponent> = exponent_grid()
+                .into_iter()
+                .filter_map(|x| Exponent::try_from(x).ok())
+                .filter(|x| least <= *x && *x <= most)
+                .collect();
+            let tree = |at: usize| {
+                let mut exponents = exponents.clone();
+                exponents[merge] = candidates[at];
+                FusionTree::new(&dendrogram, &exponents)
+            };
+            let fusions = candidates.iter().map(|_| OnceLock::new()).collect();
+            let grid = OneExponent { trials: &trials, discounts: &discounts, tree, fusions };
+            if let Some(&chosen) = candidates.get(choose(&sweep(&trials, &grid, "exponent", watch)?).0) {
+                exponents[merge] = chosen;
+            }
+        }
+        let tree = FusionTree::new(&dendrogram, &exponents);
+        let opinions = self.opinions_with(&old.opinions, evidence, tree, own_discount);
+        Ok(FittedAdaSpocc { dendrogram, exponents, discounts, opinions, ..old.clone() })
+    }
+}
+
+impl Evidence {
+    /// The same counts with the classes of `labels` and everything else as mere answers.
+    fn with_classes_of(self, labels: &Labels, watch: &Watch<'_>) -> Result<Self, Error> {
+        if self.labels().is_identical(labels) {
+            return Ok(self);
+        }
+        let closed = Labels::closed(labels.classes(), self.labels().all().iter().cloned())?;
+        self.under(closed, watch)
+    }
+}
+
+/// One merge of a fitted tree at each exponent of a grid, everything else as it stands.
+struct OneExponent<'a, F> {
+    trials: &'a Trials,
+    discounts: &'a [Discount],
+    tree: F,
+    fusions: Vec<OnceLock<Fusion>>,
+}
+
+impl<F: Fn(usize) -> FusionTree + Sync> Sweep for OneExponent<'_, F> {
+    type State = Work;
+
+    fn state(&self) -> Work {
+        Work::default()
+    }
+
+    fn len(&self) -> usize {
+        self.fusions.len()
+    }
+
+    fn start(&self, _case: usize, _work: &mut Work) {}
+
+    fn evaluate(&self, case: usize, at: usize, work: &mut Work, out: &mut [f64]) {
+        let fusion = self.fusions[at].get_or_init(|| self.trials.fusion((self.tree)(at), self.discounts));
+        fusion.evaluate(self.trials.opinions(case), work);
+        out.copy_from_slice(&work.out);
+    }
+}
