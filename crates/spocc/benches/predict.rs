@@ -6,7 +6,7 @@ use std::{hint::black_box, time::Duration};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use panel::{Shape, panel};
-use spocc::{Combiner, Evidence, Method};
+use spocc::{Evidence, Method};
 
 /// Rows that every model is fitted to, however many it decides.
 const FITTED_ROWS: usize = 2_000;

@@ -1,4 +1,4 @@
-//! Appending: one more classifier joins a fitted model, and nothing learned before changes (paper, section 3.7).
+//! Appending: one more classifier joins a fitted model, and nothing learned before changes (paper, section 3.8).
 //!
 //! In: a model and the evidence of the very rows it was fitted to, with one more column. Out: a model of one
 //! more leaf. SPOCC gains an opinion. adaSPOCC gains an opinion, one row of dissimilarities, one merge and at
@@ -98,7 +98,7 @@ impl Model {
         watch: &Watch<'_>,
     ) -> Result<FittedAdaSpocc, Error> {
         let n = self.classifiers.len();
-        let tally = evidence.tally().ok_or(Error::NoLabelledRows)?;
+        let tally = evidence.tally_for(self.method)?;
         let own_discount = discount(share(evidence.accuracies()[n], old.best_accuracy), old.severity)?;
         let distances =
             old.dendrogram.distances_of_newcomer(&newcomer_dissimilarities(evidence, tally, watch)?);
@@ -133,9 +133,10 @@ impl Model {
             };
             let fusions = candidates.iter().map(|_| OnceLock::new()).collect();
             let grid = OneExponent { trials: &trials, discounts: &discounts, tree, fusions };
-            if let Some(&chosen) = candidates.get(choose(&sweep(&trials, &grid, "exponent", watch)?).0) {
-                exponents[merge] = chosen;
-            }
+            exponents[merge] = match candidates.len() {
+                0 => least,
+                _ => candidates[choose(&sweep(&trials, &grid, "exponent", watch)?).0],
+            };
         }
         let tree = FusionTree::new(&dendrogram, &exponents);
         let opinions = self.opinions_with(&old.opinions, evidence, tree, own_discount);

@@ -135,7 +135,8 @@ pub(crate) fn margin(surprisals: &[f64]) -> f64 {
             best[1] = s;
         }
     }
-    if best[0].is_infinite() { 0.0 } else { -(best[0] - best[1]).exp_m1() }
+    // Adding zero turns -0.0 into 0.0.
+    if best[0].is_infinite() { 0.0 } else { -(best[0] - best[1]).exp_m1() + 0.0 }
 }
 
 #[cfg(test)]
@@ -164,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_margin_runs_from_tie_to_certainty() {
-        assert_eq!(margin(&[1.0, 1.0, 3.0]), 0.0);
+        assert_eq!(margin(&[1.0, 1.0, 3.0]).to_bits(), 0.0f64.to_bits());
         assert!((margin(&[0.0, 2.0f64.ln()]) - 0.5).abs() < 1e-15);
         assert_eq!(margin(&[700.0, f64::INFINITY]), 1.0);
         assert_eq!(margin(&[0.3]), 1.0);

@@ -232,23 +232,23 @@ impl Dendrogram {
 
     /// Refuses anything but a tree in which every node is joined once, children before parents.
     pub(crate) fn check(&self, n_leaves: usize) -> Result<(), Error> {
-        let mut joined = vec![false; self.n_leaves + self.merges.len()];
-        let mut holds = n_leaves > 0 && self.n_leaves == n_leaves && self.merges.len() + 1 == n_leaves;
-        for (q, merge) in self.merges.iter().enumerate() {
-            let node = self.n_leaves + q;
-            let mut size = 0;
-            for child in merge.children {
-                holds &= child < node && !std::mem::replace(&mut joined[child.min(node)], true);
-                size += child
-                    .checked_sub(self.n_leaves)
-                    .map_or(1, |q| self.merges.get(q).map_or(0, |merge| merge.size));
+        let wrong =
+            || Error::Inconsistent { expected: "a binary merge tree", found: "another graph".to_owned() };
+        if n_leaves == 0 || self.n_leaves != n_leaves || self.merges.len() + 1 != n_leaves {
+            return Err(wrong());
+        }
+        let mut sizes = vec![1; n_leaves];
+        let mut joined = vec![false; 2 * n_leaves - 1];
+        for merge in &self.merges {
+            let [a, b] = merge.children;
+            let fits = a < b && b < sizes.len() && !joined[a] && !joined[b] && merge.height >= 0.0;
+            if !fits || merge.size != sizes[a] + sizes[b] {
+                return Err(wrong());
             }
-            holds &= merge.children[0] < merge.children[1] && merge.height >= 0.0 && merge.size == size;
+            (joined[a], joined[b]) = (true, true);
+            sizes.push(merge.size);
         }
-        if holds {
-            return Ok(());
-        }
-        Err(Error::Inconsistent { expected: "a binary merge tree", found: "another graph".to_owned() })
+        Ok(())
     }
 }
 

@@ -166,7 +166,7 @@ impl fmt::Display for Explanation {
         write!(out, "decided: {}", decision.label)?;
         match self.runner_up {
             _ if decision.basis == crate::Basis::Prior => {
-                write!(out, ", the class most often true: nobody answered")?
+                write!(out, ", the class most often true: nobody answered")?;
             }
             _ if decision.is_tie() => {
                 let tied: Vec<String> = decision.ties.iter().map(|&i| self.classes[i].to_string()).collect();
@@ -201,15 +201,17 @@ impl fmt::Display for Explanation {
         names.iter().zip(&columns).try_for_each(|(name, width)| write!(out, "  {name:>width$}"))?;
         writeln!(out, "    push")?;
         for voice in &self.voices {
-            write!(out, "{:who$}  {:said$}", voice.classifier, voice.said.as_deref().unwrap_or("-"))?;
+            write!(out, "{:who$}  ", voice.classifier)?;
+            let Some(answer) = &voice.said else {
+                writeln!(out, "-")?;
+                continue;
+            };
+            write!(out, "{answer:said$}")?;
             match &voice.possibility {
                 Some(degrees) => row(out, degrees)?,
                 None => columns.iter().try_for_each(|width| write!(out, "  {:>width$}", ""))?,
             }
-            match voice.push {
-                Some(push) => writeln!(out, "  {push:>+6.2}")?,
-                None => writeln!(out)?,
-            }
+            writeln!(out, "  {:>6}", voice.push.map_or(String::new(), |push| format!("{push:+.2}")))?;
         }
         write!(out, "{:who$}  {:said$}", "all", "")?;
         row(out, degrees)?;
@@ -227,7 +229,9 @@ impl Explanation {
         writeln!(out, "\njoined (exponent 1: as independent, infinity: as copies)")?;
         for (number, join) in (1..).zip(&self.joins) {
             let members = crate::error::list(&join.members);
-            writeln!(out, "  #{number}  exponent {:<6.4}  {members}", f64::from(join.exponent))?;
+            // Four digits, but not those that say nothing.
+            let exponent = (f64::from(join.exponent) * 1e4).round() / 1e4;
+            writeln!(out, "  #{number}  exponent {exponent:<6}  {members}")?;
         }
         Ok(())
     }

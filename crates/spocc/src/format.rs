@@ -59,8 +59,9 @@ impl Model {
         if !self.rule.fits(self.method) {
             return wrong("the rule of the method", self.method.to_string());
         }
-        if self.prior_class >= self.labels.n_classes() {
-            return wrong("a class for silent rows", self.prior_class.to_string());
+        let total = self.prior.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
+        if self.prior.len() != self.labels.n_classes() || total.is_none_or(|total| total == 0) {
+            return wrong("a count per class", format!("{} counts", self.prior.len()));
         }
         let Some(evidence) = &self.evidence else { return Ok(()) };
         evidence.check()?;

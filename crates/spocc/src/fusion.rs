@@ -238,7 +238,7 @@ impl Fusion {
     /// Surprisal of every class into `work.out`, given (leaf, row of the table) of every opinion.
     pub(crate) fn evaluate(&self, opinions: impl Iterator<Item = (usize, usize)> + Clone, work: &mut Work) {
         if self.powers.is_none() {
-            return self.evaluate_exactly(opinions, work);
+            return self.evaluate_exactly(&opinions, work);
         }
         self.evaluate_powers(opinions, work);
         let x = self.tree.root_exponent();
@@ -297,7 +297,7 @@ impl Fusion {
     }
 
     /// Every norm applied to the opinions, lowest first; those with fewer than two operands join nothing.
-    pub(crate) fn trace(&self, opinions: impl Iterator<Item = (usize, usize)> + Clone) -> Vec<Step> {
+    pub(crate) fn trace(&self, opinions: &(impl Iterator<Item = (usize, usize)> + Clone)) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
         let mut made: Vec<Option<(Operand, Vec<f64>)>> = Vec::with_capacity(self.tree.nodes.len());
         for (at, node) in self.tree.nodes.iter().enumerate() {
@@ -324,7 +324,7 @@ impl Fusion {
     /// The plain nest of norms: slower, safe for any exponent.
     pub(crate) fn evaluate_exactly(
         &self,
-        opinions: impl Iterator<Item = (usize, usize)> + Clone,
+        opinions: &(impl Iterator<Item = (usize, usize)> + Clone),
         work: &mut Work,
     ) {
         let nodes = &self.tree.nodes;
@@ -362,6 +362,8 @@ pub(crate) enum Operand {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Work {
     sums: Vec<f64>,
+    /// Inputs of a regression.
+    pub(crate) features: Vec<(u32, f64)>,
     pub(crate) out: Vec<f64>,
 }
 
@@ -433,7 +435,7 @@ mod tests {
             assert!(fusion.powers.is_some());
             let (mut fast, mut plain) = (Work::default(), Work::default());
             fusion.evaluate(opinions.clone(), &mut fast);
-            fusion.evaluate_exactly(opinions.clone(), &mut plain);
+            fusion.evaluate_exactly(&opinions, &mut plain);
             for (a, b) in fast.out.iter().zip(&plain.out) {
                 assert!((a - b).abs() <= TOLERANCE * b.abs(), "{a} {b} at {x:?}");
             }

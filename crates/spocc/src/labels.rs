@@ -4,7 +4,11 @@
 //! `1` of a CSV file, the integer 1 and the float 1.0 of a data frame are the same label, with a memory
 //! of how the user wrote it.
 
-use std::{cmp::Ordering, collections::HashMap, fmt};
+use std::{
+    cmp::Ordering,
+    collections::{HashMap, HashSet},
+    fmt,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +41,7 @@ pub struct Label {
 /// How the user wrote a label.
 ///
 /// The order decides which writing is kept when two pieces of evidence wrote one label differently.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Written {
     /// As a boolean.
@@ -206,14 +210,14 @@ impl Labels {
     /// Exactly these classes in this order; whatever else is said is an answer that is never decided.
     pub(crate) fn closed(classes: &[Label], said: impl IntoIterator<Item = Label>) -> Result<Self, Error> {
         let mut names: Vec<Label> = Vec::with_capacity(classes.len());
-        let mut seen = HashMap::new();
+        let mut seen = HashSet::new();
         for class in classes {
-            if seen.insert(class.canonical().to_owned(), ()).is_some() {
+            if !seen.insert(class.canonical()) {
                 return Err(Error::DuplicateName { what: "classes", name: class.to_string() });
             }
             names.push(class.clone());
         }
-        let others = said.into_iter().filter(|label| !seen.contains_key(label.canonical())).collect();
+        let others = said.into_iter().filter(|label| !seen.contains(label.canonical())).collect();
         names.extend(sorted(others)?);
         if names.len() > MAX_LABELS {
             return Err(Error::TooManyLabels { limit: MAX_LABELS });

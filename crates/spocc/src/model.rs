@@ -1,6 +1,6 @@
 //! Model: a fitted rule with everything needed to decide new rows.
 
-use std::{fmt, str::FromStr};
+use std::{collections::HashMap, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -64,8 +64,8 @@ pub struct Model {
     pub(crate) labels: Labels,
     pub(crate) missing: Missing,
     pub(crate) ties: TieBreak,
-    /// The class decided where nobody speaks.
-    pub(crate) prior_class: usize,
+    /// How often each class was true, for rows on which nobody speaks.
+    pub(crate) prior: Vec<u64>,
     pub(crate) rule: Kind,
     pub(crate) evidence: Option<Evidence>,
 }
@@ -94,7 +94,7 @@ impl Model {
             labels: as_read.labels().clone(),
             missing: options.missing,
             ties: options.ties,
-            prior_class: evidence.most_frequent_class(),
+            prior: evidence.class_counts().to_vec(),
             rule,
             evidence: Some(evidence.clone()),
         })
@@ -158,8 +158,9 @@ impl Model {
     ///
     /// [`Error::UnknownClassifier`] if a classifier of the model has no column.
     pub fn align<'a>(&'a self, predictions: &'a Predictions) -> Result<Aligned<'a>, Error> {
+        let places: HashMap<&String, usize> = predictions.classifiers().iter().zip(0..).collect();
         let column = |name: &String| {
-            let found = predictions.classifiers().iter().position(|column| column == name);
+            let found = places.get(name).copied();
             found.ok_or_else(|| Error::UnknownClassifier {
                 name: name.clone(),
                 known: list(predictions.classifiers()),
@@ -184,19 +185,14 @@ impl Model {
     pub(crate) fn decision(&self, row: Row<'_>, work: &mut Work) -> Decision {
         let answered = row.n_spoken();
         if !self.rule.surprisals(row, work) {
-            let mut degrees = vec![1.0; self.classes().len()];
-            if let Some(evidence) = &self.evidence
-                && let Ok(prior) = Possibility::from_counts(evidence.class_counts())
-            {
-                degrees.copy_from_slice(prior.degrees());
-            }
-            let class = self.prior_class;
+            let class = self.prior_class();
+            let possibility =
+                Possibility::from_counts(&self.prior).expect("counts were summed when they were counted");
             return Decision {
                 class,
                 label: self.classes()[class].clone(),
                 margin: 0.0,
-                possibility: Possibility::new(degrees)
-                    .unwrap_or_else(|_| unreachable!("frequencies are from 0 to 1")),
+                possibility,
                 ties: vec![class],
                 answered,
                 basis: Basis::Prior,
@@ -216,17 +212,21 @@ impl Model {
         }
     }
 
+    /// The class most often true, the first of several.
+    pub(crate) fn prior_class(&self) -> usize {
+        (0..self.prior.len()).rev().max_by_key(|&i| self.prior[i]).unwrap_or(0)
+    }
+
     /// Fused possibilities as they are; shares of votes and probabilities through the Dubois-Prade transform.
     fn possibility(&self, surprisals: &[f64]) -> Possibility {
-        let degrees: Vec<f64> = if self.rule.opinions().is_some() {
-            surprisals.iter().map(|s| (-s).exp()).collect()
+        let transformed = if self.rule.opinions().is_some() {
+            Possibility::new(surprisals.iter().map(|s| (-s).exp()).collect())
         } else {
             let least = surprisals.iter().copied().fold(f64::INFINITY, f64::min);
             let weights: Vec<f64> = surprisals.iter().map(|s| (least - s).exp()).collect();
-            return Possibility::from_probabilities(&weights)
-                .unwrap_or_else(|_| unreachable!("exponentials of differences"));
+            Possibility::from_probabilities(&weights)
         };
-        Possibility::new(degrees).unwrap_or_else(|_| unreachable!("exponentials of numbers up to 0"))
+        transformed.expect("surprisals are from 0 to infinity, so their exponentials are from 0 to 1")
     }
 }
 
@@ -327,6 +327,22 @@ impl Aligned<'_> {
         Ok(self.model.decision(self.row(row, &mut buffer), &mut work))
     }
 
+    /// Decides some rows in full, in parallel.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchRow`].
+    pub fn decide_rows(&self, rows: std::ops::Range<usize>) -> Result<Vec<Decision>, Error> {
+        rows.end.checked_sub(1).map_or(Ok(()), |last| self.check_row(last))?;
+        let start = rows.start;
+        let parts = parallel::map_ranges(rows.len(), 1024, |range| {
+            let (mut buffer, mut work) = (Rewritten::default(), Work::default());
+            let mut decide = |row: usize| self.model.decision(self.row(start + row, &mut buffer), &mut work);
+            range.map(&mut decide).collect::<Vec<Decision>>()
+        });
+        Ok(parts.into_iter().flatten().collect())
+    }
+
     pub(crate) fn check_row(&self, row: usize) -> Result<(), Error> {
         let rows = self.predictions.n_rows();
         if row < rows { Ok(()) } else { Err(Error::NoSuchRow { row: row + 1, rows }) }
@@ -374,7 +390,7 @@ impl Aligned<'_> {
     fn ruling(&self, decided: Option<(usize, bool)>) -> Ruling {
         match decided {
             Some((class, is_tie)) => Ruling { class: class as u16, is_tie, basis: Basis::Panel },
-            None => Ruling { class: self.model.prior_class as u16, is_tie: false, basis: Basis::Prior },
+            None => Ruling { class: self.model.prior_class() as u16, is_tie: false, basis: Basis::Prior },
         }
     }
 

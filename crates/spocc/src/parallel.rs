@@ -16,7 +16,7 @@ pub(crate) fn map<T: Send>(n: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T>
     if n <= 1 {
         return (0..n).map(work).collect();
     }
-    (0..n).into_par_iter().map(|at| work(at)).collect()
+    (0..n).into_par_iter().map(&work).collect()
 }
 
 /// Applies `work` to 0..n and returns the results in order.

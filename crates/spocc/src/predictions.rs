@@ -2,12 +2,12 @@
 //!
 //! In: rows of labels with gaps, or single cells in any order. Out: a checked grid of label ids.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::{
     error::Error,
     grid::{Grid, Row},
-    labels::{Label, MAX_LABELS, MISSING},
+    labels::{Label, MAX_LABELS, MISSING, Written},
 };
 
 /// A table of answers: rows x classifiers, with gaps where a classifier was silent.
@@ -68,12 +68,12 @@ impl Predictions {
         ids: impl IntoIterator<Item = Option<u16>>,
     ) -> Result<Self, Error> {
         let classifiers = distinct(classifiers)?;
-        let mut interner = Interner::default();
-        for label in &labels {
-            let known = interner.labels.len();
-            if usize::from(interner.intern(label.clone())?) != known {
-                return Err(Error::DuplicateName { what: "labels", name: label.to_string() });
-            }
+        let mut known = HashSet::new();
+        if let Some(twice) = labels.iter().find(|label| !known.insert(label.canonical())) {
+            return Err(Error::DuplicateName { what: "labels", name: twice.to_string() });
+        }
+        if labels.len() > MAX_LABELS {
+            return Err(Error::TooManyLabels { limit: MAX_LABELS });
         }
         let width = classifiers.len();
         let mut cells = Vec::new();
@@ -279,29 +279,26 @@ impl Truth {
     }
 }
 
-/// Labels met so far, each with the id it got when it was first met.
+/// Labels met so far, each with the id it got when it was first met. One label written in two ways has two
+/// ids, so that evidence can see which writing its rows hold.
 #[derive(Clone, Debug, Default)]
 struct Interner {
     labels: Vec<Label>,
-    by_canonical: HashMap<String, u16>,
+    by_label: HashMap<(String, Written), u16>,
     by_text: HashMap<String, u16>,
 }
 
 impl Interner {
     fn intern(&mut self, label: Label) -> Result<u16, Error> {
-        if let Some(&id) = self.by_canonical.get(label.canonical()) {
-            // Of several writings one is kept, whatever the order of the rows.
-            let kept = &mut self.labels[usize::from(id)];
-            if label.written() < kept.written() {
-                *kept = label;
-            }
+        let key = (label.canonical().to_owned(), label.written().clone());
+        if let Some(&id) = self.by_label.get(&key) {
             return Ok(id);
         }
         if self.labels.len() == MAX_LABELS {
             return Err(Error::TooManyLabels { limit: MAX_LABELS });
         }
         let id = self.labels.len() as u16;
-        self.by_canonical.insert(label.canonical().to_owned(), id);
+        self.by_label.insert(key, id);
         self.labels.push(label);
         Ok(id)
     }

@@ -328,6 +328,48 @@ fn naive_bayes_and_bayes() {
     }
 }
 
+/// Rows this close to the boundary between two classes may be decided either way.
+const BOUNDARY: f64 = 1e-4;
+
+#[test]
+fn stacking() {
+    for case in cases() {
+        let golden = &case.json["ref"]["stacking_converged"];
+        let combiner = Stacking { inputs: Inputs::Ordinal, tuning: resubstitution() };
+        let model = combiner.fit(&case.evidence).expect("rows");
+        let Fitted::Stacking { strength, classes, coefficients, intercepts, .. } = model.fitted() else {
+            panic!("a stacking model")
+        };
+        assert_eq!(
+            classes.iter().map(|&class| class as i64).collect::<Vec<_>>(),
+            ints(&golden["classes"]),
+            "{}",
+            case.id
+        );
+        let expected = float(&golden["C"]);
+        assert!(close(strength, expected), "{} strength: found {strength}, expected {expected}", case.id);
+        // Golden has a row of coefficients per output; ours are input by input.
+        let outputs = intercepts.len();
+        for (output, row) in array(&golden["coef"]).iter().enumerate() {
+            for (input, expected) in floats(row).into_iter().enumerate() {
+                let found = coefficients[input * outputs + output];
+                assert!(
+                    (found - expected).abs() < BOUNDARY,
+                    "{} coefficient {output} {input}: {found} {expected}",
+                    case.id
+                );
+            }
+        }
+        for (found, expected) in intercepts.iter().zip(floats(&golden["intercept"])) {
+            assert!((found - expected).abs() < BOUNDARY, "{} intercept {found} {expected}", case.id);
+        }
+        let margins = floats(&golden["proba_margin_test"]);
+        let skipped: Vec<i64> =
+            (0..).zip(&margins).filter(|(_, margin)| **margin < BOUNDARY).map(|(t, _)| t).collect();
+        assert_decisions(&case, &model, &golden["pred_test"], &skipped, "stacking");
+    }
+}
+
 #[test]
 fn functions() {
     let golden = read("functions.json");

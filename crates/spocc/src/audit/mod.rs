@@ -115,7 +115,7 @@ impl std::fmt::Display for Verdict {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PanelAudit {
-    /// `1 - exp(-mutual information)` of every pair; needs pair counts.
+    /// `exp(-mutual information)` of every pair, 1 less its dependence; needs pair counts.
     pub dissimilarities: Option<Dissimilarities>,
     /// Who is nearest to whom; needs pair counts.
     pub dendrogram: Option<Dendrogram>,
@@ -145,7 +145,7 @@ impl Audit {
             Level::Pairs | Level::Tally => Some(Dissimilarities::new(evidence, watch)?),
         };
         let pairs = pair_statistics(evidence, watch)?;
-        let correlation = pairs.as_ref().map(|pairs| pairs.mean_correlation());
+        let correlation = pairs.as_ref().map(PairStatistics::mean_correlation);
         let kappas = evidence.tally().map(|tally| agreement(tally, evidence.n_labels()));
         let n = evidence.n_classifiers() as f64;
         let panel = PanelAudit {

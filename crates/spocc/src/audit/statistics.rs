@@ -98,7 +98,7 @@ struct Pair {
     is_renaming: bool,
 }
 
-/// Of every pair; a tally tells all, pair counts only who is a copy under other names.
+/// Of every pair; needs a tally.
 pub(super) fn pair_statistics(
     evidence: &Evidence,
     watch: &Watch<'_>,
@@ -126,12 +126,19 @@ impl PairStatistics {
         if known.is_empty() { 0.0 } else { (known.iter().sum::<f64>() / known.len() as f64).max(0.0) }
     }
 
-    /// Whether `b` repeats `a`, a < b, which both must have had the chance not to do.
+    /// Whether `b` repeats `a`, a < b, on rows enough on which each could have said something else.
     pub(super) fn is_copy(&self, evidence: &Evidence, a: usize, b: usize) -> bool {
         let pair = &self.pairs[pair_index(self.n, a, b)];
-        let by_chance = pair.expected_disagreements < super::ENOUGH_ROWS;
-        !by_chance && (pair.beyond_truth >= super::COPY || (pair.is_renaming && evidence.n_classes() > 1))
+        let repeats = pair.beyond_truth >= super::COPY && pair.expected_disagreements >= super::ENOUGH_ROWS;
+        repeats || (pair.is_renaming && disagreements_with_itself(evidence, a) >= super::ENOUGH_ROWS)
     }
+}
+
+/// Rows on which a classifier would differ from one that errs as often and in the same ways, but on its own:
+/// none if the truth settles what it says.
+fn disagreements_with_itself(evidence: &Evidence, k: usize) -> f64 {
+    let rows = |i: usize| (0..evidence.n_labels()).map(|j| evidence.row(k, j as u16)[i]).sum::<u64>();
+    (0..evidence.n_classes()).map(|i| evidence.rows_of(rows(i)) * (1.0 - same(evidence, k, k, i))).sum()
 }
 
 /// Whether every answer of one side goes with exactly one answer of the other.

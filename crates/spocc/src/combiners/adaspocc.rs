@@ -37,8 +37,8 @@ impl Combiner for AdaSpocc {
     }
 
     fn learn(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Rule, Error> {
-        evidence.require(Method::AdaSpocc, self.needs())?;
-        let tally = evidence.tally().ok_or(Error::NoLabelledRows)?;
+        self.tuning.check(Method::AdaSpocc, evidence)?;
+        let tally = evidence.tally_for(Method::AdaSpocc)?;
         let dendrogram = Dendrogram::ward(&Dissimilarities::new(evidence, watch)?);
         let trials = Trials::new(evidence, tally, self.tuning, watch)?;
         let found = Search::new(&trials, watch).run(&dendrogram, watch)?;
@@ -101,7 +101,7 @@ impl FittedAdaSpocc {
             (0.0..=1.0).contains(&d)
         })?;
         let rest = [self.cut, self.severity, self.best_accuracy];
-        check_numbers("a cut, a severity and an accuracy", &rest, Some(3), |number| number.is_finite())?;
+        check_numbers("a cut, a severity and an accuracy", &rest, Some(3), f64::is_finite)?;
         if FusionTree::new(&self.dendrogram, &self.exponents) == *self.opinions.tree() {
             return Ok(());
         }

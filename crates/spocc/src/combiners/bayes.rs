@@ -25,8 +25,7 @@ impl Combiner for Bayes {
     }
 
     fn learn(&self, evidence: &Evidence, _watch: &Watch<'_>) -> Result<Rule, Error> {
-        evidence.require(Method::Bayes, self.needs())?;
-        let tally = evidence.tally().ok_or(Error::NoLabelledRows)?;
+        let tally = evidence.tally_for(Method::Bayes)?;
         Ok(Rule(Kind::Bayes(JointTable { prior: evidence.class_counts().to_vec(), tally: tally.clone() })))
     }
 }
@@ -64,7 +63,7 @@ impl Judge for JointTable {
         work.out.resize(self.prior.len(), 0.0);
         match self.find(row) {
             Some(p) => {
-                self.tally.outcomes(p).for_each(|(class, count)| work.out[usize::from(class)] = count as f64)
+                self.tally.outcomes(p).for_each(|(class, count)| work.out[usize::from(class)] = count as f64);
             }
             None => work.out.iter_mut().zip(&self.prior).for_each(|(out, &count)| *out = count as f64),
         }

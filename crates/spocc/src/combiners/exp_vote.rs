@@ -33,8 +33,8 @@ impl Combiner for ExpVote {
     }
 
     fn learn(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Rule, Error> {
-        evidence.require(Method::ExpVote, self.needs())?;
-        let tally = evidence.tally().ok_or(Error::NoLabelledRows)?;
+        self.tuning.check(Method::ExpVote, evidence)?;
+        let tally = evidence.tally_for(Method::ExpVote)?;
         watch.report("rate", 0, 1)?;
         let rates = grid(-1.0, 3.0 / 200.0, 201);
         let ballots = Ballots::new(evidence, tally, self.tuning);

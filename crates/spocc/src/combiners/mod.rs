@@ -6,7 +6,7 @@ mod exp_vote;
 mod majority;
 mod naive_bayes;
 mod selection;
-//mod softmax;
+mod softmax;
 mod spocc;
 mod stacking;
 mod weighted_vote;
@@ -262,7 +262,7 @@ pub enum Fitted {
     /// How many patterns of answers were met.
     Bayes { n_patterns: usize },
     /// The strength of the fit (scikit-learn's C), the classes it knows by number, and their coefficients
-    /// (inputs of each output after the other) and intercepts; two classes share one output.
+    /// (all outputs of the first input, then of the second, ..) and intercepts; two classes share one output.
     Stacking {
         inputs: Inputs,
         strength: f64,

@@ -51,19 +51,14 @@ impl Combiner for Spocc {
     }
 
     fn learn(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Rule, Error> {
-        let exponent = match (self.exponent, evidence.tally()) {
-            (SpoccExponent::Fixed(exponent), _) => exponent,
-            (SpoccExponent::Tuned(tuning), Some(tally)) => {
-                let trials = Trials::new(evidence, tally, tuning, watch)?;
+        let exponent = match self.exponent {
+            SpoccExponent::Fixed(exponent) => exponent,
+            SpoccExponent::Tuned(tuning) => {
+                tuning.check(Method::Spocc, evidence)?;
+                let trials = Trials::new(evidence, evidence.tally_for(Method::Spocc)?, tuning, watch)?;
                 let search = Search::new(&trials, watch);
                 let (grid, right) = search.flat(watch)?;
                 Exponent::try_from(median_of_best(grid, &right))?
-            }
-            (SpoccExponent::Tuned(_), None) => {
-                return Err(evidence
-                    .require(Method::Spocc, Level::Tally)
-                    .err()
-                    .unwrap_or(Error::NoLabelledRows));
             }
         };
         let tree = FusionTree::flat(evidence.n_classifiers(), exponent);
@@ -142,7 +137,7 @@ impl Opinions {
     pub(crate) fn trace(&self, row: Row<'_>) -> Vec<Step> {
         let mut opinions = Vec::new();
         row.for_each(|k, j| opinions.push((k, k * self.n_labels + usize::from(j))));
-        self.fusion.trace(opinions.into_iter())
+        self.fusion.trace(&opinions.into_iter())
     }
 
     #[inline]

@@ -1,67 +1,312 @@
-//! Stacking: softmax regression on the answers.
+//! Stacking: softmax regression on the answers, its strength fitted.
+
+use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    combiners::{Combiner, Judge, Kind, Method, Rule},
-    error::Error,
-    evidence::{Evidence, Level},
+    combiners::{
+        Combiner, Fitted, Judge, Kind, Method, Rule, check_numbers,
+        softmax::{Problem, Softmax},
+    },
+    decision::first_best,
+    error::{Error, choose},
+    evidence::{Evidence, Level, Tally},
     fusion::Work,
     grid::Row,
-    tuning::Tuning,
+    labels::MISSING,
+    parallel,
+    tuning::{Tuning, fold_counts, grid, median_of_best},
     watch::Watch,
 };
 
-/// Settings.
+/// Settings of stacking.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stacking {
-    /// Inputs.
+    /// How answers become numbers.
     pub inputs: Inputs,
-    /// Tuning.
+    /// On which rows the strength is judged; leaving one row out would mean a regression per row.
     pub tuning: Tuning,
 }
-/// Inputs
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Inputs {
-    /// a
-    OneHot,
-    /// b
-    Ordinal,
-}
+
 impl Default for Stacking {
     fn default() -> Self {
-        Self { inputs: Inputs::OneHot, tuning: Tuning::KFold(5) }
+        Self { inputs: Inputs::OneHot, tuning: Tuning::KFold(Tuning::FOLDS) }
     }
 }
+
+/// How answers become numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Inputs {
+    /// One input per classifier and answer, 1 if it was given; silence gives none.
+    #[default]
+    OneHot,
+    /// One input per classifier, the number of its answer, as the paper's authors do; silence gives the mean.
+    Ordinal,
+}
+
+impl fmt::Display for Inputs {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::OneHot => "one-hot",
+            Self::Ordinal => "ordinal",
+        })
+    }
+}
+
+impl FromStr for Inputs {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self, Error> {
+        choose("inputs", &[Self::OneHot, Self::Ordinal], word)
+    }
+}
+
 impl Combiner for Stacking {
     fn method(&self) -> Method {
         Method::Stacking
     }
+
     fn needs(&self) -> Level {
         Level::Tally
     }
-    fn learn(&self, _evidence: &Evidence, _watch: &Watch<'_>) -> Result<Rule, Error> {
-        Ok(Rule(Kind::Stacking(Regression {})))
+
+    fn learn(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Rule, Error> {
+        let tally = evidence.tally_for(Method::Stacking)?;
+        let encoding = Encoding::new(evidence, self.inputs);
+        let entries = tally.n_patterns().saturating_mul(evidence.n_classifiers());
+        watch.allow(|| format!("regression on {} patterns", tally.n_patterns()), &[entries, 12])?;
+        let strengths = grid(-2.0, 1.0 / 25.0, 101);
+        let right = match self.tuning {
+            Tuning::Resubstitution => {
+                let all = |p: usize| tally.outcomes(p).collect::<Vec<_>>();
+                path(&encoding, tally, &strengths, all, all, watch)?
+            }
+            Tuning::KFold(folds) => {
+                self.tuning.check(Method::Stacking, evidence)?;
+                let folds = usize::from(folds);
+                let parts = parallel::map(folds, |fold| {
+                    let inside = |p: usize| part(tally, p, folds, |other| other == fold);
+                    let outside = |p: usize| part(tally, p, folds, |other| other != fold);
+                    path(&encoding, tally, &strengths, outside, inside, watch)
+                });
+                let mut right = vec![0; strengths.len()];
+                for part in parts {
+                    right.iter_mut().zip(part?).for_each(|(sum, count)| *sum += count);
+                }
+                right
+            }
+            Tuning::LeaveOneOut => {
+                let expected = "resubstitution or k-fold";
+                return Err(Error::TuningRefused { method: Method::Stacking, expected, found: self.tuning });
+            }
+        };
+        let strength = median_of_best(&strengths, &right);
+        let training = Training::new(&encoding, tally, |p| tally.outcomes(p).collect());
+        let softmax = training.problem.solve(strength, None);
+        Ok(Rule(Kind::Stacking(Regression { strength, encoding, classes: training.classes, softmax })))
     }
 }
+
+/// The outcomes of a pattern in the folds that `keep` wants.
+fn part(tally: &Tally, p: usize, folds: usize, keep: impl Fn(usize) -> bool) -> Vec<(u16, u64)> {
+    let count = |(class, count)| {
+        let kept = fold_counts(tally, p, class, count, folds).filter(|(fold, _)| keep(*fold));
+        (class, kept.map(|(_, part)| part).sum())
+    };
+    tally.outcomes(p).map(count).filter(|(_, count)| *count > 0).collect()
+}
+
+/// Number of rows of `judged` decided rightly by the regression on `trained`, at each strength.
+fn path(
+    encoding: &Encoding,
+    tally: &Tally,
+    strengths: &[f64],
+    trained: impl Fn(usize) -> Vec<(u16, u64)>,
+    judged: impl Fn(usize) -> Vec<(u16, u64)>,
+    watch: &Watch<'_>,
+) -> Result<Vec<u64>, Error> {
+    let training = Training::new(encoding, tally, trained);
+    let judged: Vec<(usize, Vec<(u16, u64)>)> = (0..tally.n_patterns())
+        .map(|p| (p, judged(p)))
+        .filter(|(_, outcomes)| !outcomes.is_empty())
+        .collect();
+    let mut right = Vec::with_capacity(strengths.len());
+    let mut warm: Option<Softmax> = None;
+    let (mut work, mut scratch) = (Work::default(), Vec::new());
+    for (at, &strength) in strengths.iter().enumerate() {
+        watch.report("stacking", at, strengths.len())?;
+        let softmax = training.problem.solve(strength, warm.as_ref());
+        let mut count = 0;
+        for (p, outcomes) in &judged {
+            encoding.surprisals(&softmax, &training.classes, tally.pattern(*p), &mut scratch, &mut work.out);
+            let decided = first_best(&work.out);
+            count += outcomes
+                .iter()
+                .filter(|(class, _)| usize::from(*class) == decided)
+                .map(|cell| cell.1)
+                .sum::<u64>();
+        }
+        right.push(count);
+        warm = Some(softmax);
+    }
+    Ok(right)
+}
+
+/// Patterns ready for the solver, which sees only classes that occur.
+struct Training {
+    problem: Problem,
+    classes: Vec<u16>,
+}
+
+impl Training {
+    fn new(encoding: &Encoding, tally: &Tally, outcomes: impl Fn(usize) -> Vec<(u16, u64)>) -> Self {
+        let rows: Vec<Vec<(u16, u64)>> = (0..tally.n_patterns()).map(outcomes).collect();
+        let mut number = vec![MISSING; encoding.n_classes];
+        rows.iter().flatten().for_each(|(class, _)| number[usize::from(*class)] = 0);
+        let classes: Vec<u16> =
+            (0..encoding.n_classes as u16).filter(|class| number[usize::from(*class)] == 0).collect();
+        (0..).zip(&classes).for_each(|(at, &class)| number[usize::from(class)] = at);
+        let mut problem = Problem::new(encoding.n_features(), classes.len());
+        let mut features = Vec::new();
+        for (p, outcomes) in rows.iter().enumerate().filter(|(_, outcomes)| !outcomes.is_empty()) {
+            encoding.features(tally.pattern(p), &mut features);
+            let weight =
+                |&(class, count): &(u16, u64)| (number[usize::from(class)], count as f64 / encoding.unit);
+            problem.push(features.iter().copied(), outcomes.iter().map(weight));
+        }
+        Self { problem, classes }
+    }
+}
+
+/// From a row to the regression's inputs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Regression {}
+struct Encoding {
+    inputs: Inputs,
+    n_classifiers: usize,
+    n_labels: usize,
+    n_classes: usize,
+    unit: f64,
+    /// Mean number of each classifier's answers, for those who are silent; of ordinal inputs only.
+    means: Vec<f64>,
+}
+
+impl Encoding {
+    fn new(evidence: &Evidence, inputs: Inputs) -> Self {
+        let mean = |k: usize| {
+            let said = evidence.said(k);
+            let sum: f64 = said.iter().enumerate().map(|(j, &count)| j as f64 * count as f64).sum();
+            sum / (evidence.spoken(k) as f64).max(1.0)
+        };
+        let means = match inputs {
+            Inputs::OneHot => Vec::new(),
+            Inputs::Ordinal => (0..evidence.n_classifiers()).map(mean).collect(),
+        };
+        Self {
+            inputs,
+            n_classifiers: evidence.n_classifiers(),
+            n_labels: evidence.n_labels(),
+            n_classes: evidence.n_classes(),
+            unit: evidence.unit() as f64,
+            means,
+        }
+    }
+
+    fn n_features(&self) -> usize {
+        match self.inputs {
+            Inputs::OneHot => self.n_classifiers * self.n_labels,
+            Inputs::Ordinal => self.n_classifiers,
+        }
+    }
+
+    fn features(&self, row: Row<'_>, features: &mut Vec<(u32, f64)>) {
+        features.clear();
+        match self.inputs {
+            Inputs::OneHot => {
+                row.for_each(|k, j| features.push(((k * self.n_labels + usize::from(j)) as u32, 1.0)));
+            }
+            Inputs::Ordinal => {
+                features.extend((0..).zip(self.means.iter().copied()));
+                row.for_each(|k, j| features[k].1 = f64::from(j));
+            }
+        }
+    }
+
+    /// `-ln p` of every class; infinite for classes the regression never met.
+    fn surprisals(
+        &self,
+        softmax: &Softmax,
+        classes: &[u16],
+        row: Row<'_>,
+        features: &mut Vec<(u32, f64)>,
+        out: &mut Vec<f64>,
+    ) {
+        self.features(row, features);
+        out.clear();
+        out.resize(self.n_classes, 0.0);
+        softmax.log_probabilities(features.iter().copied(), &mut out[..classes.len()]);
+        // Classes ascend, so that moving from the last one overwrites nothing still needed.
+        let mut end = self.n_classes;
+        for (at, &class) in classes.iter().enumerate().rev() {
+            let surprisal = -out[at];
+            out[usize::from(class)..end].fill(f64::INFINITY);
+            out[usize::from(class)] = surprisal;
+            end = usize::from(class);
+        }
+        out[..end].fill(f64::INFINITY);
+    }
+}
+
+/// A fitted regression.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Regression {
+    strength: f64,
+    encoding: Encoding,
+    /// The classes it knows, in the order of its outputs.
+    classes: Vec<u16>,
+    softmax: Softmax,
+}
+
 impl Regression {
-    pub(crate) fn fitted(&self) -> crate::Fitted {
-        crate::Fitted::Stacking {
-            inputs: Inputs::OneHot,
-            strength: 0.0,
-            classes: vec![],
-            coefficients: vec![],
-            intercepts: vec![],
+    pub(crate) fn fitted(&self) -> Fitted {
+        Fitted::Stacking {
+            inputs: self.encoding.inputs,
+            strength: self.strength,
+            classes: self.classes.iter().map(|&class| class.into()).collect(),
+            coefficients: self.softmax.coef.clone(),
+            intercepts: self.softmax.intercept.clone(),
         }
     }
 }
+
 impl Judge for Regression {
-    fn surprisals(&self, _row: Row<'_>, _work: &mut Work) -> bool {
-        false
+    fn surprisals(&self, row: Row<'_>, work: &mut Work) -> bool {
+        let Work { features, out, .. } = work;
+        self.encoding.surprisals(&self.softmax, &self.classes, row, features, out);
+        row.n_spoken() > 0
     }
-    fn check(&self, _size: [usize; 3]) -> Result<(), Error> {
-        Ok(())
+
+    fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {
+        let encoding = &self.encoding;
+        let wrong = |found: &str| {
+            Err(Error::Inconsistent { expected: "a regression on the answers", found: found.to_owned() })
+        };
+        if (encoding.n_classifiers, encoding.n_labels, encoding.n_classes) != (n, s, l) {
+            return wrong("another size");
+        }
+        let ascending = self.classes.is_sorted_by(|a, b| a < b);
+        if !ascending || self.classes.is_empty() || self.classes.iter().any(|&class| usize::from(class) >= l)
+        {
+            return wrong("other classes");
+        }
+        let means = if encoding.inputs == Inputs::Ordinal { n } else { 0 };
+        check_numbers("a mean answer per classifier", &encoding.means, Some(means), f64::is_finite)?;
+        let outputs = if self.classes.len() == 2 { 1 } else { self.classes.len() };
+        let size = if encoding.inputs == Inputs::Ordinal { Some(n) } else { n.checked_mul(s) };
+        let size = size.and_then(|size| size.checked_mul(outputs));
+        check_numbers("a coefficient per input and output", &self.softmax.coef, size, f64::is_finite)?;
+        check_numbers("an intercept per output", &self.softmax.intercept, Some(outputs), f64::is_finite)?;
+        check_numbers("a strength and a unit", &[self.strength, encoding.unit], Some(2), f64::is_finite)
     }
 }

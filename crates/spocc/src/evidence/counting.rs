@@ -80,7 +80,7 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(predictions: &'a Predictions, truth: &Truth, options: &Counting<'_>) -> Result<Self, Error> {
+    fn new(predictions: &'a Predictions, truth: &'a Truth, options: &Counting<'_>) -> Result<Self, Error> {
         let expected = predictions.n_rows();
         if truth.n_rows() != expected {
             return Err(Error::RowCount { what: "truth", expected, found: truth.n_rows() });
@@ -92,22 +92,37 @@ impl<'a> Rows<'a> {
             Some(weights) => fixed_point(weights).map(|(units, bits)| (Some(units), bits))?,
             None => (None, 0),
         };
-        let said = predictions.labels().iter().cloned();
+        let counts = |row: usize| {
+            truth.ids()[row] != MISSING && units.as_ref().is_none_or(|units: &Vec<u64>| units[row] > 0)
+        };
+        // What occurs in no counted row, be it a label or a way of writing one, is not evidence.
+        let mut said = vec![true; predictions.labels().len()];
+        let mut true_of = vec![true; truth.labels().len()];
+        if !(0..expected).all(counts) {
+            said.fill(false);
+            true_of.fill(false);
+            for row in (0..expected).filter(|&row| counts(row)) {
+                predictions.grid().row(row).for_each(|_, id| said[usize::from(id)] = true);
+                true_of[usize::from(truth.ids()[row])] = true;
+            }
+        }
+        let occurring = |labels: &'a [Label], occurs: Vec<bool>| {
+            labels.iter().zip(occurs).filter(|pair| pair.1).map(|pair| pair.0.clone())
+        };
+        let said = occurring(predictions.labels(), said);
         let labels = match &options.classes {
             Some(classes) => Labels::closed(classes, said)?,
-            None => Labels::open(said.chain(truth.labels().iter().cloned()))?,
+            None => Labels::open(said.chain(occurring(truth.labels(), true_of)))?,
         };
         let classes = labels.translate(truth.labels());
-        let is_class = |id: u16| usize::from(id) < labels.n_classes();
-        let mut truths = Vec::with_capacity(expected);
-        for (row, &id) in truth.ids().iter().enumerate() {
-            let counts = units.as_ref().is_none_or(|units| units[row] > 0);
-            let class = if id == MISSING || !counts { MISSING } else { classes[usize::from(id)] };
-            if id != MISSING && counts && !is_class(class) {
-                let found = truth.labels()[usize::from(id)].to_string();
+        let mut truths = vec![MISSING; expected];
+        for row in (0..expected).filter(|&row| counts(row)) {
+            let id = usize::from(truth.ids()[row]);
+            if usize::from(classes[id]) >= labels.n_classes() {
+                let found = truth.labels()[id].to_string();
                 return Err(Error::TruthNotAClass { row: row + 1, found, classes: list(labels.classes()) });
             }
-            truths.push(class);
+            truths[row] = classes[id];
         }
         let map = labels.translate(predictions.labels());
         Ok(Self { predictions, labels, map, truths, units, fraction_bits })
@@ -145,7 +160,9 @@ impl<'a> Rows<'a> {
         let mut confusion = vec![0u64; k * s * l];
         for (part, classes) in &parts {
             class_counts.iter_mut().zip(classes).for_each(|(sum, count)| *sum += count);
-            for (from, cells) in part.chunks(l.max(1)).enumerate() {
+            for (from, cells) in
+                part.chunks(l.max(1)).enumerate().filter(|(from, _)| self.map[from % raw] != MISSING)
+            {
                 let to = (from / raw * s + usize::from(self.map[from % raw])) * l;
                 confusion[to..to + l].iter_mut().zip(cells).for_each(|(sum, count)| *sum += count);
             }

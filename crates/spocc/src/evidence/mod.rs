@@ -10,6 +10,8 @@ mod counting;
 mod pairs;
 mod tally;
 
+use std::collections::{HashMap, HashSet};
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -183,11 +185,6 @@ impl Evidence {
         right.iter().zip(&spoken).map(accuracy).collect()
     }
 
-    /// The class most often true, the first of several.
-    pub(crate) fn most_frequent_class(&self) -> usize {
-        (0..self.n_classes()).rev().max_by_key(|&i| self.class_counts[i]).unwrap_or(0)
-    }
-
     pub(crate) fn pairs(&self) -> Option<&Pairs> {
         self.pairs.as_ref()
     }
@@ -196,12 +193,18 @@ impl Evidence {
         self.tally.as_ref()
     }
 
+    /// The tally, or a refusal in the name of what needs it.
+    pub(crate) fn tally_for(&self, what: impl std::fmt::Display) -> Result<&Tally, Error> {
+        self.tally.as_ref().ok_or_else(|| self.too_low(what, Level::Tally))
+    }
+
+    fn too_low(&self, what: impl std::fmt::Display, needs: Level) -> Error {
+        Error::LevelTooLow { what: what.to_string(), needs, found: self.level() }
+    }
+
     /// Refuses to go on unless the evidence holds `needs`.
     pub(crate) fn require(&self, what: impl std::fmt::Display, needs: Level) -> Result<(), Error> {
-        if self.level() >= needs {
-            return Ok(());
-        }
-        Err(Error::LevelTooLow { what: what.to_string(), needs, found: self.level() })
+        if self.level() >= needs { Ok(()) } else { Err(self.too_low(what, needs)) }
     }
 
     /// Adds the evidence of other rows about the same panel: exact, in any order, in any grouping.
@@ -220,9 +223,10 @@ impl Evidence {
         let order =
             if self.classifiers <= other.classifiers { &self.classifiers } else { &other.classifiers };
         let only = |a: &Self, b: &Self| -> Vec<String> {
+            let known: HashSet<&String> = b.classifiers.iter().collect();
             a.classifiers
                 .iter()
-                .filter(|name| !b.classifiers.contains(name))
+                .filter(|name| !known.contains(name))
                 .map(|name| format!("`{name}`"))
                 .collect()
         };
@@ -259,9 +263,11 @@ impl Evidence {
     pub fn select<S: AsRef<str>>(&self, classifiers: &[S], watch: &Watch<'_>) -> Result<Self, Error> {
         // A builder judges a list of names; nothing else of it is used.
         crate::Predictions::builder(classifiers.iter().map(|name| name.as_ref().to_owned()))?;
+        let places: HashMap<&str, usize> = self.classifiers.iter().map(String::as_str).zip(0..).collect();
         let find = |name: &S| {
-            self.classifiers.iter().position(|known| known == name.as_ref()).ok_or_else(|| {
-                Error::UnknownClassifier { name: name.as_ref().to_owned(), known: list(&self.classifiers) }
+            places.get(name.as_ref()).copied().ok_or_else(|| Error::UnknownClassifier {
+                name: name.as_ref().to_owned(),
+                known: list(&self.classifiers),
             })
         };
         let kept = classifiers.iter().map(find).collect::<Result<Vec<usize>, Error>>()?;
@@ -386,8 +392,8 @@ impl Evidence {
     pub(crate) fn under(&self, labels: Labels, watch: &Watch<'_>) -> Result<Self, Error> {
         let map = labels.translate(self.labels.all());
         let lost = self.class_counts.iter().zip(&map).zip(self.labels.classes());
-        let lost = lost.filter(|((count, id), _)| **count > 0 && usize::from(**id) >= labels.n_classes());
-        if let Some((_, label)) = lost.last() {
+        let mut lost = lost.filter(|((count, id), _)| **count > 0 && usize::from(**id) >= labels.n_classes());
+        if let Some((_, label)) = lost.next() {
             let difference =
                 format!("`{label}`, which is true of some rows and not among {}", list(labels.classes()));
             return Err(Error::DifferentClasses { difference });
@@ -456,7 +462,8 @@ impl Evidence {
                 }
             }
         }
-        self.pairs.as_ref().map_or(Ok(()), |pairs| pairs.check(k, s, self.total()))?;
+        let said = || (0..k).map(|k| self.said(k)).collect::<Vec<_>>();
+        self.pairs.as_ref().map_or(Ok(()), |pairs| pairs.check(&said(), s, self.total()))?;
         if let Some(tally) = &self.tally {
             tally.check(k, s, l)?;
             if self.pairs.is_some() {
@@ -467,7 +474,7 @@ impl Evidence {
             for (row, class, count) in tally.cells() {
                 class_counts[usize::from(class)] += u128::from(count);
                 row.for_each(|k, j| {
-                    confusion[(k * s + usize::from(j)) * l + usize::from(class)] += u128::from(count)
+                    confusion[(k * s + usize::from(j)) * l + usize::from(class)] += u128::from(count);
                 });
             }
             let same =

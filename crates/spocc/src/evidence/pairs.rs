@@ -120,20 +120,26 @@ impl Pairs {
         }
     }
 
-    pub(crate) fn check(&self, n_classifiers: usize, n_labels: usize, total: u64) -> Result<(), Error> {
-        let size = n_labels * n_labels;
-        let holds = (self.n_classifiers, self.n_labels) == (n_classifiers, n_labels)
-            && self.counts.len() == n_pairs(n_classifiers) * size
-            && self.counts.chunks(size.max(1)).all(|table| {
-                let sum = table.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
-                sum.is_some_and(|sum| sum <= total)
-            });
-        if holds {
+    /// Refuses counts that contradict how often each classifier gave each answer, `said[k][u]`.
+    pub(crate) fn check(&self, said: &[Vec<u64>], n_labels: usize, total: u64) -> Result<(), Error> {
+        let (n, s) = (said.len(), n_labels);
+        let sum = |counts: &mut dyn Iterator<Item = u64>| counts.map(u128::from).sum::<u128>();
+        let fits = |a: usize, b: usize| {
+            let table = self.table(a, b);
+            let rows = (0..s).all(|u| sum(&mut (0..s).map(|w| table[u * s + w])) <= u128::from(said[a][u]));
+            let columns =
+                (0..s).all(|w| sum(&mut (0..s).map(|u| table[u * s + w])) <= u128::from(said[b][w]));
+            let either = sum(&mut said[a].iter().chain(&said[b]).copied()) - sum(&mut table.iter().copied());
+            rows && columns && either <= u128::from(total)
+        };
+        let size = n_pairs(n).checked_mul(s).and_then(|size| size.checked_mul(s));
+        let same_size = (self.n_classifiers, self.n_labels, Some(self.counts.len())) == (n, s, size);
+        if same_size && (0..n).all(|a| (a + 1..n).all(|b| fits(a, b))) {
             return Ok(());
         }
         Err(Error::Inconsistent {
-            expected: "pair counts no larger than the rows",
-            found: "larger".to_owned(),
+            expected: "pair counts that fit the marginals",
+            found: "others".to_owned(),
         })
     }
 }
@@ -161,8 +167,8 @@ pub(crate) fn map_tables<T: Send>(
     watch.allow(|| "answers by classifier".to_owned(), &[tally.n_patterns(), n, 2])?;
     let mut columns = vec![vec![MISSING; tally.n_patterns()]; n];
     let weights: Vec<u64> = (0..tally.n_patterns()).map(|p| weight(tally, p)).collect();
-    for p in 0..tally.n_patterns() {
-        tally.pattern(p).for_each(|k, j| columns[k][p] = j);
+    for (p, row) in tally.patterns().rows().enumerate() {
+        row.for_each(|k, j| columns[k][p] = j);
     }
     map_rows(n, watch, |a| {
         // One more row and column take the gaps, so that the loop has no branch.

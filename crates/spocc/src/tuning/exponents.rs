@@ -254,7 +254,7 @@ pub(crate) fn choose(right: &[u64]) -> (usize, u64) {
     let best = right.iter().max().copied().unwrap_or(0);
     let tied: Vec<usize> = (0..right.len()).filter(|&at| right[at] == best).collect();
     let chosen = match (tied.first(), tied.last()) {
-        (Some(0), _) | (None, _) => 0,
+        (Some(0) | None, _) => 0,
         (_, Some(&last)) if last + 1 == right.len() => last,
         _ => tied[tied.len() / 2],
     };

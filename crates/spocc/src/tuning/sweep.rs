@@ -57,10 +57,10 @@ pub(crate) fn sweep<S: Sweep>(
             bisection.changes
         });
         for changes in parts {
-            let mut running = 0i64;
+            let mut running = 0u64;
             for (right, change) in right.iter_mut().zip(changes) {
-                running += change;
-                *right += running as u64;
+                running = running.wrapping_add(change);
+                *right += running;
             }
         }
     }
@@ -71,8 +71,8 @@ struct Bisection<'a, S: Sweep> {
     trials: &'a Trials,
     grid: &'a S,
     state: S::State,
-    /// Differences of the numbers of right rows from point to point.
-    changes: Vec<i64>,
+    /// Differences of the numbers of right rows from point to point, modulo 2^64.
+    changes: Vec<u64>,
     spare: Vec<Vec<f64>>,
 }
 
@@ -109,9 +109,9 @@ impl<S: Sweep> Bisection<'_, S> {
     }
 
     fn decide(&mut self, case: usize, from: usize, to: usize, class: usize) {
-        let count = self.trials.count(case, class) as i64;
-        self.changes[from] += count;
-        self.changes[to + 1] -= count;
+        let count = self.trials.count(case, class);
+        self.changes[from] = self.changes[from].wrapping_add(count);
+        self.changes[to + 1] = self.changes[to + 1].wrapping_sub(count);
     }
 
     fn buffer(&mut self) -> Vec<f64> {

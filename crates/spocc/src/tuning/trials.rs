@@ -113,7 +113,7 @@ impl Trials {
         }
         self.leaf_of_row = (0..self.n_leaves * s).map(|row| (row / s) as u32).collect();
         self.fill_degrees(evidence, watch, |row, counts| {
-            counts.copy_from_slice(evidence.row(row / s, (row % s) as u16))
+            counts.copy_from_slice(evidence.row(row / s, (row % s) as u16));
         })
     }
 

@@ -1,0 +1,131 @@
+//! The one error type, and what of it reaches the user: one line with where, expected, found.
+
+use std::{fmt, io, path::Path};
+
+/// Everything that ends a command early.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum Error {
+    /// Input that is not what it should be.
+    #[error("{place}: expected {expected}, found {found}")]
+    Refused {
+        /// The file, perhaps with its line.
+        place: Place,
+        /// What was expected there.
+        expected: String,
+        /// What was there.
+        found: String,
+    },
+    /// Something the engine refuses.
+    #[error("{place}: {source}")]
+    Engine {
+        /// The file that led to it.
+        place: Place,
+        /// The engine's words.
+        source: spocc::Error,
+    },
+    /// A file that could not be read or written to the end.
+    #[error("{place}: {source}")]
+    Io {
+        /// The file.
+        place: Place,
+        /// The system's words.
+        source: io::Error,
+    },
+    /// Arguments that do not go together.
+    #[error(transparent)]
+    Usage(#[from] clap::Error),
+}
+
+/// A file, or a line of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    file: String,
+    line: Option<u64>,
+}
+
+impl Place {
+    /// The whole file; `-` is standard input or output, as `stream` says.
+    pub(crate) fn file(path: &Path, stream: &str) -> Self {
+        let file = if path == Path::new("-") { stream.to_owned() } else { path.display().to_string() };
+        Self { file, line: None }
+    }
+
+    /// One line of it, counted from 1.
+    pub(crate) fn line(&self, line: u64) -> Self {
+        Self { line: Some(line), ..self.clone() }
+    }
+
+    /// Refuses what is here.
+    pub(crate) fn refused(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
+        Error::Refused { place: self.clone(), expected: expected.into(), found: found.into() }
+    }
+
+    /// Passes on what the engine says about it.
+    pub(crate) fn engine(&self, source: spocc::Error) -> Error {
+        Error::Engine { place: self.clone(), source }
+    }
+
+    /// Passes on what the system says about it, the frequent cases in our own words.
+    pub(crate) fn io(&self, expected: &str, source: io::Error) -> Error {
+        match source.kind() {
+            io::ErrorKind::NotFound => self.refused(expected, "none"),
+            io::ErrorKind::PermissionDenied => self.refused(expected, "no permission"),
+            io::ErrorKind::IsADirectory => self.refused(expected, "a directory"),
+            _ => Error::Io { place: self.clone(), source },
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.file)?;
+        self.line.map_or(Ok(()), |line| write!(out, ": line {line}"))
+    }
+}
+
+impl Error {
+    /// Whether the reader of our output went away.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+/// Names for a message, each quoted, shortened when there are many.
+pub(crate) fn list<T: fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
+    const SHOWN: usize = 8;
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    let more = names.len().saturating_sub(SHOWN);
+    let shown = names[..names.len() - more].join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
+}
+
+/// ` (did you mean ..?)` if some known name is close to `name`, else nothing.
+pub(crate) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a String>) -> String {
+    let wanted = name.to_lowercase();
+    let near = |known: &'a String| {
+        let distance = strsim::damerau_levenshtein(&wanted, &known.trim().to_lowercase());
+        (distance <= (wanted.chars().count() / 3).max(1)).then_some((distance, known))
+    };
+    let nearest = known.into_iter().filter_map(near).min_by_key(|(distance, _)| *distance);
+    nearest.map_or_else(String::new, |(_, name)| format!(" (did you mean `{name}`?)"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_suggested_and_a_far_one_is_not() {
+        let known = ["id", "Truth", "ann"].map(str::to_owned);
+        assert_eq!(suggestion("truht", &known), " (did you mean `Truth`?)");
+        assert_eq!(suggestion("TRUTH", &known), " (did you mean `Truth`?)");
+        assert_eq!(suggestion("label", &known), "");
+    }
+
+    #[test]
+    fn long_lists_are_shortened() {
+        assert_eq!(list(0..3), "`0`, `1`, `2`");
+        assert!(list(0..10).ends_with("`7` and 2 more"));
+    }
+}

@@ -1,0 +1,132 @@
+//! Where results go: a file that appears whole or not at all, or standard output.
+
+use std::{
+    fs,
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use crate::error::{Error, Place};
+
+/// Bytes gathered before they are written.
+const BUFFER: usize = 1 << 16;
+
+/// What `-o` names.
+#[derive(Debug)]
+pub(crate) struct Output {
+    place: Place,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Standard,
+    /// A pipe or a device: written as it is, for it cannot be replaced.
+    Stream(PathBuf),
+    /// A file in an existing directory, replaced when everything has been written.
+    File {
+        path: PathBuf,
+        directory: PathBuf,
+    },
+}
+
+impl Output {
+    /// Looks at the target before any long work is done; `-` is standard output.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if it is a directory or in none.
+    pub(crate) fn new(path: &Path) -> Result<Self, Error> {
+        let place = Place::file(path, "standard output");
+        if path == Path::new("-") {
+            return Ok(Self { place, kind: Kind::Standard });
+        }
+        // A link is followed, so that what it points to is replaced and not the link.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let kind = match fs::metadata(&path) {
+            Ok(found) if found.is_dir() => return Err(place.refused("a file to write", "a directory")),
+            Ok(found) if !found.is_file() => Kind::Stream(path),
+            _ => {
+                let parent = path.parent().filter(|parent| *parent != Path::new(""));
+                let directory = parent.unwrap_or(Path::new(".")).to_owned();
+                if !directory.is_dir() {
+                    let found = format!("no directory `{}`", directory.display());
+                    return Err(place.refused("an existing directory to write to", found));
+                }
+                Kind::File { path, directory }
+            }
+        };
+        Ok(Self { place, kind })
+    }
+
+    /// Writes everything that `content` writes. What was in the file before stays until all of it is there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], [`Error::Refused`].
+    pub(crate) fn write(&self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+        let written = match &self.kind {
+            Kind::Standard => into(io::stdout().lock(), content),
+            Kind::Stream(path) => {
+                fs::File::options().write(true).open(path).and_then(|stream| into(stream, content))
+            }
+            Kind::File { path, directory } => replace(path, directory, content),
+        };
+        written.map_err(|source| self.place.io("permission to write", source))
+    }
+}
+
+impl std::fmt::Display for Output {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.place.fmt(out)
+    }
+}
+
+fn into(to: impl Write, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut to = BufWriter::with_capacity(BUFFER, to);
+    content(&mut to)?;
+    to.flush()
+}
+
+fn replace(
+    path: &Path,
+    directory: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".spocc-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any new file: the user's mask takes away what it should.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let mut part = builder.tempfile_in(directory)?;
+    into(part.as_file_mut(), content)?;
+    part.as_file().sync_all()?;
+    part.persist(path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_keeps_its_content_when_writing_fails() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("kept");
+        fs::write(&path, "before").expect("a fresh file");
+        let output = Output::new(&path).expect("an existing directory");
+        let failed = output.write(|out| {
+            out.write_all(&vec![b'x'; 3 * BUFFER])?;
+            Err(io::Error::other("the disk is full"))
+        });
+        assert!(failed.is_err_and(|error| error.to_string().ends_with("kept: the disk is full")));
+        assert_eq!(fs::read(&path).expect("still there"), b"before");
+        assert_eq!(fs::read_dir(directory.path()).expect("a directory").count(), 1, "nothing half-written");
+
+        output.write(|out| out.write_all(b"after")).expect("room for five bytes");
+        assert_eq!(fs::read(&path).expect("still there"), b"after");
+    }
+}

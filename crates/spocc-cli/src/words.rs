@@ -1,0 +1,116 @@
+//! The values of options: the engine's words, lists of names, exponents.
+
+use std::{fmt::Display, str::FromStr};
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use spocc::{Exponent, Method, SpoccExponent, Tuning};
+
+/// What can be written about a decided row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Column {
+    Decision,
+    Margin,
+    Possibility,
+    Ties,
+    Answered,
+}
+
+impl Column {
+    const ALL: [(&'static str, Self); 5] = [
+        ("decision", Self::Decision),
+        ("margin", Self::Margin),
+        ("possibility", Self::Possibility),
+        ("ties", Self::Ties),
+        ("answered", Self::Answered),
+    ];
+}
+
+/// Names separated by commas; one that holds a comma is quoted as in CSV.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Names(pub(crate) Vec<String>);
+
+impl FromStr for Names {
+    type Err = csv::Error;
+
+    fn from_str(text: &str) -> Result<Self, csv::Error> {
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+        let mut names = csv::StringRecord::new();
+        // An empty text is one empty name: some tables have a column without one.
+        let any = reader.read_record(&mut names)?;
+        Ok(Self(if any { names.iter().map(str::to_owned).collect() } else { vec![String::new()] }))
+    }
+}
+
+/// A choice among the engine's words.
+pub(crate) fn words<T>(all: impl IntoIterator<Item = T>) -> impl TypedValueParser<Value = T>
+where
+    T: Display + FromStr<Err = spocc::Error> + Clone + Send + Sync + 'static,
+{
+    let all: Vec<String> = all.into_iter().map(|choice| choice.to_string()).collect();
+    PossibleValuesParser::new(all).try_map(|word| word.parse())
+}
+
+/// A choice among the methods, each with a line about it.
+pub(crate) fn methods() -> impl TypedValueParser<Value = Method> {
+    let described = |method: Method| PossibleValue::new(method.to_string()).help(description(method));
+    PossibleValuesParser::new(Method::ALL.map(described)).try_map(|word| word.parse())
+}
+
+/// A choice among the columns of a decided table.
+pub(crate) fn columns() -> impl TypedValueParser<Value = Column> {
+    let find = |word: String| Column::ALL.iter().find(|(name, _)| *name == word).map(|(_, column)| *column);
+    PossibleValuesParser::new(Column::ALL.map(|(name, _)| name))
+        .try_map(move |word| find(word).ok_or("no such column"))
+}
+
+fn description(method: Method) -> &'static str {
+    match method {
+        Method::Spocc => "possibilistic fusion, everyone joined alike",
+        Method::AdaSpocc => "possibilistic fusion that learns who depends on whom",
+        Method::Selection => "the most accurate classifier alone",
+        Method::Majority => "one classifier, one vote",
+        Method::WeightedVote => "votes weighted by accuracy",
+        Method::ExpVote => "votes weighted by a fitted exponential of accuracy",
+        Method::NaiveBayes => "answers taken as independent given the truth",
+        Method::Bayes => "the joint table of all answers",
+        Method::Stacking => "softmax regression on the answers",
+        _ => "",
+    }
+}
+
+/// A number from 1, `inf` or `tuned`.
+pub(crate) fn exponent(text: &str) -> Result<SpoccExponent, String> {
+    const EXPECTED: &str = "expected a number from 1, `inf` or `tuned`";
+    if text == "tuned" {
+        return Ok(SpoccExponent::Tuned(Tuning::LeaveOneOut));
+    }
+    let number: f64 = text.parse().map_err(|_| EXPECTED.to_owned())?;
+    Exponent::try_from(number).map(SpoccExponent::Fixed).map_err(|_| EXPECTED.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_commas_are_quoted() {
+        let names = |text: &str| text.parse::<Names>().expect("names").0;
+        assert_eq!(names("a,b c,d"), ["a", "b c", "d"]);
+        assert_eq!(names("\"Smith, J.\",ann"), ["Smith, J.", "ann"]);
+        assert_eq!(names(""), [""]);
+    }
+
+    #[test]
+    fn every_method_is_described() {
+        assert!(Method::ALL.iter().all(|method| !description(*method).is_empty()));
+    }
+
+    #[test]
+    fn exponents_are_numbers_from_one_or_words() {
+        assert!(matches!(exponent("inf"), Ok(SpoccExponent::Fixed(Exponent::MINIMUM))));
+        assert!(matches!(exponent("tuned"), Ok(SpoccExponent::Tuned(_))));
+        for bad in ["0.5", "NaN", "-inf", "x", ""] {
+            assert!(exponent(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! One more classifier joins a fitted model: nothing learned before changes, and the result is close to what a
+//! full refit would have given.
+
+use spocc::{
+    AdaSpocc, Combiner, Counting, Error, Evidence, Exponent, Fitted, Label, Majority, Missing, Model,
+    Options, Predictions, Spocc, SpoccExponent, Truth, Tuning, Watch,
+};
+
+const CLASSES: [&str; 3] = ["x", "y", "z"];
+
+/// Answers of named classifiers, each right with its own probability; `copy of N` repeats an earlier one.
+struct Panel {
+    names: Vec<String>,
+    columns: Vec<Vec<Option<&'static str>>>,
+    truth: Vec<&'static str>,
+}
+
+fn random(state: &mut u64) -> f64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    ((*state >> 33) as f64) / (1u64 << 31) as f64
+}
+
+fn panel(accuracies: &[f64], rows: usize, seed: u64) -> Panel {
+    let mut state = seed;
+    let truth: Vec<&str> = (0..rows).map(|_| CLASSES[(random(&mut state) * 3.0) as usize]).collect();
+    let answer = |state: &mut u64, truth: &'static str, accuracy: f64| {
+        if random(state) < accuracy { truth } else { CLASSES[(random(state) * 3.0) as usize] }
+    };
+    let columns = accuracies
+        .iter()
+        .map(|&accuracy| truth.iter().map(|&truth| Some(answer(&mut state, truth, accuracy))).collect())
+        .collect();
+    Panel { names: (0..accuracies.len()).map(|k| format!("c{k}")).collect(), columns, truth }
+}
+
+impl Panel {
+    fn with(mut self, name: &str, column: Vec<Option<&'static str>>) -> Self {
+        self.names.push(name.to_owned());
+        self.columns.push(column);
+        self
+    }
+
+    fn predictions(&self, n: usize) -> Predictions {
+        let mut rows = Predictions::builder(self.names[..n].iter().cloned()).expect("distinct names");
+        for t in 0..self.truth.len() {
+            rows.push(self.columns[..n].iter().map(|column| column[t])).expect("as wide as the panel");
+        }
+        rows.finish()
+    }
+
+    /// Evidence of the first `n` classifiers.
+    fn evidence(&self, n: usize) -> Evidence {
+        let truth = Truth::new(self.truth.iter().copied().map(Some)).expect("few labels");
+        Evidence::new(&self.predictions(n), &truth).expect("rows")
+    }
+
+    fn n(&self) -> usize {
+        self.names.len()
+    }
+}
+
+fn ada(model: &Model) -> (Vec<f64>, f64, f64, Vec<f64>) {
+    let Fitted::AdaSpocc { exponents, cut, severity, discounts, .. } = model.fitted() else {
+        panic!("an adaSPOCC model")
+    };
+    let numbers = |exponents: Vec<Exponent>| exponents.into_iter().map(f64::from).collect();
+    (numbers(exponents), cut, severity, discounts.into_iter().map(f64::from).collect())
+}
+
+#[test]
+fn spocc_appended_is_spocc_refitted_byte_for_byte() {
+    let panel = panel(&[0.8, 0.6, 0.5, 0.7], 300, 1);
+    for exponent in [5.0, 1.0, f64::INFINITY] {
+        let spocc = Spocc { exponent: SpoccExponent::Fixed(Exponent::try_from(exponent).expect("from 1")) };
+        let small = spocc.fit(&panel.evidence(3)).expect("rows");
+        let grown = small.append(&panel.evidence(4), &Watch::default()).expect("the same rows");
+        let refitted = spocc.fit(&panel.evidence(4)).expect("rows");
+        assert_eq!(grown.to_bytes(), refitted.to_bytes());
+    }
+}
+
+#[test]
+fn adaspocc_keeps_every_earlier_parameter() {
+    for seed in 0..20 {
+        let accuracies: Vec<f64> =
+            (0..6).map(|k| 0.35 + 0.1 * f64::from((k * 5 + seed as u32) % 6)).collect();
+        let panel = panel(&accuracies, 200, seed);
+        let small = AdaSpocc { tuning: Tuning::Resubstitution }.fit(&panel.evidence(5)).expect("rows");
+        let grown = small.append(&panel.evidence(6), &Watch::default()).expect("the same rows");
+        let (before, after) = (ada(&small), ada(&grown));
+        assert_eq!((before.1, before.2), (after.1, after.2), "cut and severity");
+        assert_eq!(before.3, after.3[..5], "discounts");
+        assert_eq!(after.0.len(), before.0.len() + 1);
+        let mut rest = after.0.clone();
+        let added = (0..rest.len()).find(|&at| {
+            let mut without = after.0.clone();
+            without.remove(at);
+            without == before.0
+        });
+        rest.remove(added.expect("one exponent was added and no other changed"));
+        assert_eq!(rest, before.0);
+        assert_eq!(grown.classifiers()[5], "c5");
+    }
+}
+
+#[test]
+fn a_silent_newcomer_changes_no_decision() {
+    let panel = panel(&[0.8, 0.6, 0.5], 200, 7);
+    let silent = panel.with("mute", vec![None; 200]);
+    for combiner in [Box::new(Spocc::default()) as Box<dyn Combiner>, Box::new(AdaSpocc::default())] {
+        let small = combiner.fit(&silent.evidence(3)).expect("rows");
+        let grown = small.append(&silent.evidence(4), &Watch::default()).expect("the same rows");
+        let decide =
+            |model: &Model| model.predict(&silent.predictions(4)).expect("all columns").rulings().to_vec();
+        assert_eq!(decide(&small), decide(&grown));
+    }
+}
+
+#[test]
+fn a_copy_joins_the_cluster_of_its_original() {
+    // Three near-copies make a cluster with an exponent; a fourth must join them and inherit it.
+    let mut found = 0;
+    for seed in 0..30 {
+        let base = panel(&[0.6, 0.75, 0.7], 300, seed);
+        let noisy = |seed: u64| {
+            let mut state = seed ^ 0xabc;
+            let spoil = |&said: &Option<&'static str>| {
+                if random(&mut state) < 0.03 {
+                    Some(CLASSES[(random(&mut state) * 3.0) as usize])
+                } else {
+                    said
+                }
+            };
+            base.columns[0].iter().map(spoil).collect::<Vec<_>>()
+        };
+        let (a, b, c) = (noisy(seed * 3 + 1), noisy(seed * 3 + 2), noisy(seed * 3 + 3));
+        let panel = base.with("copy1", a).with("copy2", b).with("copy3", c);
+        let small = AdaSpocc { tuning: Tuning::Resubstitution }.fit(&panel.evidence(5)).expect("rows");
+        let grown = small.append(&panel.evidence(6), &Watch::default()).expect("the same rows");
+        let Fitted::AdaSpocc { dendrogram, exponents, cut, .. } = grown.fitted() else {
+            panic!("an adaSPOCC model")
+        };
+        let joint = (0..dendrogram.merges().len())
+            .find(|&q| dendrogram.merges()[q].children.contains(&5))
+            .expect("joined");
+        let mut family = dendrogram.leaves(6 + joint);
+        family.sort_unstable();
+        if dendrogram.merges()[joint].height <= cut && family.len() > 2 {
+            found += 1;
+            assert!(family.iter().all(|leaf| [0, 3, 4, 5].contains(leaf)), "seed {seed}: {family:?}");
+            let below =
+                dendrogram.merges()[joint].children.into_iter().find(|child| *child > 5).expect("a cluster");
+            assert_eq!(exponents[joint], exponents[below - 6], "seed {seed}: the exponent is inherited");
+        }
+    }
+    assert!(found >= 10, "a cluster was joined in {found} of 30 panels");
+}
+
+#[test]
+fn appending_decides_nearly_as_a_full_refit() {
+    let (mut same, mut rows) = (0, 0);
+    for seed in 0..20 {
+        let panel = panel(&[0.75, 0.65, 0.7, 0.5, 0.6], 300, 100 + seed);
+        let small = AdaSpocc::default().fit(&panel.evidence(4)).expect("rows");
+        let grown = small.append(&panel.evidence(5), &Watch::default()).expect("the same rows");
+        let refitted = AdaSpocc::default().fit(&panel.evidence(5)).expect("rows");
+        let decide = |model: &Model| -> Vec<u16> {
+            model
+                .predict(&panel.predictions(5))
+                .expect("all columns")
+                .rulings()
+                .iter()
+                .map(|row| row.class)
+                .collect()
+        };
+        same += decide(&grown).iter().zip(decide(&refitted)).filter(|(a, b)| **a == *b).count();
+        rows += panel.truth.len();
+    }
+    let share = same as f64 / f64::from(rows as u32);
+    assert!(share > 0.95, "{share} of the rows are decided alike");
+}
+
+#[test]
+fn a_label_only_the_newcomer_says_is_an_answer_and_never_a_class() {
+    let panel = panel(&[0.8, 0.6], 120, 3);
+    let refuser = panel.columns[0]
+        .iter()
+        .enumerate()
+        .map(|(t, said)| if t % 4 == 0 { Some("refuse") } else { *said })
+        .collect();
+    let panel = panel.with("llm", refuser);
+    for missing in [Missing::Silent, Missing::Symbol] {
+        let options = Options { missing, ..Options::default() };
+        let small =
+            Model::fit(&AdaSpocc::default(), &panel.evidence(2), &options, &Watch::default()).expect("rows");
+        let grown = small.append(&panel.evidence(3), &Watch::default()).expect("the same rows");
+        assert_eq!(grown.classes(), CLASSES.map(Label::from));
+        let read = Model::from_bytes(&grown.to_bytes()).expect("own bytes");
+        let decided = read.predict(&panel.predictions(3)).expect("all columns");
+        assert!(decided.unseen().is_empty());
+        assert!(decided.labels().all(|label| CLASSES.map(Label::from).contains(label)));
+        // It can grow again.
+        let again = panel.columns[1].clone();
+        let names = panel.names.clone();
+        let wider =
+            Panel { names, columns: panel.columns.clone(), truth: panel.truth.clone() }.with("late", again);
+        grown.append(&wider.evidence(4), &Watch::default()).expect("the same rows");
+    }
+}
+
+#[test]
+fn other_rows_and_other_models_are_refused() {
+    let rows = panel(&[0.8, 0.6, 0.7], 100, 5);
+    let others = panel(&[0.8, 0.6, 0.7], 100, 6);
+    let model = AdaSpocc::default().fit(&rows.evidence(2)).expect("rows");
+    let refused =
+        |model: &Model, evidence: &Evidence| model.append(evidence, &Watch::default()).expect_err("refused");
+    let message = |error: Error| error.to_string();
+    let other_rows = message(refused(&model, &others.evidence(3)));
+    assert_eq!(other_rows, "append: expected the rows the model was fitted to, found rows with other counts");
+    let nobody = message(refused(&model, &rows.evidence(2)));
+    assert_eq!(nobody, "append: expected exactly one new classifier, found none");
+    let slim = message(refused(&model.slim(), &rows.evidence(3)));
+    assert_eq!(slim, "append: expected a model that holds its evidence, found a slim one");
+    let majority = Majority.fit(&rows.evidence(2)).expect("rows");
+    assert_eq!(
+        message(refused(&majority, &rows.evidence(3))),
+        "append: expected a spocc or adaspocc model, found majority"
+    );
+    let without_c1 = rows.evidence(3).select(&["c0", "c2"], &Watch::default()).expect("known names");
+    assert!(matches!(refused(&model, &without_c1), Error::UnknownClassifier { .. }));
+    let marginals = Counting { level: spocc::Level::Marginals, ..Counting::default() };
+    let truth = Truth::new(rows.truth.iter().copied().map(Some)).expect("few labels");
+    let shallow = Evidence::count(&rows.predictions(3), &truth, &marginals, &Watch::default()).expect("rows");
+    assert!(matches!(refused(&model, &shallow), Error::LevelTooLow { .. }));
+    assert_eq!(rows.n(), 3);
+}
