@@ -97,26 +97,31 @@ fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<Strin
     let lead = |surprisals: &[f64]| runner_up.map(|other| surprisals[other] - surprisals[decision.class]);
     let with_all = lead(&surprisals);
 
+    let silence = model.labels.silence();
     let mut changed = cells.to_vec();
     let mut voices = Vec::with_capacity(cells.len());
     let mut flips = Vec::new();
     for (k, &said) in cells.iter().enumerate() {
         let mut push = None;
-        let answers = (0..model.labels.len() as u16).chain([MISSING]);
+        // Without this voice: what it adds.
+        if said != MISSING {
+            changed[k] = MISSING;
+            let without = model.decision(Row::Dense(&changed), &mut work);
+            let lead_without = if without.basis == decision.basis { lead(&work.out) } else { Some(0.0) };
+            push = with_all
+                .zip(lead_without)
+                .map(|(with, without)| with - without)
+                .filter(|push| push.is_finite());
+        }
+        // With any other answer, silence among them: what would flip.
+        let answers = (0..model.labels.len() as u16).chain((silence == MISSING).then_some(MISSING));
         for instead in answers.filter(|&instead| instead != said) {
             changed[k] = instead;
             let becomes = model.decision(Row::Dense(&changed), &mut work);
-            if instead == MISSING && said != MISSING {
-                let without = if becomes.basis == decision.basis { lead(&work.out) } else { Some(0.0) };
-                push = with_all
-                    .zip(without)
-                    .map(|(with, without)| with - without)
-                    .filter(|push| push.is_finite());
-            }
-            // Silence as an answer and silence as no opinion are one and the same to the reader.
-            let is_answer = instead != model.labels.silence() && (instead != MISSING || said != MISSING);
-            if becomes.class != decision.class && is_answer {
-                let instead = model.labels.all().get(usize::from(instead)).cloned();
+            if becomes.class != decision.class {
+                let instead = Some(instead)
+                    .filter(|&id| id != silence)
+                    .map(|id| model.labels.all()[usize::from(id)].clone());
                 flips.push(Flip {
                     classifier: model.classifiers[k].clone(),
                     instead,

@@ -24,7 +24,7 @@ use statistics::{PairStatistics, agreement, g_test, pair_statistics};
 
 /// An informative answer is less likely than this by chance.
 const SIGNIFICANT: f64 = 0.01;
-/// A guesser's accuracy lies surely below chance plus this share of the way from chance to perfection.
+/// A guesser's accuracy lies surely below that of knowing nothing plus this share of the way to perfection.
 const BARELY_BETTER: f64 = 0.2;
 /// Agreement beyond what the truth explains that makes one classifier a copy of another.
 const COPY: f64 = 0.8;
@@ -241,11 +241,17 @@ fn verdict(
     let by_chance = |i: usize| said[i] as f64 / spoken as f64 * evidence.class_counts()[i] as f64 / total;
     let chance: f64 = (0..evidence.n_classes()).map(by_chance).sum();
     let [low, high] = figures.interval;
+    // However its answers are read, it is barely better than knowing nothing.
+    let frequent = evidence.class_counts().iter().max().map_or(0.0, |&count| count as f64 / total);
+    let answers = evidence.rows_of(spoken);
+    let relabelled_high = clopper_pearson(figures.relabelled_accuracy * answers, answers)[1];
+    let is_barely_better = |high: f64, base: f64| high < base + BARELY_BETTER * (1.0 - base);
+    let is_guesser = is_barely_better(high, chance) && is_barely_better(relabelled_high, frequent);
     match figures.p_value < SIGNIFICANT {
         true if high < chance => Verdict::Adversary,
         true => Verdict::Useful,
         false if low > chance => Verdict::Useful,
-        false if high < chance + BARELY_BETTER * (1.0 - chance) => Verdict::Guesser,
+        false if is_guesser => Verdict::Guesser,
         false => Verdict::Unproven,
     }
 }

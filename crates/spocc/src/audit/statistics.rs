@@ -88,6 +88,8 @@ pub(super) struct PairStatistics {
 
 #[derive(Clone, Copy, Default)]
 struct Pair {
+    /// Rows on which both spoke.
+    shared_rows: f64,
     /// Correlation of being right over the rows where both spoke; none if one of them is always or never right.
     correlation: Option<f64>,
     /// Agreement beyond what the truth explains: 1 for copies, 0 for independent errors.
@@ -130,7 +132,8 @@ impl PairStatistics {
     pub(super) fn is_copy(&self, evidence: &Evidence, a: usize, b: usize) -> bool {
         let pair = &self.pairs[pair_index(self.n, a, b)];
         let repeats = pair.beyond_truth >= super::COPY && pair.expected_disagreements >= super::ENOUGH_ROWS;
-        repeats || (pair.is_renaming && disagreements_with_itself(evidence, a) >= super::ENOUGH_ROWS)
+        let shared = pair.shared_rows / evidence.rows_of(evidence.spoken(a)).max(1.0);
+        repeats || (pair.is_renaming && shared * disagreements_with_itself(evidence, a) >= super::ENOUGH_ROWS)
     }
 }
 
@@ -198,6 +201,7 @@ impl Columns {
             .sum();
         let observed = agree as f64 / n;
         Pair {
+            shared_rows: evidence.rows_of(both),
             correlation: (spread > 0.0).then(|| (pq - p * q) / spread.sqrt()),
             beyond_truth: if expected < 1.0 { (observed - expected) / (1.0 - expected) } else { 0.0 },
             expected_disagreements: evidence.rows_of(both) * (1.0 - expected),

@@ -1,0 +1,42 @@
+//! Sites that may not share rows share counts; their sum is the evidence of all rows, to the last bit:
+//! `cargo run --example merge_parts`.
+#![allow(clippy::print_stdout)]
+
+use spocc::{AdaSpocc, Combiner, Error, Evidence, Predictions, Truth, Watch};
+
+/// What a site counts at home: `rows` of its own.
+fn site(rows: std::ops::Range<usize>) -> Result<Evidence, Error> {
+    let mut answers = Predictions::builder(["x-ray", "blood", "nurse"])?;
+    let mut truths = Vec::new();
+    for t in rows {
+        let truth = ["flu", "cold"][t % 2];
+        let other = ["cold", "flu"][t % 2];
+        let said = |wrong: bool| Some(if wrong { other } else { truth });
+        answers.push([said(t % 7 == 0), said(t % 5 == 0), said(t % 3 == 0)])?;
+        truths.push(Some(truth));
+    }
+    Evidence::new(&answers.finish(), &Truth::new(truths)?)
+}
+
+fn main() -> Result<(), Error> {
+    let watch = Watch::default();
+    // Only these bytes leave a site.
+    let shared: Vec<Vec<u8>> = [0..100, 100..130, 130..400]
+        .map(site)
+        .into_iter()
+        .map(|part| Ok(part?.to_bytes()))
+        .collect::<Result<_, Error>>()?;
+    let mut sum = Evidence::empty(["x-ray", "blood", "nurse"], None, spocc::Level::Tally)?;
+    for bytes in &shared {
+        sum = sum.merge(&Evidence::from_bytes(bytes)?, &watch)?;
+    }
+    let together = AdaSpocc::default().fit(&sum)?;
+    let pooled = AdaSpocc::default().fit(&site(0..400)?)?;
+    assert_eq!(together.to_bytes(), pooled.to_bytes());
+    println!(
+        "{} rows at {} sites: the same model as from pooled rows, byte for byte",
+        sum.n_rows(),
+        shared.len()
+    );
+    Ok(())
+}

@@ -1,0 +1,275 @@
+//! What an audit says of a panel whose members are known, and what an explanation says of a decision.
+
+use spocc::{
+    AdaSpocc, Audit, Basis, Combiner, Counting, Evidence, Label, Level, Majority, Method, Model, Predictions,
+    Spocc, Truth, Verdict, Watch, clopper_pearson,
+};
+
+const CLASSES: [&str; 4] = ["a", "b", "c", "d"];
+
+fn random(state: &mut u64) -> f64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    ((*state >> 33) as f64) / (1u64 << 31) as f64
+}
+
+/// Rows of a panel that has one of every kind.
+struct Panel {
+    names: Vec<&'static str>,
+    rows: Vec<Vec<Option<&'static str>>>,
+    truth: Vec<&'static str>,
+}
+
+fn panel(n: usize) -> Panel {
+    let mut state = 42;
+    let names = vec!["good", "mediocre", "near-copy", "renamed", "guesser", "liar", "stuck", "mute", "rare"];
+    let (mut rows, mut truth) = (Vec::new(), Vec::new());
+    for t in 0..n {
+        let class = (random(&mut state) * 4.0) as usize;
+        let any = |state: &mut u64| (random(state) * 4.0) as usize;
+        let right =
+            |state: &mut u64, accuracy: f64| if random(state) < accuracy { class } else { any(state) };
+        let mediocre = right(&mut state, 0.5);
+        let near = if random(&mut state) < 0.02 { any(&mut state) } else { mediocre };
+        let said = [
+            Some(right(&mut state, 0.85)),
+            Some(mediocre),
+            Some(near),
+            Some((mediocre + 1) % 4),
+            Some(any(&mut state)),
+            Some((right(&mut state, 0.9) + 1) % 4),
+            Some(2),
+            None,
+            (t < 6).then(|| right(&mut state, 0.9)),
+        ];
+        rows.push(said.into_iter().map(|said| said.map(|class| CLASSES[class])).collect());
+        truth.push(CLASSES[class]);
+    }
+    Panel { names, rows, truth }
+}
+
+impl Panel {
+    fn predictions(&self) -> Predictions {
+        let mut rows = Predictions::builder(self.names.iter().copied()).expect("distinct names");
+        self.rows.iter().for_each(|row| rows.push(row.iter().copied()).expect("as wide as the panel"));
+        rows.finish()
+    }
+
+    fn evidence(&self, level: Level) -> Evidence {
+        let truth = Truth::new(self.truth.iter().copied().map(Some)).expect("few labels");
+        let options = Counting { level, ..Counting::default() };
+        Evidence::count(&self.predictions(), &truth, &options, &Watch::default()).expect("rows")
+    }
+
+    fn audit(&self) -> Audit {
+        Audit::new(&self.evidence(Level::Tally), None, &Watch::default()).expect("rows")
+    }
+}
+
+#[test]
+fn everyone_is_seen_through() {
+    let audit = panel(600).audit();
+    let verdicts: Vec<String> =
+        audit.classifiers.iter().map(|entry| format!("{}: {}", entry.name, entry.verdict)).collect();
+    assert_eq!(
+        verdicts,
+        [
+            "good: useful",
+            "mediocre: useful",
+            "near-copy: copy of mediocre",
+            "renamed: copy of mediocre",
+            "guesser: guesser",
+            "liar: adversary (rectified)",
+            "stuck: constant",
+            "mute: silent",
+            "rare: unproven",
+        ]
+    );
+}
+
+#[test]
+fn with_a_dozen_rows_nobody_is_condemned() {
+    let audit = panel(12).audit();
+    for entry in &audit.classifiers {
+        assert_ne!(entry.verdict, Verdict::Guesser, "{}", entry.name);
+        assert!(!matches!(entry.verdict, Verdict::CopyOf(_)), "{}", entry.name);
+    }
+}
+
+#[test]
+fn two_perfect_classifiers_are_not_called_copies() {
+    let truth: Vec<&str> = (0..100).map(|t| CLASSES[t % 4]).collect();
+    let rows = truth.iter().map(|class| vec![Some(*class); 2]).collect();
+    let audit = Panel { names: vec!["one", "two"], rows, truth }.audit();
+    assert!(audit.classifiers.iter().all(|entry| entry.verdict == Verdict::Useful));
+    assert_eq!(audit.panel.fleiss_kappa, Some(1.0));
+    assert_eq!(audit.panel.krippendorff_alpha, Some(1.0));
+}
+
+#[test]
+fn figures_are_what_their_names_say() {
+    let panel = panel(600);
+    let audit = panel.audit();
+    let liar = &audit.classifiers[5];
+    let right =
+        panel.rows.iter().zip(&panel.truth).filter(|(row, truth)| row[5] == Some(**truth)).count() as f64;
+    assert_eq!(liar.accuracy, right / 600.0);
+    assert_eq!(liar.interval, clopper_pearson(right, 600.0));
+    assert!(liar.relabelled_accuracy > 0.85 && liar.p_value < 1e-10);
+    assert_eq!(liar.degrees_of_freedom, 9);
+    // 2 n times the mutual information in nats
+    assert!((liar.g_statistic - 2.0 * 600.0 * liar.information * 2f64.ln()).abs() < 1e-9);
+    assert_eq!(audit.classifiers[7].coverage, 0.0);
+    assert_eq!(audit.classifiers[8].coverage, 6.0 / 600.0);
+    assert_eq!(audit.n_rows, 600.0);
+    let votes = audit.panel.effective_votes.expect("a tally");
+    let r = audit.panel.error_correlation.expect("a tally");
+    assert!((votes - 9.0 / (1.0 + 8.0 * r)).abs() < 1e-12 && r >= 0.0);
+}
+
+#[test]
+fn relabelling_leaves_the_judged_row_out() {
+    // Each answer given once: without its own row it means nothing, and the first class is assumed.
+    let rows = vec![vec![Some("a")], vec![Some("b")], vec![Some("c")]];
+    let audit = Panel { names: vec!["k"], rows, truth: vec!["b", "c", "a"] }.audit();
+    assert_eq!(audit.classifiers[0].relabelled_accuracy, 1.0 / 3.0);
+}
+
+#[test]
+fn copies_count_as_one_voice() {
+    let mut state = 9;
+    let (mut rows, mut truth) = (Vec::new(), Vec::new());
+    for _ in 0..400 {
+        let class = CLASSES[(random(&mut state) * 4.0) as usize];
+        let said =
+            if random(&mut state) < 0.6 { class } else { CLASSES[(random(&mut state) * 4.0) as usize] };
+        rows.push(vec![Some(said); 5]);
+        truth.push(class);
+    }
+    let audit = Panel { names: vec!["1", "2", "3", "4", "5"], rows, truth }.audit();
+    assert!((audit.panel.effective_votes.expect("a tally") - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn less_evidence_says_less_and_nothing_else() {
+    let panel = panel(300);
+    let full = panel.audit();
+    for level in [Level::Marginals, Level::Pairs] {
+        let audit = Audit::new(&panel.evidence(level), None, &Watch::default()).expect("rows");
+        assert_eq!(audit.panel.dendrogram.is_some(), level == Level::Pairs);
+        assert!(audit.panel.fleiss_kappa.is_none() && audit.panel.effective_votes.is_none());
+        for (a, b) in audit.classifiers.iter().zip(&full.classifiers) {
+            assert_eq!((a.accuracy, a.interval, a.information), (b.accuracy, b.interval, b.information));
+        }
+    }
+    let pairs = Audit::new(&panel.evidence(Level::Pairs), None, &Watch::default()).expect("rows");
+    assert_eq!(pairs.panel.dissimilarities, full.panel.dissimilarities);
+}
+
+#[test]
+fn influence_is_the_share_of_decisions_that_change() {
+    let panel = panel(200);
+    let evidence = panel.evidence(Level::Tally);
+    for method in Method::ALL {
+        let model = method.combiner().fit(&evidence).expect("rows");
+        let audit = Audit::new(&evidence, Some(&model), &Watch::default()).expect("rows");
+        let decide = |table: &Predictions| -> Vec<u16> {
+            model.predict(table).expect("all columns").rulings().iter().map(|row| row.class).collect()
+        };
+        let before = decide(&panel.predictions());
+        for (k, entry) in audit.classifiers.iter().enumerate() {
+            let mut muted =
+                Panel { names: panel.names.clone(), rows: panel.rows.clone(), truth: panel.truth.clone() };
+            muted.rows.iter_mut().for_each(|row| row[k] = None);
+            let changed = decide(&muted.predictions()).iter().zip(&before).filter(|(a, b)| a != b).count();
+            assert_eq!(entry.influence, Some(changed as f64 / 200.0), "{method} {}", entry.name);
+        }
+    }
+}
+
+fn explained(model: &Model, table: &Predictions, row: usize) -> spocc::Explanation {
+    model.align(table).expect("all columns").explain(row).expect("a row")
+}
+
+#[test]
+fn flips_are_all_the_answers_that_flip() {
+    let panel = panel(150);
+    let table = panel.predictions();
+    for method in [Method::AdaSpocc, Method::Spocc, Method::NaiveBayes, Method::Majority] {
+        let model = method.combiner().fit(&panel.evidence(Level::Tally)).expect("rows");
+        for row in 0..10 {
+            let explanation = explained(&model, &table, row);
+            let mut flips = Vec::new();
+            for k in 0..panel.names.len() {
+                for instead in CLASSES
+                    .map(Some)
+                    .into_iter()
+                    .chain([None])
+                    .filter(|instead| *instead != panel.rows[row][k])
+                {
+                    let mut changed = panel.rows[row].clone();
+                    changed[k] = instead;
+                    let single = Panel { names: panel.names.clone(), rows: vec![changed], truth: vec!["a"] };
+                    let becomes =
+                        model.align(&single.predictions()).expect("all columns").decide(0).expect("a row");
+                    if becomes.class != explanation.decision.class {
+                        flips.push((panel.names[k].to_owned(), instead.map(Label::from), becomes.label));
+                    }
+                }
+            }
+            let found: Vec<_> = explanation
+                .flips
+                .iter()
+                .map(|flip| (flip.classifier.clone(), flip.instead.clone(), flip.becomes.clone()))
+                .collect();
+            assert_eq!(found, flips, "{method} row {row}");
+        }
+    }
+}
+
+#[test]
+fn the_last_join_is_the_decision_and_pushes_add_up_for_a_product() {
+    let panel = panel(300);
+    let table = panel.predictions();
+    let evidence = panel.evidence(Level::Tally);
+    let ada = AdaSpocc::default().fit(&evidence).expect("rows");
+    let explanation = explained(&ada, &table, 3);
+    let last = explanation.joins.last().expect("several spoke");
+    for (joined, decided) in last.possibility.iter().zip(explanation.decision.possibility.degrees()) {
+        assert!((joined - decided).abs() <= 1e-12 * decided);
+    }
+    // At exponent 1 surprisals add up, so what each voice adds is exactly its own share of the lead.
+    let product = spocc::SpoccExponent::Fixed(spocc::Exponent::PRODUCT);
+    let model = Spocc { exponent: product }.fit(&evidence).expect("rows");
+    for row in 0..20 {
+        let explanation = explained(&model, &table, row);
+        let pushes: f64 = explanation.voices.iter().filter_map(|voice| voice.push).sum();
+        let degrees = explanation.decision.possibility.degrees();
+        let next = explanation.runner_up.expect("four classes");
+        let lead = (degrees[explanation.decision.class] / degrees[next]).ln();
+        assert!((pushes - lead).abs() < 1e-9, "row {row}: {pushes} {lead}");
+    }
+}
+
+#[test]
+fn a_silent_row_is_explained_by_the_prior() {
+    let panel = panel(100);
+    let model = Majority.fit(&panel.evidence(Level::Tally)).expect("rows");
+    let silent = Panel { names: panel.names.clone(), rows: vec![vec![None; 9]], truth: vec!["a"] };
+    let explanation = explained(&model, &silent.predictions(), 0);
+    assert_eq!(explanation.decision.basis, Basis::Prior);
+    assert!(explanation.to_string().contains("the class most often true: nobody answered"));
+    assert!(explanation.voices.iter().all(|voice| voice.said.is_none() && voice.push.is_none()));
+}
+
+#[test]
+fn explanations_are_text_for_a_person() {
+    let panel = panel(300);
+    let model = AdaSpocc::default().fit(&panel.evidence(Level::Tally)).expect("rows");
+    let text = explained(&model, &panel.predictions(), 0).to_string();
+    assert!(text.starts_with("decided: "), "{text}");
+    for name in &panel.names {
+        assert!(text.contains(name), "{name} is missing:\n{text}");
+    }
+    assert!(text.contains("exponent") && text.contains("change the decision"), "{text}");
+    assert!(text.lines().all(|line| line == line.trim_end()), "{text}");
+}
