@@ -45,7 +45,7 @@ impl FromStr for TieBreak {
 pub enum Basis {
     /// What the panel said.
     Panel,
-    /// Nobody said anything of weight: the class most often true.
+    /// Nobody said anything that counts: the class most often true.
     Prior,
 }
 

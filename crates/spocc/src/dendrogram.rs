@@ -124,6 +124,10 @@ impl Dendrogram {
     }
 
     /// The leaves below a node, in the order of a walk that visits the smaller child first.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such node.
     pub fn leaves(&self, node: usize) -> Vec<usize> {
         let mut leaves = Vec::new();
         let mut stack = vec![node];

@@ -37,16 +37,20 @@ impl Dissimilarities {
     ///
     /// # Errors
     ///
-    /// [`Error::RowCount`] if there are not n (n - 1) / 2 values, [`Error::OutOfRange`] for one that is
-    /// negative or not a number.
+    /// [`Error::NoClassifiers`], [`Error::RowCount`] if there are not n (n - 1) / 2 values,
+    /// [`Error::OutOfRange`] for one that is negative, huge or not a number.
     pub fn from_condensed(n: usize, values: Vec<f64>) -> Result<Self, Error> {
-        let expected = n * n.saturating_sub(1) / 2;
+        if n == 0 {
+            return Err(Error::NoClassifiers);
+        }
+        let expected = n * (n - 1) / 2;
         if values.len() != expected {
             return Err(Error::RowCount { what: "dissimilarities", expected, found: values.len() });
         }
-        match values.iter().find(|value| !(value.is_finite() && **value >= 0.0)) {
+        // Squares of them are added up.
+        match values.iter().find(|value| !(0.0..=1e100).contains(*value)) {
             Some(&found) => {
-                Err(Error::OutOfRange { what: "dissimilarity", expected: "a finite number from 0", found })
+                Err(Error::OutOfRange { what: "dissimilarity", expected: "a number from 0 to 1e100", found })
             }
             None => Ok(Self { n, values }),
         }

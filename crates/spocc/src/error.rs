@@ -278,6 +278,7 @@ pub(crate) fn choose<T: Copy + std::fmt::Display>(
     all: &[T],
     word: &str,
 ) -> Result<T, Error> {
-    let found = all.iter().find(|choice| choice.to_string() == word).copied();
-    found.ok_or_else(|| Error::UnknownWord { what, expected: list(all), found: word.to_owned() })
+    let words: Vec<String> = all.iter().map(ToString::to_string).collect();
+    let found = all.iter().zip(&words).find(|(_, name)| *name == word).map(|(choice, _)| *choice);
+    found.ok_or_else(|| Error::UnknownWord { what, expected: words.join(", "), found: word.to_owned() })
 }

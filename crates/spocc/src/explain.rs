@@ -171,7 +171,11 @@ impl fmt::Display for Explanation {
         write!(out, "decided: {}", decision.label)?;
         match self.runner_up {
             _ if decision.basis == crate::Basis::Prior => {
-                write!(out, ", the class most often true: nobody answered")?;
+                write!(
+                    out,
+                    ", the class most often true: {}",
+                    if decision.answered == 0 { "nobody answered" } else { "such answers were never met" }
+                )?;
             }
             _ if decision.is_tie() => {
                 let tied: Vec<String> = decision.ties.iter().map(|&i| self.classes[i].to_string()).collect();

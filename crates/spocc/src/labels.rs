@@ -5,6 +5,7 @@
 //! of how the user wrote it.
 
 use std::{
+    borrow::Cow,
     cmp::Ordering,
     collections::{HashMap, HashSet},
     fmt,
@@ -20,7 +21,8 @@ pub(crate) const MAX_LABELS: usize = u16::MAX as usize;
 /// The id of a cell in which nobody said anything.
 pub(crate) const MISSING: u16 = u16::MAX;
 
-/// The answer that stands for silence where silence counts as one; no table has such a word.
+/// The canonical text of the answer that stands for silence, where silence counts as one. No word has it: the
+/// canonical text of a word that begins with this character has one more of them.
 const SILENCE: &str = "\0";
 
 /// One label: equal to another when their canonical texts are equal, however they were written.
@@ -70,6 +72,10 @@ impl Label {
         self == other && self.written == other.written
     }
 
+    fn silence() -> Self {
+        Self { canonical: SILENCE.to_owned(), written: Written::Text(SILENCE.to_owned()) }
+    }
+
     fn is_integer(&self) -> bool {
         is_integer(&self.canonical)
     }
@@ -77,7 +83,9 @@ impl Label {
     /// Refuses a label whose writing contradicts its canonical text.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let holds = match &self.written {
-            Written::Text(text) => canonical(text) == self.canonical,
+            Written::Text(text) => {
+                canonical(text) == self.canonical || text == SILENCE && self.canonical == SILENCE
+            }
             Written::Integer | Written::Float => self.is_integer(),
             Written::Boolean => self.canonical == "true" || self.canonical == "false",
         };
@@ -98,18 +106,19 @@ fn is_integer(text: &str) -> bool {
     plain && (!digits.starts_with('0') || text == "0")
 }
 
-fn canonical(text: &str) -> &str {
+fn canonical(text: &str) -> Cow<'_, str> {
     match text {
-        "True" | "TRUE" => "true",
-        "False" | "FALSE" => "false",
+        "True" | "TRUE" => "true".into(),
+        "False" | "FALSE" => "false".into(),
+        _ if text.starts_with(SILENCE) => [SILENCE, text].concat().into(),
         // Data frames write an integer column with gaps as 1.0, 2.0, ..
-        _ => text.strip_suffix(".0").filter(|whole| is_integer(whole)).unwrap_or(text),
+        _ => text.strip_suffix(".0").filter(|whole| is_integer(whole)).unwrap_or(text).into(),
     }
 }
 
 impl From<&str> for Label {
     fn from(text: &str) -> Self {
-        Self { canonical: canonical(text).to_owned(), written: Written::Text(text.to_owned()) }
+        Self { canonical: canonical(text).into_owned(), written: Written::Text(text.to_owned()) }
     }
 }
 
@@ -250,8 +259,7 @@ impl Labels {
 
     /// The id of each of `labels` here, or [`MISSING`] for one that is not.
     pub(crate) fn translate(&self, labels: &[Label]) -> Vec<u16> {
-        let ids: HashMap<&str, u16> =
-            (0..).zip(&self.names).map(|(id, label)| (label.canonical(), id)).collect();
+        let ids: HashMap<&str, u16> = self.names.iter().map(Label::canonical).zip(0..).collect();
         labels.iter().map(|label| ids.get(label.canonical()).copied().unwrap_or(MISSING)).collect()
     }
 
@@ -292,12 +300,12 @@ impl Labels {
     /// The same labels and one more answer that stands for silence.
     pub(crate) fn with_silence(&self) -> Result<Self, Error> {
         let others = self.names[self.n_classes..].iter().cloned();
-        Self::closed(self.classes(), others.chain([Label::from(SILENCE)]))
+        Self::closed(self.classes(), others.chain([Label::silence()]))
     }
 
     /// The id of silence as an answer, or [`MISSING`] where silence is none.
     pub(crate) fn silence(&self) -> u16 {
-        self.translate(&[Label::from(SILENCE)])[0]
+        self.translate(&[Label::silence()])[0]
     }
 
     pub(crate) fn is_identical(&self, other: &Self) -> bool {

@@ -345,7 +345,7 @@ impl Aligned<'_> {
 
     pub(crate) fn check_row(&self, row: usize) -> Result<(), Error> {
         let rows = self.predictions.n_rows();
-        if row < rows { Ok(()) } else { Err(Error::NoSuchRow { row: row + 1, rows }) }
+        if row < rows { Ok(()) } else { Err(Error::NoSuchRow { row: row.saturating_add(1), rows }) }
     }
 
     /// Decides every row; labels the model never met count as silence and are listed.
@@ -397,7 +397,7 @@ impl Aligned<'_> {
     /// Labels in the table that the model never met, by classifier.
     pub fn unseen(&self) -> Vec<Unseen> {
         let unknown: Vec<u16> =
-            (0..).zip(&self.map).filter(|(_, label)| **label == MISSING).map(|(id, _)| id).collect();
+            self.map.iter().zip(0..).filter(|(label, _)| **label == MISSING).map(|(_, id)| id).collect();
         let mut unseen: Vec<Unseen> = Vec::new();
         if unknown.is_empty() {
             return unseen;

@@ -74,12 +74,14 @@ impl Possibility {
         }
         let mut order: Vec<usize> = (0..probabilities.len()).collect();
         order.sort_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b]));
-        let total: f64 = order.iter().map(|&i| probabilities[i]).sum();
-        let mut degrees = vec![1.0; probabilities.len()];
+        // Shares of the largest cannot overflow when they are added.
         let top = order.last().map_or(0.0, |&i| probabilities[i]);
+        let share = |i: usize| if top > 0.0 { probabilities[i] / top } else { 1.0 };
+        let total: f64 = order.iter().map(|&i| share(i)).sum();
+        let mut degrees = vec![1.0; probabilities.len()];
         let mut tail = 0.0;
         for group in order.chunk_by(|&a, &b| probabilities[a] == probabilities[b]) {
-            tail += group.iter().map(|&i| probabilities[i]).sum::<f64>();
+            tail += group.iter().map(|&i| share(i)).sum::<f64>();
             if probabilities[group[0]] < top {
                 group.iter().for_each(|&i| degrees[i] = (tail / total).min(1.0));
             }

@@ -78,12 +78,11 @@ impl Predictions {
         let width = classifiers.len();
         let mut cells = Vec::new();
         for id in ids {
-            let id = id.unwrap_or(MISSING);
-            if id != MISSING && usize::from(id) >= labels.len() {
+            if let Some(found) = id.map(usize::from).filter(|id| *id >= labels.len()) {
                 let row = cells.len() / width + 1;
-                return Err(Error::LabelId { row, expected: labels.len(), found: id.into() });
+                return Err(Error::LabelId { row, expected: labels.len(), found });
             }
-            cells.push(id);
+            cells.push(id.unwrap_or(MISSING));
         }
         if !cells.len().is_multiple_of(width) {
             let row = cells.len() / width + 1;
@@ -108,7 +107,11 @@ impl Predictions {
         let mut sorted: Vec<(usize, u32, u16)> = Vec::new();
         for (row, k, label) in cells {
             if row >= n_rows {
-                return Err(Error::RowCount { what: "cells", expected: n_rows, found: row + 1 });
+                return Err(Error::RowCount {
+                    what: "cells",
+                    expected: n_rows,
+                    found: row.saturating_add(1),
+                });
             }
             if k >= classifiers.len() {
                 let known = crate::error::list(&classifiers);
@@ -200,8 +203,13 @@ impl PredictionsBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::RowWidth`].
+    /// [`Error::RowWidth`]; [`Error::LabelId`] for a symbol that this builder never gave.
     pub fn push_symbols(&mut self, answers: &[Option<Symbol>]) -> Result<(), Error> {
+        let known = self.interner.labels.len();
+        let stranger = answers.iter().flatten().map(|symbol| usize::from(symbol.0)).find(|id| *id >= known);
+        if let Some(found) = stranger {
+            return Err(Error::LabelId { row: self.grid.n_rows() + 1, expected: known, found });
+        }
         self.row.clear();
         self.row.extend(answers.iter().map(|answer| answer.map_or(MISSING, |symbol| symbol.0)));
         self.take_row()

@@ -4,6 +4,8 @@
 
 mod panels;
 
+use std::cell::Cell;
+
 use panels::{Panel, Random, Shape, config};
 use proptest::prelude::*;
 use spocc::{Error, Evidence, Level, Method, Missing, Model, Options, Predictions, TieBreak, Watch};
@@ -292,13 +294,18 @@ fn edited(bytes: &[u8], edits: &[(prop::sample::Index, Edit)]) -> Vec<u8> {
 fn an_altered_model_with_a_true_checksum_is_refused_or_works() {
     for panel in [small_panel(), sparse_panel()] {
         let files: Vec<Vec<u8>> = models(&panel).iter().map(Model::to_bytes).collect();
+        let believed = Cell::new(0);
         proptest!(config(1500), |(file: prop::sample::Index, edits in edits())| {
             let bytes = edited(&files[file.index(files.len())], &edits);
             match Model::from_bytes(&bytes) {
-                Ok(model) => exercise_model(&model, &panel),
+                Ok(model) => {
+                    believed.set(believed.get() + 1);
+                    exercise_model(&model, &panel);
+                }
                 Err(error) => prop_assert!(error.to_string().contains("expected"), "{}", error),
             }
         });
+        assert!(believed.get() >= 10, "only {} altered files were believed and tried", believed.get());
     }
 }
 
@@ -308,13 +315,18 @@ fn altered_evidence_with_a_true_checksum_is_refused_or_works() {
         let files: Vec<Vec<u8>> = [Level::Marginals, Level::Pairs, Level::Tally]
             .map(|level| panel.evidence(level).to_bytes())
             .to_vec();
+        let believed = Cell::new(0);
         proptest!(config(1500), |(file: prop::sample::Index, edits in edits())| {
             let bytes = edited(&files[file.index(files.len())], &edits);
             match Evidence::from_bytes(&bytes) {
-                Ok(evidence) => exercise_evidence(&evidence),
+                Ok(evidence) => {
+                    believed.set(believed.get() + 1);
+                    exercise_evidence(&evidence);
+                }
                 Err(error) => prop_assert!(error.to_string().contains("expected"), "{}", error),
             }
         });
+        assert!(believed.get() >= 10, "only {} altered files were believed and tried", believed.get());
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{
 };
 
 pub use statistics::clopper_pearson;
-use statistics::{PairStatistics, agreement, g_test, pair_statistics};
+use statistics::{PairStatistics, agreement, g_test, interval, pair_statistics};
 
 /// An informative answer is less likely than this by chance.
 const SIGNIFICANT: f64 = 0.01;
@@ -240,7 +240,7 @@ fn verdict(
     let total = evidence.total() as f64;
     let by_chance = |i: usize| said[i] as f64 / spoken as f64 * evidence.class_counts()[i] as f64 / total;
     let chance: f64 = (0..evidence.n_classes()).map(by_chance).sum();
-    let [low, high] = figures.interval;
+    let [_, high] = figures.interval;
     // However its answers are read, it is barely better than knowing nothing.
     let frequent = evidence.class_counts().iter().max().map_or(0.0, |&count| count as f64 / total);
     let answers = evidence.rows_of(spoken);
@@ -250,7 +250,9 @@ fn verdict(
     match figures.p_value < SIGNIFICANT {
         true if high < chance => Verdict::Adversary,
         true => Verdict::Useful,
-        false if low > chance => Verdict::Useful,
+        false if interval(figures.accuracy * answers, answers, SIGNIFICANT / 2.0)[0] > chance => {
+            Verdict::Useful
+        }
         false if is_guesser => Verdict::Guesser,
         false => Verdict::Unproven,
     }

@@ -17,14 +17,18 @@ use crate::{
 /// assert!((low - 0.4439).abs() < 1e-4 && (high - 0.9748).abs() < 1e-4);
 /// ```
 pub fn clopper_pearson(successes: f64, trials: f64) -> [f64; 2] {
-    const TAIL: f64 = 0.025;
+    interval(successes, trials, 0.025)
+}
+
+/// The Clopper-Pearson interval that leaves `tail` on either side.
+pub(super) fn interval(successes: f64, trials: f64, tail: f64) -> [f64; 2] {
     let failures = trials - successes;
     let valid = successes >= 0.0 && failures >= 0.0 && trials.is_finite() && trials > 0.0;
     if !valid {
         return [0.0, 1.0];
     }
-    let low = if successes > 0.0 { inv_beta_reg(successes, failures + 1.0, TAIL) } else { 0.0 };
-    let high = if failures > 0.0 { inv_beta_reg(successes + 1.0, failures, 1.0 - TAIL) } else { 1.0 };
+    let low = if successes > 0.0 { inv_beta_reg(successes, failures + 1.0, tail) } else { 0.0 };
+    let high = if failures > 0.0 { inv_beta_reg(successes + 1.0, failures, 1.0 - tail) } else { 1.0 };
     [low, high]
 }
 

@@ -26,14 +26,14 @@ impl Combiner for Bayes {
 
     fn learn(&self, evidence: &Evidence, _watch: &Watch<'_>) -> Result<Rule, Error> {
         let tally = evidence.tally_for(Method::Bayes)?;
-        Ok(Rule(Kind::Bayes(JointTable { prior: evidence.class_counts().to_vec(), tally: tally.clone() })))
+        Ok(Rule(Kind::Bayes(JointTable { n_classes: evidence.n_classes(), tally: tally.clone() })))
     }
 }
 
-/// The tally and the class counts.
+/// The tally.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct JointTable {
-    prior: Vec<u64>,
+    n_classes: usize,
     tally: Tally,
 }
 
@@ -58,29 +58,25 @@ impl JointTable {
 }
 
 impl Judge for JointTable {
+    /// A pattern never met says nothing, so that the class most often true is decided.
     fn surprisals(&self, row: Row<'_>, work: &mut Work) -> bool {
+        let Some(p) = self.find(row).filter(|_| row.n_spoken() > 0) else { return false };
         work.out.clear();
-        work.out.resize(self.prior.len(), 0.0);
-        match self.find(row) {
-            Some(p) => {
-                self.tally.outcomes(p).for_each(|(class, count)| work.out[usize::from(class)] = count as f64);
-            }
-            None => work.out.iter_mut().zip(&self.prior).for_each(|(out, &count)| *out = count as f64),
+        work.out.resize(self.n_classes, f64::INFINITY);
+        let total: f64 = self.tally.outcomes(p).map(|(_, count)| count as f64).sum();
+        for (class, count) in self.tally.outcomes(p) {
+            work.out[usize::from(class)] = -(count as f64 / total).ln() + 0.0;
         }
-        let total: f64 = work.out.iter().sum();
-        work.out.iter_mut().for_each(|count| *count = -(*count / total).ln() + 0.0);
-        row.n_spoken() > 0
+        true
     }
 
     fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {
-        self.tally.check(n, s, l)?;
-        let total = self.prior.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
-        if self.prior.len() == l && total.is_some_and(|total| total > 0) {
-            return Ok(());
+        if self.n_classes != l {
+            return Err(Error::Inconsistent {
+                expected: "a table of the model's classes",
+                found: "others".to_owned(),
+            });
         }
-        Err(Error::Inconsistent {
-            expected: "a count per class",
-            found: format!("{} counts", self.prior.len()),
-        })
+        self.tally.check(n, s, l)
     }
 }

@@ -61,8 +61,8 @@ impl Judge for Vote {
 
     fn check(&self, [n, _, l]: [usize; 3]) -> Result<(), Error> {
         let weights = if self.n_classes == l { self.weights.as_slice() } else { &[] };
-        let rate = self.rate.unwrap_or(0.0);
-        check_numbers("a rate", &[rate], Some(1), f64::is_finite)?;
+        let rate_and_sum = [self.rate.unwrap_or(0.0), self.weights.iter().sum()];
+        check_numbers("a rate and weights with a sum", &rate_and_sum, Some(2), f64::is_finite)?;
         check_numbers("a weight from 0 for everyone", weights, Some(n), |weight| {
             weight.is_finite() && weight >= 0.0
         })

@@ -118,7 +118,7 @@ impl FromStr for Method {
 }
 
 /// Settings of a method, from which evidence makes a model.
-pub trait Combiner {
+pub trait Combiner: Send + Sync {
     /// Which method this is.
     fn method(&self) -> Method;
 

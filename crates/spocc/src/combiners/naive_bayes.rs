@@ -68,6 +68,12 @@ impl Judge for Likelihoods {
     fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {
         let labels = if self.n_labels == s { Some(l) } else { None };
         check_numbers("a frequency per class", &self.prior, labels, |s| s >= 0.0)?;
+        if self.prior.iter().all(|s| s.is_infinite()) {
+            return Err(Error::Inconsistent {
+                expected: "a class that is sometimes true",
+                found: "none".to_owned(),
+            });
+        }
         let size = n.checked_mul(s).and_then(|size| size.checked_mul(l));
         check_numbers("a likelihood per answer and class", &self.table, size, |s| s >= 0.0 && s.is_finite())
     }

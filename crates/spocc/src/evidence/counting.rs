@@ -12,6 +12,9 @@ use crate::{
 /// Binary digits after the point of a row's weight: sums of weights stay exact.
 pub(crate) const WEIGHT_BITS: u32 = 30;
 
+/// Rows between two reports of progress.
+const BLOCK: usize = 1 << 22;
+
 /// How rows are counted.
 #[derive(Clone, Debug, Default)]
 pub struct Counting<'a> {
@@ -143,28 +146,31 @@ impl<'a> Rows<'a> {
         let (k, raw, l) = (self.predictions.n_classifiers(), self.map.len(), self.labels.n_classes());
         let s = self.labels.len();
         watch.allow(|| format!("confusion of {k} classifiers, {s} answers, {l} classes"), &[k, s, l, 16])?;
-        watch.report("counting", 0, n)?;
         let pieces = if k * raw * l <= 1 << 17 { parallel::threads() } else { 1 };
         let grid = self.predictions.grid();
-        let parts = parallel::map_ranges(n, n.div_ceil(pieces), |range| {
-            let mut confusion = vec![0u64; k * raw * l];
-            let mut class_counts = vec![0u64; l];
-            for (row, class, units) in self.labelled(range) {
-                let i = usize::from(class);
-                class_counts[i] += units;
-                grid.row(row).for_each(|k, j| confusion[(k * raw + usize::from(j)) * l + i] += units);
-            }
-            (confusion, class_counts)
-        });
         let mut class_counts = vec![0u64; l];
         let mut confusion = vec![0u64; k * s * l];
-        for (part, classes) in &parts {
-            class_counts.iter_mut().zip(classes).for_each(|(sum, count)| *sum += count);
-            for (from, cells) in
-                part.chunks(l.max(1)).enumerate().filter(|(from, _)| self.map[from % raw] != MISSING)
-            {
-                let to = (from / raw * s + usize::from(self.map[from % raw])) * l;
-                confusion[to..to + l].iter_mut().zip(cells).for_each(|(sum, count)| *sum += count);
+        for start in (0..n).step_by(BLOCK) {
+            watch.report("counting", start, n)?;
+            let block = BLOCK.min(n - start);
+            let parts = parallel::map_ranges(block, block.div_ceil(pieces), |range| {
+                let mut confusion = vec![0u64; k * raw * l];
+                let mut class_counts = vec![0u64; l];
+                for (row, class, units) in self.labelled(start + range.start..start + range.end) {
+                    let i = usize::from(class);
+                    class_counts[i] += units;
+                    grid.row(row).for_each(|k, j| confusion[(k * raw + usize::from(j)) * l + i] += units);
+                }
+                (confusion, class_counts)
+            });
+            for (part, classes) in &parts {
+                class_counts.iter_mut().zip(classes).for_each(|(sum, count)| *sum += count);
+                let known =
+                    part.chunks(l.max(1)).enumerate().filter(|(from, _)| self.map[from % raw] != MISSING);
+                for (from, cells) in known {
+                    let to = (from / raw * s + usize::from(self.map[from % raw])) * l;
+                    confusion[to..to + l].iter_mut().zip(cells).for_each(|(sum, count)| *sum += count);
+                }
             }
         }
         Ok(Evidence {
@@ -198,7 +204,9 @@ impl<'a> Rows<'a> {
             let rows = self.labelled(range).map(|(row, class, units)| (grid.row(row), class, units));
             Tally::of(width, rows, length, &self.map, watch)
         });
-        parts.into_iter().try_fold(Tally::empty(width), |sum, part| sum.plus(&part?))
+        let tally = parts.into_iter().try_fold(Tally::empty(width), |sum, part| sum.plus(&part?))?;
+        watch.allow(|| format!("tally of {} patterns", tally.n_patterns()), &[tally.bytes()])?;
+        Ok(tally)
     }
 }
 

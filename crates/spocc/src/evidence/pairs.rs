@@ -129,8 +129,9 @@ impl Pairs {
             let rows = (0..s).all(|u| sum(&mut (0..s).map(|w| table[u * s + w])) <= u128::from(said[a][u]));
             let columns =
                 (0..s).all(|w| sum(&mut (0..s).map(|u| table[u * s + w])) <= u128::from(said[b][w]));
-            let either = sum(&mut said[a].iter().chain(&said[b]).copied()) - sum(&mut table.iter().copied());
-            rows && columns && either <= u128::from(total)
+            // Those on which either spoke: both tables' answers less the rows counted twice.
+            let answers = sum(&mut said[a].iter().chain(&said[b]).copied());
+            rows && columns && answers <= u128::from(total) + sum(&mut table.iter().copied())
         };
         let size = n_pairs(n).checked_mul(s).and_then(|size| size.checked_mul(s));
         let same_size = (self.n_classifiers, self.n_labels, Some(self.counts.len())) == (n, s, size);

@@ -40,6 +40,7 @@ impl Tally {
         for (at, (row, truth, count)) in rows.into_iter().enumerate() {
             found.add(row, truth, count)?;
             if at % 65_536 == 65_535 {
+                watch.report("tallying", at, total_rows)?;
                 found.check_memory(at + 1, total_rows, watch)?;
             }
         }

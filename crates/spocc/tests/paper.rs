@@ -1,0 +1,405 @@
+//! The paper's promises on exact counts: a guesser is neutral, an adversary is turned into help, a copy counts
+//! once. And the limits of the promises, each held by a test, so that nobody relies on more than there is.
+
+mod naive;
+mod panels;
+
+use naive::{Judged, Variant};
+use panels::{Panel, Random, Shape, config, plain_panels};
+use proptest::prelude::*;
+use spocc::{
+    AdaSpocc, Combiner, Decision, Discount, Dissimilarities, Exponent, Fitted, Method, Model, Possibility,
+    Spocc, SpoccExponent, Tuning, Watch, t_norm,
+};
+
+/// Both sides round differently, in the last digits only.
+const ROUNDING: f64 = 1e-12;
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= ROUNDING
+}
+
+fn spocc(exponent: Exponent) -> Spocc {
+    Spocc { exponent: SpoccExponent::Fixed(exponent) }
+}
+
+/// Decisions on any rows of answers.
+fn decide(model: &Model, panel: &Panel, rows: &[Vec<Option<usize>>]) -> Vec<Decision> {
+    let table = panel.table(rows);
+    let aligned = model.align(&table).expect("the same columns");
+    (0..rows.len()).map(|t| aligned.decide(t).expect("a row")).collect()
+}
+
+/// A panel of `n` rows per class from random answers.
+fn balanced(n_classifiers: usize, n_classes: usize, n: usize, seed: u64) -> Panel {
+    let mut random = Random(seed);
+    let mut rows = Vec::new();
+    for t in 0..n * n_classes {
+        let class = t % n_classes;
+        let say = |random: &mut Random| {
+            if random.unit() < 0.6 { class } else { random.below(n_classes) }
+        };
+        rows.push(((0..n_classifiers).map(|_| say(&mut random)).collect(), class));
+    }
+    Panel::of(n_classes, &rows)
+}
+
+/// Every row once for each thing a guesser can say; without the guesser, as often.
+fn with_guesser(panel: &Panel) -> (Panel, Panel) {
+    let mut with = Panel { rows: Vec::new(), truth: Vec::new(), ..panel.clone() };
+    let mut without = with.clone();
+    with.names.push("guesser".to_owned());
+    for (row, truth) in panel.rows.iter().zip(&panel.truth) {
+        for guess in 0..panel.n_classes {
+            with.rows.push(row.iter().copied().chain([Some(guess)]).collect());
+            without.rows.push(row.clone());
+            with.truth.push(*truth);
+            without.truth.push(*truth);
+        }
+    }
+    (with, without)
+}
+
+// ---- (a) a guesser
+
+#[test]
+fn a_guesser_on_balanced_classes_is_neutral_in_spocc() {
+    for seed in 0..20 {
+        let (with, without) = with_guesser(&balanced(2, 3, 7, seed));
+        let (model, alone) = (
+            Spocc::default().fit(&with.tally()).expect("rows"),
+            Spocc::default().fit(&without.tally()).expect("rows"),
+        );
+        let rows = without.all_patterns();
+        let expected = decide(&alone, &without, &rows);
+        for guess in 0..3 {
+            let asked: Vec<_> = rows.iter().map(|row| [row.as_slice(), &[Some(guess)]].concat()).collect();
+            for (found, expected) in decide(&model, &with, &asked).iter().zip(&expected) {
+                assert_eq!((found.class, &found.ties), (expected.class, &expected.ties), "seed {seed}");
+                for (a, b) in found.possibility.degrees().iter().zip(expected.possibility.degrees()) {
+                    assert!(close(*a, *b), "seed {seed}: {found:?}, expected {expected:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_guesser_on_balanced_classes_is_not_heard_in_adaspocc() {
+    for seed in 0..20 {
+        let (with, _) = with_guesser(&balanced(3, 3, 5, seed));
+        for tuning in [Tuning::Resubstitution, Tuning::LeaveOneOut] {
+            let model = AdaSpocc { tuning }.fit(&with.tally()).expect("rows");
+            let rows = with.all_patterns();
+            let silent: Vec<_> = rows.iter().map(|row| [&row[..3], &[None]].concat()).collect();
+            for (said, silent) in decide(&model, &with, &rows).iter().zip(decide(&model, &with, &silent)) {
+                assert_eq!(
+                    (said.class, &said.possibility),
+                    (silent.class, &silent.possibility),
+                    "seed {seed}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_guesser_on_unbalanced_classes_speaks_for_the_frequent_one() {
+    // 30 rows of class 0, 10 of class 1. `mild` says 1 of twelve of the former and of all the latter; `clear`
+    // takes eight of the former for class 1.
+    let mut rows = Vec::new();
+    for t in 0..40 {
+        let class = usize::from(t >= 30);
+        let (mild, clear) = (usize::from(t >= 18), usize::from(t < 5 || (18..21).contains(&t) || t >= 30));
+        rows.push((vec![mild, clear], class));
+    }
+    let (with, without) = with_guesser(&Panel::of(2, &rows));
+    let fit = |panel: &Panel| spocc(Exponent::PRODUCT).fit(&panel.tally()).expect("rows");
+    let (heard, alone) = (fit(&with), fit(&without));
+    let guess = &decide(&heard, &with, &[vec![None, None, Some(1)]])[0];
+    // 30 and 10 rows with the guess 1, and one more each.
+    assert!(close(guess.possibility.degrees()[1], 11.0 / 42.0) && guess.class == 0);
+    let before = &decide(&alone, &without, &[vec![Some(1), Some(1)]])[0];
+    let after = &decide(&heard, &with, &[vec![Some(1), Some(1), Some(1)]])[0];
+    assert_eq!((before.class, after.class), (1, 0), "the guesser turns the decision");
+}
+
+// ---- (b) an adversary
+
+/// The panel with the answers of classifier `k` renamed.
+fn renamed_answers(rows: &[Vec<Option<usize>>], k: usize, new: &[usize]) -> Vec<Vec<Option<usize>>> {
+    let mut rows = rows.to_vec();
+    rows.iter_mut().for_each(|row| row[k] = row[k].map(|j| new[j]));
+    rows
+}
+
+#[test]
+fn an_adversary_equals_its_rectified_twin_in_spocc() {
+    proptest!(config(150), |(panel in plain_panels(4, 4, 40), k in 0..4usize, seed: u64)| {
+        let panel = Panel { is_closed: true, ..panel };
+        let k = k % panel.names.len();
+        let new = Random(seed).order(panel.n_classes);
+        let twin = Panel { rows: renamed_answers(&panel.rows, k, &new), ..panel.clone() };
+        for x in [1.0, 5.0, f64::INFINITY] {
+            let combiner = spocc(Exponent::try_from(x).expect("at least 1"));
+            let model = combiner.fit(&panel.tally()).expect("rows");
+            let rectified = combiner.fit(&twin.tally()).expect("rows");
+            let rows = panel.all_patterns();
+            let asked = renamed_answers(&rows, k, &new);
+            prop_assert_eq!(decide(&model, &panel, &rows), decide(&rectified, &twin, &asked));
+        }
+    });
+}
+
+#[test]
+fn a_twin_differs_where_two_answers_mean_one_class() {
+    // Answer 0 always means class 1, answers 1 and 2 mostly mean class 0: the rectified columns add.
+    let mut rows = vec![(vec![0], 1); 6];
+    rows.extend(vec![(vec![1], 0); 5]);
+    rows.extend(vec![(vec![1], 1); 4]);
+    rows.extend(vec![(vec![2], 0); 3]);
+    rows.extend(vec![(vec![2], 2); 2]);
+    let panel = Panel::of(3, &rows);
+    let new = [1, 0, 0];
+    let twin = Panel { rows: renamed_answers(&panel.rows, 0, &new), ..panel.clone() };
+    let possibility = |panel: &Panel, said: usize| {
+        let model = Spocc::default().fit(&panel.tally()).expect("rows");
+        decide(&model, panel, &[vec![Some(said)]])[0].possibility.degrees().to_vec()
+    };
+    let expected =
+        |counts: [u64; 3]| Possibility::from_counts_smoothed(&counts).expect("small").degrees().to_vec();
+    let assert_close = |found: Vec<f64>, counts: [u64; 3]| {
+        assert!(found.iter().zip(expected(counts)).all(|(a, b)| close(*a, b)), "{found:?} of {counts:?}");
+    };
+    assert_close(possibility(&panel, 0), [0, 6, 0]);
+    assert_close(possibility(&twin, 1), [0, 6, 0]);
+    assert_close(possibility(&panel, 1), [5, 4, 0]);
+    assert_close(possibility(&panel, 2), [3, 0, 2]);
+    assert_close(possibility(&twin, 0), [8, 4, 2]);
+}
+
+/// An adversary who always lies, and someone who is right six times in ten, on two balanced classes.
+fn liar_and_weak() -> Panel {
+    let mut rows = Vec::new();
+    for t in 0..40 {
+        let class = t % 2;
+        let weak = if t / 2 % 5 < 3 { class } else { 1 - class };
+        rows.push((vec![1 - class, weak], class));
+    }
+    Panel::of(2, &rows)
+}
+
+fn accuracy(model: &Model, panel: &Panel) -> f64 {
+    let decided = decide(model, panel, &panel.rows);
+    let right = decided.iter().zip(&panel.truth).filter(|(d, truth)| Some(d.class) == **truth).count();
+    right as f64 / panel.rows.len() as f64
+}
+
+#[test]
+fn discounting_silences_an_adversary_and_severity_zero_undoes_it() {
+    let panel = liar_and_weak();
+    let fit = |tuning| {
+        let model = AdaSpocc { tuning }.fit(&panel.tally()).expect("rows");
+        let Fitted::AdaSpocc { severity, discounts, .. } = model.fitted() else {
+            panic!("an adaSPOCC model")
+        };
+        let discounts: Vec<f64> = discounts.into_iter().map(f64::from).collect();
+        (severity, discounts, accuracy(&model, &panel))
+    };
+    // The authors' grid has no 0: whatever the severity, who is never right is not heard.
+    let (severity, discounts, right) = fit(Tuning::Resubstitution);
+    assert!(severity > 0.0);
+    assert_eq!((discounts, right), (vec![1.0, 0.0], 0.6));
+    // Ours has: the liar is as good as the truth.
+    assert_eq!(fit(Tuning::LeaveOneOut), (0.0, vec![0.0, 0.0], 1.0));
+    assert_eq!(accuracy(&Spocc::default().fit(&panel.tally()).expect("rows"), &panel), 1.0);
+    // A vote hears the liar as it speaks: at best a tie, of which the first class gets half.
+    assert_eq!(accuracy(&Method::Majority.combiner().fit(&panel.tally()).expect("rows"), &panel), 0.3);
+}
+
+// ---- (c) a copy
+
+/// The panel with classifier 0 once more at the end.
+fn with_copy(panel: &Panel) -> Panel {
+    let mut twin = panel.clone();
+    twin.names.push("copy".to_owned());
+    twin.rows.iter_mut().for_each(|row| row.push(row[0]));
+    twin
+}
+
+#[test]
+fn a_copy_joined_by_the_minimum_counts_once() {
+    proptest!(config(150), |(panel in plain_panels(3, 3, 40))| {
+        let panel = Panel { is_closed: true, ..panel };
+        let twin = with_copy(&panel);
+        let combiner = spocc(Exponent::MINIMUM);
+        let (model, copied) =
+            (combiner.fit(&panel.tally()).expect("rows"), combiner.fit(&twin.tally()).expect("rows"));
+        let rows = panel.all_patterns();
+        let asked: Vec<_> = rows.iter().map(|row| [row.as_slice(), &[row[0]]].concat()).collect();
+        for (once, twice) in decide(&model, &panel, &rows).iter().zip(decide(&copied, &twin, &asked)) {
+            prop_assert_eq!((once.class, &once.possibility, once.margin), (twice.class, &twice.possibility, twice.margin));
+        }
+    });
+}
+
+#[test]
+fn a_copy_joined_by_the_product_counts_twice() {
+    let panel = balanced(1, 2, 10, 3);
+    let twin = with_copy(&panel);
+    let degree = |panel: &Panel, x: Exponent, said: &[usize]| {
+        let model = spocc(x).fit(&panel.tally()).expect("rows");
+        let row = said.iter().copied().map(Some).collect();
+        let degrees = decide(&model, panel, &[row])[0].possibility.degrees().to_vec();
+        degrees.into_iter().fold(1.0, f64::min)
+    };
+    let once = degree(&panel, Exponent::PRODUCT, &[0]);
+    assert!(once < 1.0);
+    assert!(close(degree(&twin, Exponent::PRODUCT, &[0, 0]), once * once));
+    // At the paper's 5 it counts 2^(1/5) times: about 1.15 voices.
+    let five = Exponent::try_from(5.0).expect("at least 1");
+    assert!(close(degree(&twin, five, &[0, 0]), once.powf(2f64.powf(0.2))));
+    assert!(close(degree(&twin, Exponent::MINIMUM, &[0, 0]), once));
+}
+
+#[test]
+fn two_copies_are_as_dissimilar_as_their_entropy_says() {
+    // `c` says 0 three times in four: two copies share its entropy, not everything.
+    let rows: Vec<(Vec<usize>, usize)> = (0..40).map(|t| (vec![usize::from(t % 4 == 0); 2], t % 2)).collect();
+    let dissimilarities =
+        Dissimilarities::new(&Panel::of(2, &rows).tally(), &Watch::default()).expect("a tally");
+    let entropy = -(0.75f64 * 0.75f64.ln() + 0.25 * 0.25f64.ln());
+    assert!(close(dissimilarities.get(0, 1), (-entropy).exp()));
+    assert!(dissimilarities.get(0, 1) > 0.5, "far from 0");
+}
+
+#[test]
+fn a_constant_classifier_depends_on_nobody_not_even_its_copy() {
+    let rows: Vec<(Vec<usize>, usize)> = (0..30).map(|t| (vec![1, 1, t % 3], t % 3)).collect();
+    let dissimilarities =
+        Dissimilarities::new(&Panel::of(3, &rows).tally(), &Watch::default()).expect("a tally");
+    for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+        assert_eq!(dissimilarities.get(a, b), 1.0, "{a} {b}");
+    }
+}
+
+#[test]
+fn a_constant_classifier_never_quite_excludes_a_class() {
+    // All ten rows are of class 0 and the classifier always says so; one row more for each class remains.
+    let panel = Panel::of(2, &vec![(vec![0], 0); 10]);
+    let model = Spocc::default().fit(&panel.tally()).expect("rows");
+    let said = decide(&model, &panel, &[vec![Some(0)], vec![Some(1)]]);
+    assert_eq!(said[0].class, 0);
+    assert!(close(said[0].possibility.degrees()[1], 1.0 / 12.0), "not a Dirac distribution");
+    assert_eq!(said[1].possibility.degrees(), [1.0, 1.0], "a label never said is no opinion");
+}
+
+// ---- the examples of appendix B
+
+#[test]
+fn example_1_has_the_measures_of_a_set() {
+    let set = Possibility::new(vec![1.0, 1.0, 0.0]).expect("degrees");
+    let table: [(&[usize], f64, f64); 7] = [
+        (&[0], 0.0, 1.0),
+        (&[1], 0.0, 1.0),
+        (&[0, 1], 1.0, 1.0),
+        (&[2], 0.0, 0.0),
+        (&[0, 2], 0.0, 1.0),
+        (&[1, 2], 0.0, 1.0),
+        (&[0, 1, 2], 1.0, 1.0),
+    ];
+    for (classes, necessity, possibility) in table {
+        assert_eq!(
+            (set.necessity(classes), set.possibility(classes)),
+            (necessity, possibility),
+            "{classes:?}"
+        );
+    }
+}
+
+#[test]
+fn examples_2_and_3_turn_from_the_many_to_the_sure() {
+    let first = Possibility::from_counts(&[10, 15, 75]).expect("small");
+    let second = Possibility::from_counts(&[20, 60, 20]).expect("small");
+    assert_eq!((first.degrees(), second.degrees()), (&[0.1, 0.25, 1.0][..], &[0.4, 1.0, 0.4][..]));
+    let opinions = [&first, &second, &second];
+    let fused = |x: f64| {
+        let x = Exponent::try_from(x).expect("at least 1");
+        [0, 1, 2].map(|i| t_norm(&opinions.map(|opinion| opinion.degrees()[i]), x))
+    };
+    let best = |x: f64| {
+        let [a, b, c] = fused(x);
+        assert!(a < b && a < c, "the first class never wins");
+        if b > c { 1 } else { 2 }
+    };
+    // Two moderate voices win as a product; one sure voice wins as a minimum; in between they change once.
+    let path: Vec<usize> = (0..=100).map(|i| best(10f64.powf(f64::from(i) / 100.0))).collect();
+    assert_eq!((path[0], path[100], best(f64::INFINITY)), (1, 2, 2));
+    assert!(path.is_sorted());
+    // The t-norm of x joins the two equal voices to ln(.4) 2^(1/x), so the turn is where that is ln(.25).
+    let turn = 2f64.ln() / (0.25f64.ln() / 0.4f64.ln()).ln();
+    assert_eq!((best(turn - 1e-9), best(turn + 1e-9)), (1, 2));
+}
+
+#[test]
+fn indicator_functions_fuse_to_the_intersection() {
+    for x in [1.0, 3.0, f64::INFINITY].map(|x| Exponent::try_from(x).expect("at least 1")) {
+        let (b, c) = ([1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 1.0, 0.0]);
+        let fused: Vec<f64> = (0..4).map(|i| t_norm(&[b[i], c[i]], x)).collect();
+        assert_eq!(fused, [1.0, 0.0, 0.0, 0.0]);
+    }
+}
+
+// ---- discounting
+
+#[test]
+fn a_discount_runs_from_full_belief_to_none() {
+    let opinion = Possibility::from_counts(&[10, 15, 75]).expect("small");
+    for d in [0.0, 0.3, 1.0] {
+        let discounted = opinion.discounted(Discount::try_from(d).expect("from 0 to 1"));
+        for (after, before) in discounted.degrees().iter().zip(opinion.degrees()) {
+            assert!(close(*after, (1.0 - d) * before + d));
+        }
+    }
+}
+
+// ---- the search of appendix A, where a small departure would be seen
+
+/// Panels, by seed, on which each departure from the search ends in other exponents.
+fn pinned_panel(seed: u64) -> Panel {
+    let shape =
+        Shape { n_classifiers: 6, n_classes: 3, n_others: 0, n_rows: 40, gaps: 0.0, weighted: false, seed };
+    Panel { is_closed: true, ..Panel::new(shape) }
+}
+
+/// The exponents of the engine, of the plain search, and of the plain search with a departure.
+fn exponents(seed: u64, variant: Variant) -> [Vec<f64>; 3] {
+    let panel = pinned_panel(seed);
+    let model = AdaSpocc { tuning: Tuning::Resubstitution }.fit(&panel.tally()).expect("rows");
+    let Fitted::AdaSpocc { dendrogram, exponents, .. } = model.fitted() else { panic!("an adaSPOCC model") };
+    let plain = |variant| naive::adaspocc(&panel, &dendrogram, Judged::OnItself, variant).exponents;
+    [exponents.into_iter().map(f64::from).collect(), plain(Variant::Right), plain(variant)]
+}
+
+fn assert_departure_is_seen(variant: Variant, seeds: &[u64]) {
+    for &seed in seeds {
+        let [found, right, departed] = exponents(seed, variant);
+        assert_eq!(found, right, "seed {seed}");
+        assert_ne!(right, departed, "seed {seed} no longer shows what it is there for");
+    }
+}
+
+#[test]
+fn every_later_group_gets_a_strictly_smaller_exponent() {
+    assert_departure_is_seen(Variant::NotStrict, &[97, 133, 136, 178, 190, 396]);
+}
+
+#[test]
+fn exponents_start_again_from_one_for_every_number_of_clusters() {
+    assert_departure_is_seen(Variant::NoReset, &[354]);
+}
+
+#[test]
+fn nodes_above_the_clusters_are_searched_children_first() {
+    assert_departure_is_seen(Variant::ParentsFirst, &[25, 152, 176, 245]);
+}
