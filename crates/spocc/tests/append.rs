@@ -124,14 +124,14 @@ fn a_copy_joins_the_cluster_of_its_original() {
         let base = panel(&[0.6, 0.75, 0.7], 300, seed);
         let noisy = |seed: u64| {
             let mut state = seed ^ 0xabc;
-            let spoil = |&said: &Option<&'static str>| {
+            let spoil = |said: Option<&'static str>| {
                 if random(&mut state) < 0.03 {
                     Some(CLASSES[(random(&mut state) * 3.0) as usize])
                 } else {
                     said
                 }
             };
-            base.columns[0].iter().map(spoil).collect::<Vec<_>>()
+            base.columns[0].iter().copied().map(spoil).collect::<Vec<_>>()
         };
         let (a, b, c) = (noisy(seed * 3 + 1), noisy(seed * 3 + 2), noisy(seed * 3 + 3));
         let panel = base.with("copy1", a).with("copy2", b).with("copy3", c);
