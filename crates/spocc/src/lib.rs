@@ -63,3 +63,8 @@ pub use possibility::{Discount, Possibility};
 pub use predictions::{Predictions, PredictionsBuilder, Symbol, Truth};
 pub use tuning::Tuning;
 pub use watch::{Progress, Watch};
+
+/// The README's example, run as it is printed.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
