@@ -1,0 +1,62 @@
+//! The ends of every range, and input that is wrong: each works or is refused with where, expected, found.
+
+mod sizes;
+mod weights;
+mod numbers;
+mod silence;
+mod limits;
+mod bad_input;
+#[path = "../panels/mod.rs"]
+mod panels;
+
+use std::{
+    ops::ControlFlow,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+use weights::weighted;
+
+use panels::{Panel, Random, Shape};
+use spocc::{
+    AdaSpocc, Basis, Combiner, Counting, Decision, Dendrogram, Discount, Dissimilarities, Error, Evidence,
+    ExpVote, Exponent, Fitted, Label, Level, Majority, Method, Missing, Model, Options, Possibility,
+    Predictions, Spocc, SpoccExponent, TieBreak, Truth, Tuning, Watch, t_norm,
+};
+
+fn quiet() -> Watch<'static> {
+    Watch::default()
+}
+
+/// A table from rows of words; `-` is a gap.
+fn table(names: &[&str], rows: &[&[&str]]) -> Predictions {
+    let mut table = Predictions::builder(names.iter().copied()).expect("distinct names");
+    for row in rows {
+        table.push(row.iter().map(|word| (*word != "-").then_some(*word))).expect("a whole row");
+    }
+    table.finish()
+}
+
+fn truth(words: &[&str]) -> Truth {
+    Truth::new(words.iter().map(|word| (*word != "-").then_some(*word))).expect("few labels")
+}
+
+fn evidence(names: &[&str], rows: &[&[&str]], truths: &[&str]) -> Evidence {
+    Evidence::new(&table(names, rows), &truth(truths)).expect("rows")
+}
+
+fn decide(model: &Model, names: &[&str], row: &[&str]) -> Decision {
+    let table = table(names, &[row]);
+    let decision = model.align(&table).expect("the same columns").decide(0).expect("a row");
+    let short = model.predict(&table).expect("the same columns").rulings()[0];
+    assert_eq!((usize::from(short.class), short.basis), (decision.class, decision.basis), "{row:?}");
+    decision
+}
+
+/// Every method; stacking only where it takes the evidence.
+fn all_models(evidence: &Evidence, options: &Options) -> Vec<Model> {
+    let fit = |method: Method| match Model::fit(method.combiner().as_ref(), evidence, options, &quiet()) {
+        Ok(model) => Some(model),
+        Err(Error::TuningRefused { method: Method::Stacking, .. }) => None,
+        Err(error) => panic!("{method}: {error}"),
+    };
+    Method::ALL.into_iter().filter_map(fit).collect()
+}

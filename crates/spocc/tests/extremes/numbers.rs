@@ -1,0 +1,66 @@
+//! Ends of exponents and possibilities.
+
+use super::*;
+
+#[test]
+fn the_minimum_is_an_exponent_like_any_other() {
+    let rows: [&[&str]; 4] = [&["cat", "cat"], &["dog", "cat"], &["cat", "dog"], &["dog", "dog"]];
+    let evidence = evidence(&["ann", "bob"], &rows, &["cat", "cat", "dog", "dog"]);
+    let model = Spocc { exponent: SpoccExponent::Fixed(Exponent::MINIMUM) }.fit(&evidence).expect("rows");
+    assert_eq!(model.fitted(), Fitted::Spocc { exponent: Exponent::MINIMUM });
+    let decision = decide(&model, &["ann", "bob"], &["cat", "dog"]);
+    // bob is right every time: (0, 2) and one more each. ann has no opinion.
+    assert_eq!(
+        (decision.label.to_string().as_str(), decision.possibility.degrees()),
+        ("dog", &[0.25, 1.0][..])
+    );
+    let read = Model::from_bytes(&model.to_bytes()).expect("our own bytes");
+    assert_eq!(read.fitted(), model.fitted());
+    // Exponents so large that powers leave the range of floats.
+    let steep = Exponent::try_from(1e9).expect("at least 1");
+    let steep = Spocc { exponent: SpoccExponent::Fixed(steep) }.fit(&evidence).expect("rows");
+    for row in [["cat", "dog"], ["dog", "cat"], ["cat", "cat"]] {
+        let (a, b) = (decide(&model, &["ann", "bob"], &row), decide(&steep, &["ann", "bob"], &row));
+        assert_eq!(a.class, b.class);
+        for (a, b) in a.possibility.degrees().iter().zip(b.possibility.degrees()) {
+            // The norm of exponent 1e9 is the maximum but for a factor of 2^(1e-9).
+            assert!((a - b).abs() < 1e-8);
+        }
+    }
+}
+
+#[test]
+fn possibility_zero_is_an_infinite_surprise() {
+    let opinion = Possibility::from_counts(&[0, 3, 0]).expect("counts");
+    assert_eq!(opinion.degrees(), [0.0, 1.0, 0.0]);
+    for x in [Exponent::PRODUCT, Exponent::MINIMUM, Exponent::try_from(5.0).expect("at least 1")] {
+        assert_eq!(t_norm(&[0.0, 1e-300], x), 0.0);
+        assert_eq!(t_norm(&[0.0, 0.0], x), 0.0);
+    }
+    let none = Discount::try_from(1.0).expect("from 0 to 1");
+    assert_eq!(opinion.discounted(none).degrees(), [1.0; 3]);
+    // Naive Bayes excludes a class that was never true, whoever speaks for it.
+    let options = Counting { classes: Some(["cat", "dog"].map(Label::from).to_vec()), ..Counting::default() };
+    let rows = table(&["ann"], &[&["cat"], &["dog"]]);
+    let evidence = Evidence::count(&rows, &truth(&["cat", "cat"]), &options, &quiet()).expect("rows");
+    let model = Method::NaiveBayes.combiner().fit(&evidence).expect("rows");
+    let decision = decide(&model, &["ann"], &["dog"]);
+    assert_eq!((decision.possibility.degrees(), decision.margin), (&[1.0, 0.0][..], 1.0));
+}
+
+#[test]
+fn probabilities_of_any_size_are_transformed_alike() {
+    for scale in [1.0, 1e-300, 1e300, 1e308] {
+        let p = [0.1, 0.15, 0.75].map(|p| p * scale);
+        let degrees = Possibility::from_probabilities(&p).expect("finite").degrees().to_vec();
+        for (found, expected) in degrees.iter().zip([0.1, 0.25, 1.0]) {
+            assert!((found - expected).abs() < 1e-12, "at {scale}: {degrees:?}");
+        }
+    }
+    // Together they are more than a float holds.
+    let degrees =
+        Possibility::from_probabilities(&[1e308, 1.5e308, 0.5e308]).expect("finite").degrees().to_vec();
+    for (found, expected) in degrees.iter().zip([0.5, 1.0, 1.0 / 6.0]) {
+        assert!((found - expected).abs() < 1e-12, "{degrees:?}");
+    }
+}

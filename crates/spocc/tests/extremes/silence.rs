@@ -1,0 +1,92 @@
+//! Silence and strangers.
+
+use super::*;
+
+#[test]
+fn where_nobody_spoke_the_prior_decides_and_says_so() {
+    let rows: [&[&str]; 4] = [&["cat", "cat"], &["dog", "-"], &["-", "dog"], &["-", "-"]];
+    let evidence = evidence(&["ann", "bob"], &rows, &["cat", "dog", "dog", "dog"]);
+    for model in all_models(&evidence, &Options::default()) {
+        let decision = decide(&model, &["ann", "bob"], &["-", "-"]);
+        assert_eq!((decision.label.to_string().as_str(), decision.basis), ("dog", Basis::Prior));
+        assert_eq!((decision.answered, decision.margin, &decision.ties), (0, 0.0, &vec![1]));
+        let decided =
+            model.predict(&table(&["ann", "bob"], &[&["-", "-"], &["cat", "cat"]])).expect("columns");
+        assert_eq!((decided.n_prior(), decided.rulings()[1].basis), (1, Basis::Panel), "{}", model.method());
+    }
+}
+
+#[test]
+fn a_label_first_met_at_prediction_is_silence_and_is_reported() {
+    let rows: [&[&str]; 4] = [&["cat", "cat"], &["dog", "dog"], &["cat", "dog"], &["dog", "dog"]];
+    let evidence = evidence(&["ann", "bob"], &rows, &["cat", "dog", "cat", "dog"]);
+    let names = ["ann", "bob"];
+    for model in all_models(&evidence, &Options::default()) {
+        let table = table(
+            &names,
+            &[&["yak", "cat"], &["-", "cat"], &["yak", "emu"], &["cat", "emu"], &["yak", "cat"]],
+        );
+        let decided = model.predict(&table).expect("columns");
+        assert_eq!(decided.rulings()[0], decided.rulings()[1], "{}", model.method());
+        assert_eq!(decided.rulings()[2].basis, Basis::Prior);
+        let unseen: Vec<(String, String, usize, usize)> = decided
+            .unseen()
+            .iter()
+            .map(|unseen| {
+                (unseen.classifier.clone(), unseen.label.to_string(), unseen.first_row, unseen.n_rows)
+            })
+            .collect();
+        assert_eq!(unseen, [("ann".into(), "yak".into(), 0, 3), ("bob".into(), "emu".into(), 2, 2)]);
+        let refused = model.align(&table).expect("columns").strict().expect_err("a stranger");
+        assert_eq!(
+            refused.to_string(),
+            "row 1: expected `ann` to say a label known to the model, found `yak`"
+        );
+        let known = self::table(&names, &[&["dog", "-"]]);
+        assert!(model.align(&known).expect("columns").strict().is_ok());
+    }
+}
+
+#[test]
+fn declining_to_answer_can_be_an_answer() {
+    // `bob` declines exactly when the truth is dog.
+    let rows: [&[&str]; 6] =
+        [&["cat", "cat"], &["dog", "cat"], &["cat", "cat"], &["cat", "-"], &["dog", "-"], &["dog", "-"]];
+    let evidence = evidence(&["ann", "bob"], &rows, &["cat", "cat", "cat", "dog", "dog", "dog"]);
+    let fit = |missing| {
+        let options = Options { missing, ties: TieBreak::First };
+        Model::fit(&Spocc::default(), &evidence, &options, &quiet()).expect("rows")
+    };
+    let (silent, symbol) = (fit(Missing::Silent), fit(Missing::Symbol));
+    let said = |model: &Model, row: &[&str]| decide(model, &["ann", "bob"], row);
+    // ann said cat of two cats and a dog.
+    assert_eq!(said(&silent, &["cat", "-"]).label.to_string(), "cat");
+    assert_eq!(said(&symbol, &["cat", "-"]).label.to_string(), "dog");
+    assert_eq!((said(&symbol, &["-", "-"]).basis, said(&symbol, &["-", "-"]).answered), (Basis::Panel, 2));
+    assert_eq!(said(&silent, &["-", "-"]).basis, Basis::Prior);
+    let classes: Vec<String> = symbol.classes().iter().map(ToString::to_string).collect();
+    assert_eq!(classes, ["cat", "dog"], "silence is never decided");
+    assert_eq!((silent.missing(), symbol.missing()), (Missing::Silent, Missing::Symbol));
+}
+
+#[test]
+fn a_word_that_looks_like_silence_is_a_word() {
+    // Whatever stands for silence inside, a user's label of any bytes keeps its counts: two panels that differ
+    // in the name of a label alone, of the same place in the order, are decided alike.
+    let options = Options { missing: Missing::Symbol, ties: TieBreak::First };
+    let names = ["ann", "bob"];
+    for method in [Method::Spocc, Method::AdaSpocc, Method::NaiveBayes, Method::Bayes] {
+        let decisions = |word: &str| {
+            let rows: [&[&str]; 5] =
+                [&[word, "cat"], &[word, "-"], &["cat", "cat"], &["cat", word], &[word, "-"]];
+            let evidence = evidence(&names, &rows, &[word, word, "cat", word, "cat"]);
+            let model = Model::fit(method.combiner().as_ref(), &evidence, &options, &quiet()).expect("rows");
+            let asked = [[word, "cat"], ["cat", word], ["-", "cat"], [word, "-"], ["-", "-"], [word, word]];
+            asked.map(|row| {
+                let decision = decide(&model, &names, &row);
+                (decision.class, decision.possibility)
+            })
+        };
+        assert_eq!(decisions("\0"), decisions("\u{1}"), "{method}");
+    }
+}
