@@ -4,10 +4,12 @@
 //! [`Answers`], the part of them that the engine reads.
 
 use std::{
+    cell::Cell,
     collections::HashMap,
     fs::File,
     io::{self, BufRead, BufReader, Read},
     path::Path,
+    rc::Rc,
 };
 
 use spocc::{Model, Predictions, PredictionsBuilder, Symbol};
@@ -16,6 +18,22 @@ use crate::error::{Error, Place, list, suggestion};
 
 /// Bytes read at once.
 const BUFFER: usize = 1 << 16;
+
+/// Passes bytes on and keeps count of the quotes among them: the reader takes a table that ends inside a quoted
+/// cell for whole, and a file cut in half must not become one long label.
+struct Quotes<R> {
+    source: R,
+    odd: Rc<Cell<bool>>,
+}
+
+impl<R: Read> Read for Quotes<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.source.read(buffer)?;
+        let quotes = buffer[..n].iter().filter(|byte| **byte == b'"').count();
+        self.odd.set(self.odd.get() ^ (quotes % 2 == 1));
+        Ok(n)
+    }
+}
 
 /// A table being read, one row at a time.
 pub(crate) struct Table {
@@ -26,6 +44,8 @@ pub(crate) struct Table {
     reader: csv::Reader<Box<dyn Read>>,
     record: csv::ByteRecord,
     line: u64,
+    /// Whether an odd number of quotes was read so far.
+    open_quote: Rc<Cell<bool>>,
     /// Whether lines end in a bare line feed: the reader has then counted it when it hands out a row.
     counts_line_end: bool,
 }
@@ -51,13 +71,16 @@ impl Table {
         if is_model_or_tally(head) {
             return Err(place.refused("a table", "a model or a tally of spocc"));
         }
+        let open_quote = Rc::new(Cell::new(false));
+        let source = Quotes { source, odd: Rc::clone(&open_quote) };
         let reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .buffer_capacity(BUFFER)
             .from_reader(Box::new(source) as Box<dyn Read>);
         let (header, numbers, record) = (Vec::new(), HashMap::new(), csv::ByteRecord::new());
-        let mut table = Self { place, header, numbers, reader, record, line: 0, counts_line_end: false };
+        let mut table =
+            Self { place, header, numbers, reader, record, line: 0, open_quote, counts_line_end: false };
         table.read_header()?;
         Ok(table)
     }
@@ -136,6 +159,9 @@ impl Table {
                 other => self.place.line(before).refused("a table", format!("{other:?}")),
             })?;
         if !more {
+            if self.open_quote.get() {
+                return Err(self.here().refused("a closing quote", "the end of the table"));
+            }
             return Ok(false);
         }
         self.line = self.line_of_record(before);

@@ -198,7 +198,7 @@ fn columns_say_more_about_each_decision() {
         "n,part,decision,ties,answered,margin,possibility:x,possibility:y\n\
          1,\"p, q\",x,x|y,2,0.0,1.0,1.0\n\
          2,r,y,,2,1.0,0.0,1.0\n\
-         3,s,x,,0,0.0,1.0,1.0\n"
+         3,s,x,x|y,0,0.0,1.0,1.0\n"
     );
     assert_eq!(run.stderr, "decided 3 rows by majority: 1 tied, 1 by the prior alone\n");
 }
@@ -360,6 +360,11 @@ fn rows_that_do_not_fit_are_refused_with_their_line() {
     desk.refused("fit ragged.csv --label truth -o m.spocc", "ragged.csv: line 4: expected 3 cells, found 2");
     desk.write("ragged.csv", "ann,truth\r\n\"c\r\nat\",cat\r\ndog,dog,dog");
     desk.refused("fit ragged.csv --label truth -o m.spocc", "ragged.csv: line 4: expected 2 cells, found 3");
+    desk.write("half.csv", "ann,bob,truth\ncat,cat,cat\ndog,dog,\"dog\ncat,cat,cat\n");
+    desk.refused(
+        "fit half.csv --label truth -o m.spocc",
+        "half.csv: line 3: expected a closing quote, found the end of the table",
+    );
     desk.write("bytes.csv", b"ann,bob,truth\ncat,cat,cat\ncat,c\xe9,cat\n");
     desk.refused(
         "fit bytes.csv --label truth -o m.spocc",

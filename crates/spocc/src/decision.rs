@@ -83,9 +83,9 @@ pub(crate) fn first_best(surprisals: &[f64]) -> usize {
     surprisals.iter().position(|s| *s <= limit).unwrap_or(0)
 }
 
-/// All classes tied for the best, after surprisals were raised to the power `x`.
-pub(crate) fn tied(surprisals: &[f64], x: f64) -> Vec<usize> {
-    let limit = limit(surprisals, tolerance(x));
+/// All classes tied for the best.
+pub(crate) fn tied(surprisals: &[f64]) -> Vec<usize> {
+    let limit = limit(surprisals, tolerance(1.0));
     (0..surprisals.len()).filter(|&i| surprisals[i] <= limit).collect()
 }
 
@@ -145,9 +145,9 @@ mod tests {
 
     #[test]
     fn ties_are_relative() {
-        assert_eq!(tied(&[2.0, 2.0 * (1.0 + 5e-11), 2.1], 1.0), [0, 1]);
-        assert_eq!(tied(&[0.0, 1e-300], 1.0), [0]);
-        assert_eq!(tied(&[f64::INFINITY; 2], 1.0), [0, 1]);
+        assert_eq!(tied(&[2.0, 2.0 * (1.0 + 5e-11), 2.1]), [0, 1]);
+        assert_eq!(tied(&[0.0, 1e-300]), [0]);
+        assert_eq!(tied(&[f64::INFINITY; 2]), [0, 1]);
         assert_eq!(first_best(&[2.0 * (1.0 + 5e-11), 2.0]), 0);
     }
 

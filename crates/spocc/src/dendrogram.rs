@@ -19,7 +19,7 @@ pub struct Merge {
     pub size: usize,
 }
 
-/// A merge tree over K leaves: K - 1 merges, heights ascending.
+/// A merge tree over K leaves: K - 1 merges, children before parents; heights ascend unless a leaf was appended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dendrogram {
     n_leaves: usize,
@@ -260,7 +260,8 @@ impl Dendrogram {
 /// decides ties: `sizes` and `distances` are of the lower slot, the higher slot, the third.
 fn ward_update([nx, ny, ni]: [f64; 3], [dxi, dyi, dxy]: [f64; 3]) -> f64 {
     let t = 1.0 / (nx + ny + ni);
-    ((ni + nx) * t * dxi * dxi + (ni + ny) * t * dyi * dyi - ni * t * dxy * dxy).sqrt()
+    // A newcomer near two clusters that are far apart would have an imaginary distance: it is at both.
+    ((ni + nx) * t * dxi * dxi + (ni + ny) * t * dyi * dyi - ni * t * dxy * dxy).max(0.0).sqrt()
 }
 
 #[cfg(test)]

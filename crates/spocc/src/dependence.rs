@@ -26,7 +26,8 @@ impl Dissimilarities {
     pub fn new(evidence: &Evidence, watch: &Watch<'_>) -> Result<Self, Error> {
         evidence.require("dependence", Level::Pairs)?;
         let (n, s, total) = (evidence.n_classifiers(), evidence.n_labels(), evidence.total());
-        watch.allow(|| format!("dependence of {n} x {n} classifiers"), &[n, n, 4])?;
+        // Once as it is, once to build a tree on.
+        watch.allow(|| format!("dependence of {n} x {n} classifiers"), &[n, n, 8])?;
         let nothing = Tally::empty(n);
         let tally = evidence.tally().unwrap_or(&nothing);
         let dissimilarity = |table: &[u64]| (-mutual_information(table, s, total)).exp();

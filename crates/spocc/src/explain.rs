@@ -5,8 +5,6 @@
 
 use std::fmt;
 
-use serde::Serialize;
-
 use crate::{
     decision::Decision,
     error::Error,
@@ -35,7 +33,7 @@ pub struct Explanation {
 }
 
 /// What one classifier contributed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Voice {
     /// Its name.

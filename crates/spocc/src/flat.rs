@@ -10,6 +10,7 @@ use crate::{decision::TieBreak, hash, labels::MISSING};
 #[derive(Clone, Debug)]
 pub(crate) struct FlatTable {
     n_labels: usize,
+    n_classes: usize,
     width: usize,
     powers: Vec<f64>,
 }
@@ -30,7 +31,7 @@ impl FlatTable {
                 .chain(std::iter::repeat_n(f64::INFINITY, width - n_classes))
                 .collect::<Vec<f64>>()
         };
-        Some(Self { n_labels, width, powers: powers.chunks(n_classes).flat_map(pad).collect() })
+        Some(Self { n_labels, n_classes, width, powers: powers.chunks(n_classes).flat_map(pad).collect() })
     }
 
     /// The class to decide and whether others were as good, or none if nobody spoke.
@@ -76,7 +77,8 @@ impl FlatTable {
         let least = sums.iter().fold(f64::INFINITY, |least, &sum| if sum < least { sum } else { least });
         let limit = least * tolerance;
         let mut tied = 0u32;
-        for (class, &sum) in sums.iter().enumerate() {
+        // Padding is no class, even where every sum is infinite.
+        for (class, &sum) in sums.iter().enumerate().take(self.n_classes) {
             tied |= u32::from(sum <= limit) << class;
         }
         let first = tied.trailing_zeros() as usize;

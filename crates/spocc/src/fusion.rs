@@ -16,6 +16,7 @@ use crate::{dendrogram::Dendrogram, error::Error, grid::Row, labels::MISSING};
 
 /// Exponent of a t-norm, from 1 (product: independent opinions) to infinity (minimum: copies count once).
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
 pub struct Exponent(f64);
 
 impl Exponent {

@@ -9,7 +9,7 @@ use crate::{
     decision::{self, Basis, Decision, TieBreak},
     error::{Error, choose, list},
     evidence::Evidence,
-    fusion::Work,
+    fusion::{Work, surprisal},
     grid::Row,
     labels::{Label, Labels, MISSING},
     parallel,
@@ -25,7 +25,8 @@ pub enum Missing {
     /// The classifier was not asked: it has no opinion.
     #[default]
     Silent,
-    /// It declined to answer: silence is one more thing it can say.
+    /// It declined to answer: silence is one more thing it can say, so that even a row of nothing but
+    /// silence is decided by the panel.
     Symbol,
 }
 
@@ -181,52 +182,52 @@ impl Model {
         Ok(Aligned { model: self, predictions, columns, place, map, silence, as_it_is })
     }
 
-    /// A decision from the surprisals of one row, which are in `work.out` if `has_opinion`.
+    /// Decides one row in full; the surprisals behind it stay in `work.out`.
     pub(crate) fn decision(&self, row: Row<'_>, work: &mut Work) -> Decision {
-        let answered = row.n_spoken();
-        if !self.rule.surprisals(row, work) {
-            let class = self.prior_class();
-            let possibility =
-                Possibility::from_counts(&self.prior).expect("counts were summed when they were counted");
-            return Decision {
-                class,
-                label: self.classes()[class].clone(),
-                margin: 0.0,
-                possibility,
-                ties: vec![class],
-                answered,
-                basis: Basis::Prior,
-            };
+        let silence = self.labels.silence();
+        let mut answered = 0;
+        row.for_each(|_, j| answered += usize::from(j != silence));
+        let basis = if self.rule.surprisals(row, work) { Basis::Panel } else { Basis::Prior };
+        if basis == Basis::Prior {
+            self.prior_surprisals(&mut work.out);
         }
         let surprisals = &work.out;
         let (class, _) =
             decision::decide(surprisals, decision::tolerance(1.0), self.ties, |seed| row.hash(seed));
+        let ties = decision::tied(surprisals);
+        let is_fused = basis == Basis::Panel && self.rule.opinions().is_some();
+        let (possibility, margin) = if is_fused {
+            // Fused possibilities stay as they are; the margin is taken where nothing underflows.
+            let degrees = surprisals.iter().map(|s| (-s).exp()).collect();
+            (Possibility::new(degrees), decision::margin(surprisals))
+        } else {
+            let least = surprisals.iter().copied().fold(f64::INFINITY, f64::min);
+            let mut shares: Vec<f64> = surprisals.iter().map(|s| (least - s).exp()).collect();
+            // What is tied is equally possible, whatever the rounding.
+            ties.iter().for_each(|&tied| shares[tied] = 1.0);
+            let possibility = Possibility::from_probabilities(&shares);
+            let degrees = possibility.as_ref().map_or(&[][..], Possibility::degrees);
+            let margin =
+                decision::margin(&degrees.iter().map(|&degree| surprisal(degree)).collect::<Vec<f64>>());
+            (possibility, margin)
+        };
         Decision {
             class,
             label: self.classes()[class].clone(),
-            possibility: self.possibility(surprisals),
-            margin: decision::margin(surprisals),
-            ties: decision::tied(surprisals, 1.0),
+            possibility: possibility
+                .expect("surprisals are from 0 to infinity, so their exponentials are from 0 to 1"),
+            margin: if ties.len() > 1 { 0.0 } else { margin },
+            ties,
             answered,
-            basis: Basis::Panel,
+            basis,
         }
     }
 
-    /// The class most often true, the first of several.
-    pub(crate) fn prior_class(&self) -> usize {
-        (0..self.prior.len()).rev().max_by_key(|&i| self.prior[i]).unwrap_or(0)
-    }
-
-    /// Fused possibilities as they are; shares of votes and probabilities through the Dubois-Prade transform.
-    fn possibility(&self, surprisals: &[f64]) -> Possibility {
-        let transformed = if self.rule.opinions().is_some() {
-            Possibility::new(surprisals.iter().map(|s| (-s).exp()).collect())
-        } else {
-            let least = surprisals.iter().copied().fold(f64::INFINITY, f64::min);
-            let weights: Vec<f64> = surprisals.iter().map(|s| (least - s).exp()).collect();
-            Possibility::from_probabilities(&weights)
-        };
-        transformed.expect("surprisals are from 0 to infinity, so their exponentials are from 0 to 1")
+    /// `-ln` of the class frequencies.
+    pub(crate) fn prior_surprisals(&self, out: &mut Vec<f64>) {
+        let total = self.prior.iter().sum::<u64>() as f64;
+        out.clear();
+        out.extend(self.prior.iter().map(|&count| -(count as f64 / total).ln() + 0.0));
     }
 }
 
@@ -366,7 +367,8 @@ impl Aligned<'_> {
                 let mut tolerance = (power, decision::tolerance(power));
                 let decide = |row: usize| match (flat, self.row(start + row, &mut buffer)) {
                     (Some((flat, _)), row @ Row::Dense(cells)) => {
-                        self.ruling(flat.decide(cells, tolerance.1, self.model.ties, |seed| row.hash(seed)))
+                        let decided = flat.decide(cells, tolerance.1, self.model.ties, |seed| row.hash(seed));
+                        decided.map_or_else(|| self.prior_ruling(row, &mut work), Ruling::of_panel)
                     }
                     (_, row) => self.rule_on(row, &mut work, &mut tolerance),
                 };
@@ -379,19 +381,22 @@ impl Aligned<'_> {
 
     #[inline]
     fn rule_on(&self, row: Row<'_>, work: &mut Work, tolerance: &mut (f64, f64)) -> Ruling {
-        let Some(x) = self.model.rule.surprisals_monotone(row, work) else { return self.ruling(None) };
+        let Some(x) = self.model.rule.surprisals_monotone(row, work) else {
+            return self.prior_ruling(row, work);
+        };
         if tolerance.0 != x {
             *tolerance = (x, decision::tolerance(x));
         }
-        self.ruling(Some(decision::decide(&work.out, tolerance.1, self.model.ties, |seed| row.hash(seed))))
+        Ruling::of_panel(decision::decide(&work.out, tolerance.1, self.model.ties, |seed| row.hash(seed)))
     }
 
-    #[inline]
-    fn ruling(&self, decided: Option<(usize, bool)>) -> Ruling {
-        match decided {
-            Some((class, is_tie)) => Ruling { class: class as u16, is_tie, basis: Basis::Panel },
-            None => Ruling { class: self.model.prior_class() as u16, is_tie: false, basis: Basis::Prior },
-        }
+    /// Nobody said anything that counts: the class most often true.
+    #[cold]
+    fn prior_ruling(&self, row: Row<'_>, work: &mut Work) -> Ruling {
+        self.model.prior_surprisals(&mut work.out);
+        let (class, is_tie) =
+            decision::decide(&work.out, decision::tolerance(1.0), self.model.ties, |seed| row.hash(seed));
+        Ruling { class: class as u16, is_tie, basis: Basis::Prior }
     }
 
     /// Labels in the table that the model never met, by classifier.
@@ -402,25 +407,19 @@ impl Aligned<'_> {
         if unknown.is_empty() {
             return unseen;
         }
+        let mut places: HashMap<(usize, u16), usize> = HashMap::new();
         for (row, cells) in self.predictions.grid().rows().enumerate() {
             cells.for_each(|column, id| {
                 if self.place[column] == u32::MAX || unknown.binary_search(&id).is_err() {
                     return;
                 }
-                let (classifier, label) =
-                    (&self.predictions.classifiers()[column], &self.predictions.labels()[usize::from(id)]);
-                match unseen
-                    .iter_mut()
-                    .find(|unseen| unseen.classifier == *classifier && unseen.label == *label)
-                {
-                    Some(unseen) => unseen.n_rows += 1,
-                    None => unseen.push(Unseen {
-                        classifier: classifier.clone(),
-                        label: label.clone(),
-                        first_row: row,
-                        n_rows: 1,
-                    }),
-                }
+                let place = *places.entry((column, id)).or_insert_with(|| {
+                    let classifier = self.predictions.classifiers()[column].clone();
+                    let label = self.predictions.labels()[usize::from(id)].clone();
+                    unseen.push(Unseen { classifier, label, first_row: row, n_rows: 0 });
+                    unseen.len() - 1
+                });
+                unseen[place].n_rows += 1;
             });
         }
         unseen
@@ -465,6 +464,12 @@ pub struct Ruling {
     pub is_tie: bool,
     /// Panel or prior.
     pub basis: Basis,
+}
+
+impl Ruling {
+    fn of_panel((class, is_tie): (usize, bool)) -> Self {
+        Self { class: class as u16, is_tie, basis: Basis::Panel }
+    }
 }
 
 /// Every row of a table, decided.

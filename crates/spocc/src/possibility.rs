@@ -116,6 +116,7 @@ impl Possibility {
 
 /// How much of an opinion is not believed: a number from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
 pub struct Discount(f64);
 
 impl TryFrom<f64> for Discount {
@@ -136,9 +137,9 @@ impl From<Discount> for f64 {
 }
 
 impl Discount {
-    /// `(1 - d) * possibility + d`, written so that 1 stays exactly 1.
+    /// `(1 - d) * possibility + d`; 1 stays exactly 1, and the smallest possibility stays possible.
     pub(crate) fn apply(self, degree: f64) -> f64 {
-        1.0 - (1.0 - self.0) * (1.0 - degree)
+        if degree == 1.0 { 1.0 } else { ((1.0 - self.0) * degree + self.0).min(1.0) }
     }
 }
 
@@ -212,6 +213,8 @@ mod tests {
         assert_eq!(at(0.0).degrees(), [0.25, 1.0]);
         assert_eq!(at(0.5).degrees(), [0.625, 1.0]);
         assert_eq!(at(1.0).degrees(), [1.0, 1.0]);
+        let faint = Possibility::new(vec![1e-17, 1.0]).expect("degrees");
+        assert_eq!(faint.discounted(Discount::default()).degrees(), [1e-17, 1.0]);
         assert!(Discount::try_from(1.5).is_err() && Discount::try_from(f64::NAN).is_err());
     }
 }

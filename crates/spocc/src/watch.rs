@@ -53,7 +53,7 @@ impl<'a> Watch<'a> {
         Self { callback: Some(callback), ..Self::default() }
     }
 
-    /// Refuses, before it is made, any table that would need more than so many bytes.
+    /// Refuses, before it is made or while it grows, any table that would need more than so many bytes.
     #[must_use]
     pub fn with_memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = bytes;

@@ -208,6 +208,77 @@ fn a_label_only_the_newcomer_says_is_an_answer_and_never_a_class() {
     }
 }
 
+/// Classifiers that each see half of what a newcomer sees: it is near to both, and they are far apart.
+#[test]
+fn a_newcomer_between_two_far_clusters_has_a_distance() {
+    let names: Vec<String> = (0..16).map(|class: u32| class.to_string()).collect();
+    let name = |class: usize| Some(names[class].as_str());
+    let table = |n: usize| {
+        let mut rows =
+            Predictions::builder(["low", "high", "noise", "late"].into_iter().take(n)).expect("names");
+        for t in 0..320 {
+            let class = t % 16;
+            let said = [name(class & 3), name(class >> 2), name(t * 7 % 5), name(class)];
+            rows.push(said.into_iter().take(n)).expect("as wide as the panel");
+        }
+        rows.finish()
+    };
+    let truth = Truth::new((0..320).map(|t| name(t % 16))).expect("few labels");
+    let classes: Vec<Label> = names.iter().map(|name| Label::from(name.as_str())).collect();
+    let options = Counting { classes: Some(classes), ..Counting::default() };
+    let evidence = |n| Evidence::count(&table(n), &truth, &options, &Watch::default()).expect("rows");
+    let small = AdaSpocc::default().fit(&evidence(3)).expect("rows");
+    let grown = small.append(&evidence(4), &Watch::default()).expect("the same rows");
+    let Fitted::AdaSpocc { dendrogram, .. } = grown.fitted() else { panic!("an adaSPOCC model") };
+    assert!(dendrogram.merges().iter().all(|merge| merge.height.is_finite()));
+    Model::from_bytes(&grown.to_bytes()).expect("a model that can be read back");
+}
+
+/// The exponent searched for a new branch is the best of its grid, all else as it was.
+#[test]
+fn a_new_branch_gets_the_best_exponent_there_is() {
+    let mut searched = 0;
+    for seed in 0..60 {
+        let panel = panel(&[0.7, 0.6, 0.65, 0.8], 150, 300 + seed);
+        let tuning = Tuning::Resubstitution;
+        let small = AdaSpocc { tuning }.fit(&panel.evidence(3)).expect("rows");
+        let grown = small.append(&panel.evidence(4), &Watch::default()).expect("the same rows");
+        let Fitted::AdaSpocc { dendrogram, exponents, .. } = grown.fitted() else {
+            panic!("an adaSPOCC model")
+        };
+        // The last merge joins the newcomer, leaf 3, to the old root.
+        if dendrogram.merges()[2].children[0] != 3 {
+            continue;
+        }
+        searched += 1;
+        let old_root = f64::from(exponents[1]);
+        assert!(f64::from(exponents[2]) <= old_root, "no exponent exceeds that of a merge below it");
+        let right = |model: &Model| {
+            let decided = model.predict(&panel.predictions(4)).expect("all columns");
+            decided.labels().zip(&panel.truth).filter(|(label, truth)| label.canonical() == **truth).count()
+        };
+        // The product of the old panel and the newcomer is on every grid, so the choice is no worse than it.
+        let with_all = right(&grown);
+        let mut product = 0;
+        let aligned =
+            small.align(&panel.predictions(4)).expect("all columns").decide_rows(0..150).expect("rows");
+        let Fitted::AdaSpocc { discounts, .. } = grown.fitted() else { panic!("an adaSPOCC model") };
+        for (t, decision) in aligned.iter().enumerate() {
+            let said = panel.columns[3][t].expect("complete");
+            let counts: Vec<u64> =
+                CLASSES.iter().map(|truth| panel.evidence(4).count_of(3, said, *truth) as u64).collect();
+            let own =
+                spocc::Possibility::from_counts_smoothed(&counts).expect("small").discounted(discounts[3]);
+            let fused: Vec<f64> =
+                decision.possibility.degrees().iter().zip(own.degrees()).map(|(a, b)| a * b).collect();
+            let best = (0..3).rev().max_by(|&a, &b| fused[a].total_cmp(&fused[b])).expect("classes");
+            product += usize::from(CLASSES[best] == panel.truth[t]);
+        }
+        assert!(with_all + 1 >= product, "seed {seed}: {with_all} right, {product} at exponent 1");
+    }
+    assert!(searched >= 3, "a new branch was made in {searched} of 60 panels");
+}
+
 #[test]
 fn other_rows_and_other_models_are_refused() {
     let rows = panel(&[0.8, 0.6, 0.7], 100, 5);

@@ -95,6 +95,72 @@ fn with_a_dozen_rows_nobody_is_condemned() {
     }
 }
 
+/// Verdicts on guessers hold their level even with a row or two per cell.
+#[test]
+fn pure_guessers_are_rarely_called_useful() {
+    for (n_classes, rows) in [(4, 200), (10, 200), (20, 400)] {
+        let mut state = 77;
+        let names: Vec<String> = (0..n_classes).map(|class| class.to_string()).collect();
+        let mut table = Predictions::builder((0..100).map(|k| format!("g{k}"))).expect("distinct names");
+        let mut truth = Vec::new();
+        for _ in 0..rows {
+            let mut any = || Some(names[(random(&mut state) * f64::from(n_classes)) as usize].as_str());
+            truth.push(any());
+            let answers: Vec<_> = (0..100).map(|_| any()).collect();
+            table.push(answers).expect("as wide as the panel");
+        }
+        let evidence = Evidence::new(&table.finish(), &Truth::new(truth).expect("few labels")).expect("rows");
+        let audit = Audit::new(&evidence, None, &Watch::default()).expect("rows");
+        let useful = audit.classifiers.iter().filter(|entry| entry.verdict == Verdict::Useful).count();
+        assert!(useful <= 5, "{useful} of 100 guessers on {n_classes} classes and {rows} rows");
+    }
+}
+
+#[test]
+fn three_equal_answers_do_not_make_a_constant() {
+    let rows = (0..30).map(|t| vec![Some(CLASSES[t % 4]), (t < 3).then_some("a")]).collect();
+    let truth = (0..30).map(|t| CLASSES[t % 4]).collect();
+    let audit = Panel { names: vec!["good", "new"], rows, truth }.audit();
+    assert_eq!(audit.classifiers[1].verdict, Verdict::Unproven);
+}
+
+#[test]
+fn half_rows_agree_as_whole_rows_do() {
+    let panel = panel(40);
+    let doubled = |weight: f64, times: usize| {
+        let mut table = Predictions::builder(panel.names.iter().copied()).expect("distinct names");
+        let mut truth = Vec::new();
+        for (row, class) in panel.rows.iter().zip(&panel.truth) {
+            for _ in 0..times {
+                table.push(row.iter().copied()).expect("as wide as the panel");
+                truth.push(Some(*class));
+            }
+        }
+        let weights = vec![weight; truth.len()];
+        let options = Counting { weights: Some(&weights), ..Counting::default() };
+        let truth = Truth::new(truth).expect("few labels");
+        let evidence = Evidence::count(&table.finish(), &truth, &options, &Watch::default()).expect("rows");
+        Audit::new(&evidence, None, &Watch::default()).expect("rows")
+    };
+    let (whole, halves) = (doubled(1.0, 1), doubled(0.5, 2));
+    assert_eq!(whole.panel.krippendorff_alpha, halves.panel.krippendorff_alpha);
+    assert_eq!(whole.panel.fleiss_kappa, halves.panel.fleiss_kappa);
+    for (a, b) in whole.classifiers.iter().zip(&halves.classifiers) {
+        assert_eq!((&a.verdict, a.interval), (&b.verdict, b.interval), "{}", a.name);
+        assert!((a.p_value - b.p_value).abs() < 1e-9, "{}", a.name);
+    }
+}
+
+#[test]
+fn pairs_that_do_not_fit_leave_the_rest_of_the_audit() {
+    let panel = panel(50);
+    let small = Watch::default().with_memory_limit(300);
+    let audit = Audit::new(&panel.evidence(Level::Tally), None, &small).expect("the marginal figures");
+    assert!(audit.panel.dendrogram.is_none() && audit.panel.left_out.is_some());
+    assert!(audit.to_string().contains("pairs are left out"));
+    assert_eq!(audit.classifiers[0].accuracy, panel.audit().classifiers[0].accuracy);
+}
+
 #[test]
 fn two_perfect_classifiers_are_not_called_copies() {
     let truth: Vec<&str> = (0..100).map(|t| CLASSES[t % 4]).collect();

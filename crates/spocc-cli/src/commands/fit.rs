@@ -31,7 +31,8 @@ pub(crate) fn fit(args: &FitArgs) -> Result<(), Error> {
         // A model keeps what its method needs; a table of a large crowd would not fit otherwise.
         level: combiner.needs(),
         classes: args.class_list(),
-        weights: rows.weights.as_deref(),
+        counts: args.count.as_ref().map(|_| rows.counts.as_slice()),
+        weights: args.weight.as_ref().map(|_| rows.weights.as_slice()),
     };
     let watch = Watch::default();
     let blame = |error| rows.lines.blame(&rows.place, error);
@@ -75,7 +76,8 @@ struct LabelledRows {
     place: Place,
     answers: Predictions,
     truth: Truth,
-    weights: Option<Vec<f64>>,
+    weights: Vec<f64>,
+    counts: Vec<u64>,
     lines: Lines,
     n_different: Vec<usize>,
     n_skipped: usize,
@@ -89,7 +91,7 @@ impl LabelledRows {
         let na = Na(&args.na.0);
         let mut answers = Answers::new(&table, classifiers(args, &table)?, na)?;
         let mut truth = Truth::default();
-        let mut weights = weight.as_ref().map(|_| Vec::new());
+        let (mut weights, mut counts) = (Vec::new(), Vec::new());
         let mut n_skipped = 0;
         while table.next()? {
             let weighed = weight.as_ref().map(|weight| weight.read(&table)).transpose()?;
@@ -99,8 +101,10 @@ impl LabelledRows {
             }
             truth.push(Some(table.text(label)?)).map_err(|error| table.here().engine(error))?;
             answers.push(&table)?;
-            if let (Some(weights), Some(weight)) = (&mut weights, weighed) {
-                weights.push(weight);
+            match weighed {
+                Some(Weighed::Weight(weight)) => weights.push(weight),
+                Some(Weighed::Count(count)) => counts.push(count),
+                None => {}
             }
         }
         let (place, n_different) = (table.place().clone(), answers.n_different());
@@ -112,7 +116,7 @@ impl LabelledRows {
             };
             return Err(place.refused(format!("a truth in column `{}` of some row", args.label), found));
         }
-        Ok(Self { place, answers, truth, weights, lines, n_different, n_skipped })
+        Ok(Self { place, answers, truth, weights, counts, lines, n_different, n_skipped })
     }
 }
 
@@ -136,6 +140,12 @@ fn classifiers(args: &FitArgs, table: &Table) -> Result<Vec<usize>, Error> {
     Ok(columns)
 }
 
+/// What a row counts.
+enum Weighed {
+    Weight(f64),
+    Count(u64),
+}
+
 /// How much a row counts.
 struct Weight {
     column: usize,
@@ -154,11 +164,15 @@ impl Weight {
         Ok(Some(Self { column: table.column(name)?, expected, whole }))
     }
 
-    fn read(&self, table: &Table) -> Result<f64, Error> {
+    fn read(&self, table: &Table) -> Result<Weighed, Error> {
         let text = table.text(self.column)?;
-        let good =
-            |weight: &f64| weight.is_finite() && *weight >= 0.0 && (!self.whole || weight.fract() == 0.0);
-        let weight = text.trim().parse::<f64>().ok().filter(good);
-        weight.ok_or_else(|| table.here().refused(&self.expected, format!("`{text}`")))
+        let word = text.trim();
+        let weighed = if self.whole {
+            // Data frames write whole numbers as 3.0 where a column has gaps.
+            word.strip_suffix(".0").unwrap_or(word).parse().ok().map(Weighed::Count)
+        } else {
+            word.parse().ok().filter(|weight: &f64| weight.is_finite() && *weight >= 0.0).map(Weighed::Weight)
+        };
+        weighed.ok_or_else(|| table.here().refused(&self.expected, format!("`{text}`")))
     }
 }

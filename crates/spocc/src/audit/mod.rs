@@ -20,7 +20,7 @@ use crate::{
 };
 
 pub use statistics::clopper_pearson;
-use statistics::{PairStatistics, agreement, g_test, interval, pair_statistics};
+use statistics::{PairStatistics, agreement, g_test, interval, pair_statistics, pearson_p_value};
 
 /// An informative answer is less likely than this by chance.
 const SIGNIFICANT: f64 = 0.01;
@@ -28,7 +28,7 @@ const SIGNIFICANT: f64 = 0.01;
 const BARELY_BETTER: f64 = 0.2;
 /// Agreement beyond what the truth explains that makes one classifier a copy of another.
 const COPY: f64 = 0.8;
-/// Rows on which two independent classifiers would have disagreed, without which nobody is called a copy.
+/// Rows without which nobody is called constant, or a copy (those on which independent errors would have shown).
 const ENOUGH_ROWS: f64 = 10.0;
 /// Norm evaluations that influence may cost before it is left out.
 const INFLUENCE_BUDGET: f64 = 2e10;
@@ -127,6 +127,8 @@ pub struct PanelAudit {
     pub error_correlation: Option<f64>,
     /// As how many independent classifiers the panel counts: `K / (1 + (K - 1) * error_correlation)`.
     pub effective_votes: Option<f64>,
+    /// Why figures about pairs are missing although the evidence holds them: they would not fit into memory.
+    pub left_out: Option<String>,
 }
 
 impl Audit {
@@ -135,18 +137,19 @@ impl Audit {
     /// # Errors
     ///
     /// [`Error::NoLabelledRows`], [`Error::DifferentClassifiers`] if the model listens to others,
-    /// [`Error::MemoryLimit`] if pairs do not fit, [`Error::Cancelled`].
+    /// [`Error::Cancelled`].
     pub fn new(evidence: &Evidence, model: Option<&Model>, watch: &Watch<'_>) -> Result<Self, Error> {
         if evidence.total() == 0 {
             return Err(Error::NoLabelledRows);
         }
+        let mut left_out = None;
         let dissimilarities = match evidence.level() {
             Level::Marginals => None,
-            Level::Pairs | Level::Tally => Some(Dissimilarities::new(evidence, watch)?),
+            Level::Pairs | Level::Tally => fitting(Dissimilarities::new(evidence, watch), &mut left_out)?,
         };
-        let pairs = pair_statistics(evidence, watch)?;
+        let pairs = fitting(pair_statistics(evidence, watch), &mut left_out)?.flatten();
         let correlation = pairs.as_ref().map(PairStatistics::mean_correlation);
-        let kappas = evidence.tally().map(|tally| agreement(tally, evidence.n_labels()));
+        let kappas = evidence.tally().map(|tally| agreement(evidence, tally));
         let n = evidence.n_classifiers() as f64;
         let panel = PanelAudit {
             dendrogram: dissimilarities.as_ref().map(Dendrogram::ward),
@@ -155,6 +158,7 @@ impl Audit {
             krippendorff_alpha: kappas.and_then(|kappas| kappas.krippendorff),
             error_correlation: correlation,
             effective_votes: correlation.map(|r| n / (1.0 + (n - 1.0) * r)),
+            left_out,
         };
         let influences = model.map(|model| influences(evidence, model, watch)).transpose()?.flatten();
         let mut classifiers: Vec<ClassifierAudit> = Vec::with_capacity(evidence.n_classifiers());
@@ -168,6 +172,18 @@ impl Audit {
         let count = |(label, &count): (&Label, &u64)| (label.clone(), evidence.rows_of(count));
         let classes = evidence.labels().classes().iter().zip(evidence.class_counts()).map(count).collect();
         Ok(Self { n_rows: evidence.n_rows(), classes, classifiers, panel })
+    }
+}
+
+/// What fits into memory; a refusal for want of memory is noted, not passed on.
+fn fitting<T>(result: Result<T, Error>, left_out: &mut Option<String>) -> Result<Option<T>, Error> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error @ Error::MemoryLimit { .. }) => {
+            *left_out = Some(error.to_string());
+            Ok(None)
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -226,7 +242,11 @@ fn verdict(
     if spoken == 0 {
         return Verdict::Silent;
     }
-    if said.iter().filter(|count| **count > 0).count() == 1 && evidence.rows_of(spoken) > 1.0 {
+    let n_answers = said.iter().filter(|count| **count > 0).count();
+    let truths = (0..evidence.n_classes())
+        .filter(|&i| (0..said.len()).any(|j| evidence.row(k, j as u16)[i] > 0))
+        .count();
+    if n_answers == 1 && truths > 1 && evidence.rows_of(spoken) >= ENOUGH_ROWS {
         return Verdict::Constant;
     }
     let is_original =
@@ -247,7 +267,7 @@ fn verdict(
     let relabelled_high = clopper_pearson(figures.relabelled_accuracy * answers, answers)[1];
     let is_barely_better = |high: f64, base: f64| high < base + BARELY_BETTER * (1.0 - base);
     let is_guesser = is_barely_better(high, chance) && is_barely_better(relabelled_high, frequent);
-    match figures.p_value < SIGNIFICANT {
+    match pearson_p_value(evidence, k, figures.degrees_of_freedom) < SIGNIFICANT {
         true if high < chance => Verdict::Adversary,
         true => Verdict::Useful,
         false if interval(figures.accuracy * answers, answers, SIGNIFICANT / 2.0)[0] > chance => {
@@ -273,7 +293,9 @@ fn influences(evidence: &Evidence, model: &Model, watch: &Watch<'_>) -> Result<O
         return Ok(None);
     }
     let map = model.labels.translate(evidence.labels().all());
+    let stop = |range: &std::ops::Range<usize>| watch.report("influence", range.start, tally.n_patterns());
     let parts = parallel::map_ranges(tally.n_patterns(), 256, |range| {
+        stop(&range)?;
         let mut work = Work::default();
         let mut changed = vec![0u64; n];
         for p in range {
@@ -288,8 +310,9 @@ fn influences(evidence: &Evidence, model: &Model, watch: &Watch<'_>) -> Result<O
                 cells[k] = said;
             }
         }
-        changed
+        Ok(changed)
     });
+    let parts = parts.into_iter().collect::<Result<Vec<Vec<u64>>, Error>>()?;
     let total = evidence.total() as f64;
     let sum = |k: usize| parts.iter().map(|part| part[k]).sum::<u64>() as f64 / total;
     Ok(Some((0..n).map(sum).collect()))

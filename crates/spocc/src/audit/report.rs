@@ -71,6 +71,9 @@ impl Audit {
         if let Some(votes) = panel.effective_votes {
             writeln!(out, "this panel counts as {votes:.1} independent voices")?;
         }
+        if let Some(reason) = &panel.left_out {
+            writeln!(out, "pairs are left out: {reason}")?;
+        }
         match &panel.dendrogram {
             Some(tree) if tree.n_leaves() > 1 => {
                 writeln!(out, "\nwho depends on whom (0: not at all, 1: entirely)\n")?;

@@ -4,7 +4,7 @@ use statrs::function::{beta::inv_beta_reg, gamma::checked_gamma_ur};
 
 use crate::{
     error::Error,
-    evidence::{Evidence, Level, Tally, map_tables, pair_index},
+    evidence::{Evidence, Tally, map_tables, pair_index, pattern_weight},
     labels::MISSING,
     parallel,
     watch::Watch,
@@ -41,8 +41,31 @@ pub(super) fn g_test(evidence: &Evidence, k: usize, information: f64) -> (f64, u
     let truths = (0..l).filter(|i| (0..s).any(|j| confusion[j * l + i] > 0)).count();
     let freedom = answers.saturating_sub(1) * truths.saturating_sub(1);
     let g = 2.0 * evidence.rows_of(evidence.spoken(k)) * information;
-    let p = if freedom == 0 { 1.0 } else { checked_gamma_ur(freedom as f64 / 2.0, g / 2.0).unwrap_or(0.0) };
+    let p = chi_squared_tail(g, freedom);
     (g, freedom, p)
+}
+
+/// p value of independence between classifier `k`'s answers and the truth by Pearson's statistic.
+///
+/// With few rows per cell the G statistic finds information in pure chance; Pearson's keeps its level.
+pub(super) fn pearson_p_value(evidence: &Evidence, k: usize, freedom: usize) -> f64 {
+    let (s, l) = (evidence.n_labels(), evidence.n_classes());
+    let confusion = evidence.confusion(k);
+    let spoken = evidence.spoken(k) as f64;
+    let said: Vec<f64> = evidence.said(k).into_iter().map(|count| count as f64).collect();
+    let truths: Vec<f64> = (0..l).map(|i| (0..s).map(|j| confusion[j * l + i]).sum::<u64>() as f64).collect();
+    let mut statistic = 0.0;
+    for (at, &count) in confusion.iter().enumerate() {
+        let expected = said[at / l] * truths[at % l] / spoken;
+        if expected > 0.0 {
+            statistic += (count as f64 - expected).powi(2) / expected;
+        }
+    }
+    chi_squared_tail(evidence.rows_of(1) * statistic, freedom)
+}
+
+fn chi_squared_tail(statistic: f64, freedom: usize) -> f64 {
+    if freedom == 0 { 1.0 } else { checked_gamma_ur(freedom as f64 / 2.0, statistic / 2.0).unwrap_or(0.0) }
 }
 
 /// Chance-corrected agreement of all classifiers.
@@ -53,7 +76,8 @@ pub(super) struct Agreement {
 }
 
 /// Fleiss' kappa and Krippendorff's alpha over the rows that at least two answered.
-pub(super) fn agreement(tally: &Tally, n_labels: usize) -> Agreement {
+pub(super) fn agreement(evidence: &Evidence, tally: &Tally) -> Agreement {
+    let n_labels = evidence.n_labels();
     let mut said = vec![0.0; n_labels];
     let (mut rows, mut answers, mut agreeing_share, mut disagreement) = (0.0, 0.0, 0.0, 0.0);
     let mut here = vec![0.0; n_labels];
@@ -62,7 +86,7 @@ pub(super) fn agreement(tally: &Tally, n_labels: usize) -> Agreement {
         if raters < 2.0 {
             continue;
         }
-        let weight = tally.outcomes(p).map(|(_, count)| count as f64).sum::<f64>();
+        let weight = evidence.rows_of(pattern_weight(tally, p));
         here.fill(0.0);
         tally.pattern(p).for_each(|_, j| here[usize::from(j)] += 1.0);
         said.iter_mut().zip(&here).for_each(|(sum, count)| *sum += weight * count);
@@ -110,11 +134,10 @@ pub(super) fn pair_statistics(
     watch: &Watch<'_>,
 ) -> Result<Option<PairStatistics>, Error> {
     let (n, s) = (evidence.n_classifiers(), evidence.n_labels());
-    if evidence.level() < Level::Tally {
-        return Ok(None);
-    }
     let Some(tally) = evidence.tally() else { return Ok(None) };
     let renamings = map_tables(evidence.pairs(), tally, s, watch, |table| is_renaming(table, s))?;
+    watch
+        .allow(|| format!("agreement of {n} x {n} classifiers"), &[n, n, std::mem::size_of::<Pair>() / 2])?;
     let columns = Columns::new(evidence, tally, watch)?;
     let mut pairs = Vec::with_capacity(renamings.len());
     for a in 0..n {
@@ -247,7 +270,7 @@ mod tests {
     fn agreement_of_a_small_table() {
         let (x, y) = (Some("x"), Some("y"));
         let evidence = tally(&[[x, x, x], [x, y, y], [y, y, y], [x, x, None]]);
-        let found = agreement(evidence.tally().expect("a tally"), evidence.n_labels());
+        let found = agreement(&evidence, evidence.tally().expect("a tally"));
         // Shares of agreeing pairs 1, 1/3, 1, 1; answers: 6 x and 5 y.
         let chance = (36.0 + 25.0) / 121.0;
         let kappa = ((1.0 + 1.0 / 3.0 + 1.0 + 1.0) / 4.0 - chance) / (1.0 - chance);
@@ -260,7 +283,7 @@ mod tests {
     #[test]
     fn one_answer_all_over_has_no_chance_correction() {
         let evidence = tally(&[[Some("x"); 3], [Some("x"); 3]]);
-        let found = agreement(evidence.tally().expect("a tally"), evidence.n_labels());
+        let found = agreement(&evidence, evidence.tally().expect("a tally"));
         assert!(found.fleiss.is_none() && found.krippendorff.is_none());
     }
 

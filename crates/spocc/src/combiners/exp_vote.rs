@@ -35,10 +35,10 @@ impl Combiner for ExpVote {
     fn learn(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Rule, Error> {
         self.tuning.check(Method::ExpVote, evidence)?;
         let tally = evidence.tally_for(Method::ExpVote)?;
-        watch.report("rate", 0, 1)?;
         let rates = grid(-1.0, 3.0 / 200.0, 201);
         let ballots = Ballots::new(evidence, tally, self.tuning);
-        let right = parallel::map(rates.len(), |at| ballots.right(rates[at]));
+        let count = |at: usize| watch.report("rate", at, rates.len()).map(|()| ballots.right(rates[at]));
+        let right = parallel::map(rates.len(), count).into_iter().collect::<Result<Vec<u64>, Error>>()?;
         let rate = median_of_best(&rates, &right);
         let powers: Vec<f64> = evidence.accuracies().iter().map(|accuracy| (rate * accuracy).exp()).collect();
         let total: f64 = powers.iter().sum();
@@ -68,7 +68,7 @@ impl<'a> Ballots<'a> {
                 let more = n / (n - unit).max(unit);
                 vec![evidence.accuracies().iter().map(|accuracy| accuracy * more).collect()]
             }
-            Tuning::KFold(folds) => accuracies_without_folds(evidence, tally, usize::from(folds.max(2))),
+            Tuning::KFold(folds) => accuracies_without_folds(evidence, tally, usize::from(folds)),
         };
         Self { tally, n_classes: evidence.n_classes(), tuning, accuracies, step: unit / (n - unit).max(unit) }
     }

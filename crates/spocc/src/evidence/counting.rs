@@ -22,7 +22,9 @@ pub struct Counting<'a> {
     pub level: Level,
     /// Exactly the classes that may be decided; by default every truth and answer seen.
     pub classes: Option<Vec<Label>>,
-    /// One weight per row, or how often a row of a grouped table occurred; by default 1 each.
+    /// How often each row of a grouped table occurred; by default once.
+    pub counts: Option<&'a [u64]>,
+    /// One weight per row; by default 1. Of a row that occurred several times it is the weight of each.
     pub weights: Option<&'a [f64]>,
 }
 
@@ -88,13 +90,27 @@ impl<'a> Rows<'a> {
         if truth.n_rows() != expected {
             return Err(Error::RowCount { what: "truth", expected, found: truth.n_rows() });
         }
-        let (units, fraction_bits) = match options.weights {
-            Some(weights) if weights.len() != expected => {
-                return Err(Error::RowCount { what: "weights", expected, found: weights.len() });
+        let given =
+            [("weights", options.weights.map(<[f64]>::len)), ("counts", options.counts.map(<[u64]>::len))];
+        for (what, length) in given {
+            if let Some(found) = length.filter(|length| *length != expected) {
+                return Err(Error::RowCount { what, expected, found });
             }
-            Some(weights) => fixed_point(weights).map(|(units, bits)| (Some(units), bits))?,
-            None => (None, 0),
+        }
+        let (weights, fraction_bits) = options
+            .weights
+            .map_or(Ok((None, 0)), |weights| fixed_point(weights).map(|(units, bits)| (Some(units), bits)))?;
+        let units = match (weights, options.counts) {
+            (weights, None) => weights,
+            (None, Some(counts)) => Some(counts.to_vec()),
+            (Some(weights), Some(counts)) => {
+                let product = |(weight, count): (u64, &u64)| weight.checked_mul(*count);
+                let units: Option<Vec<u64>> = weights.into_iter().zip(counts).map(product).collect();
+                Some(units.ok_or(Error::Overflow { what: "weights" })?)
+            }
         };
+        let total = units.iter().flatten().try_fold(0u64, |sum, units| sum.checked_add(*units));
+        total.ok_or(Error::Overflow { what: "weights" })?;
         let counts = |row: usize| {
             truth.ids()[row] != MISSING && units.as_ref().is_none_or(|units: &Vec<u64>| units[row] > 0)
         };
@@ -145,7 +161,10 @@ impl<'a> Rows<'a> {
         let n = self.predictions.n_rows();
         let (k, raw, l) = (self.predictions.n_classifiers(), self.map.len(), self.labels.n_classes());
         let s = self.labels.len();
-        watch.allow(|| format!("confusion of {k} classifiers, {s} answers, {l} classes"), &[k, s, l, 16])?;
+        watch.allow(
+            || format!("confusion of {k} classifiers, {s} answers, {l} classes"),
+            &[k, s.max(raw), l, 16],
+        )?;
         let pieces = if k * raw * l <= 1 << 17 { parallel::threads() } else { 1 };
         let grid = self.predictions.grid();
         let mut class_counts = vec![0u64; l];
@@ -189,8 +208,11 @@ impl<'a> Rows<'a> {
         let mut grid = self.predictions.grid().clone();
         grid.relabel(&self.map);
         let mut pairs = Pairs::empty(self.predictions.n_classifiers(), self.labels.len(), watch)?;
-        for (row, _, units) in self.labelled(0..n) {
-            pairs.add(grid.row(row), units);
+        for start in (0..n).step_by(BLOCK) {
+            watch.report("counting pairs", start, n)?;
+            for (row, _, units) in self.labelled(start..n.min(start + BLOCK)) {
+                pairs.add(grid.row(row), units);
+            }
         }
         Ok(pairs)
     }
@@ -199,10 +221,11 @@ impl<'a> Rows<'a> {
         let n = self.predictions.n_rows();
         let (grid, width) = (self.predictions.grid(), self.predictions.n_classifiers());
         watch.report("tallying", 0, n)?;
-        let parts = parallel::map_ranges(n, n.div_ceil(parallel::threads()), |range| {
+        let pieces = parallel::threads();
+        let parts = parallel::map_ranges(n, n.div_ceil(pieces), |range| {
             let length = range.len();
             let rows = self.labelled(range).map(|(row, class, units)| (grid.row(row), class, units));
-            Tally::of(width, rows, length, &self.map, watch)
+            Tally::of(width, rows, length, pieces, &self.map, watch)
         });
         let tally = parts.into_iter().try_fold(Tally::empty(width), |sum, part| sum.plus(&part?))?;
         watch.allow(|| format!("tally of {} patterns", tally.n_patterns()), &[tally.bytes()])?;
@@ -215,16 +238,13 @@ fn fixed_point(weights: &[f64]) -> Result<(Vec<u64>, u32), Error> {
     let whole = weights.iter().all(|weight| weight.fract() == 0.0);
     let bits = if whole { 0 } else { WEIGHT_BITS };
     let unit = (1u64 << bits) as f64;
-    // 2^63 leaves room to add the last row before the total is checked.
     let largest = (1u64 << (63 - bits)) as f64;
-    let mut total: u64 = 0;
     let mut units = Vec::with_capacity(weights.len());
     for (row, &weight) in weights.iter().enumerate() {
         let scaled = (weight * unit).round();
         if !(0.0..=largest).contains(&weight) || (weight > 0.0 && scaled < 1.0) {
             return Err(Error::BadWeight { row: row + 1, found: weight, smallest: 1.0 / unit, largest });
         }
-        total = total.checked_add(scaled as u64).ok_or(Error::Overflow { what: "weights" })?;
         units.push(scaled as u64);
     }
     Ok((units, bits))

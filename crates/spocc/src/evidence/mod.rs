@@ -73,7 +73,7 @@ impl Evidence {
         level: Level,
     ) -> Result<Self, Error> {
         let nothing = crate::Predictions::builder(classifiers)?.finish();
-        let options = Counting { level, classes: classes.map(<[Label]>::to_vec), weights: None };
+        let options = Counting { level, classes: classes.map(<[Label]>::to_vec), ..Counting::default() };
         Self::count(&nothing, &crate::Truth::default(), &options, &Watch::default())
     }
 

@@ -28,11 +28,13 @@ impl Tally {
         Self { patterns: Grid::empty(width), starts: vec![0], classes: Vec::new(), counts: Vec::new() }
     }
 
-    /// Adds up rows that come as (row, truth, count), in any order; `map` turns the rows' ids into labels.
+    /// Adds up rows that come as (row, truth, count), in any order; `map` turns the rows' ids into labels. As
+    /// many as `pieces` of equal size are being made at once.
     pub(crate) fn of<'a>(
         width: usize,
         rows: impl IntoIterator<Item = (Row<'a>, u16, u64)>,
         total_rows: usize,
+        pieces: usize,
         map: &[u16],
         watch: &Watch<'_>,
     ) -> Result<Self, Error> {
@@ -41,10 +43,10 @@ impl Tally {
             found.add(row, truth, count)?;
             if at % 65_536 == 65_535 {
                 watch.report("tallying", at, total_rows)?;
-                found.check_memory(at + 1, total_rows, watch)?;
+                found.check_memory(at + 1, total_rows, pieces, watch)?;
             }
         }
-        found.check_memory(total_rows.max(1), total_rows.max(1), watch)?;
+        found.check_memory(total_rows.max(1), total_rows.max(1), pieces, watch)?;
         found.rows.relabel(map);
         Ok(found.sorted())
     }
@@ -139,17 +141,35 @@ impl Tally {
         watch: &Watch<'_>,
     ) -> Result<Self, Error> {
         let mut found = Found::new(kept.len());
+        // A sparse row is projected by what it says, unless its silence is to speak.
+        let stays_sparse = !self.patterns.is_dense() && replace(None) == MISSING;
+        let mut place = vec![u32::MAX; self.patterns.width()];
+        (0..).zip(kept).for_each(|(to, &k)| place[k] = to);
         let mut projected = vec![MISSING; kept.len()];
+        let (mut cells, mut columns, mut ids): (Vec<(u32, u16)>, Vec<u32>, Vec<u16>) = Default::default();
         for p in 0..self.n_patterns() {
-            let dense = self.pattern(p).to_dense(self.patterns.width());
-            for (cell, &k) in projected.iter_mut().zip(kept) {
-                *cell = replace(Some(dense[k]).filter(|&j| j != MISSING));
-            }
+            let row = if stays_sparse {
+                cells.clear();
+                self.pattern(p).for_each(|k, j| cells.push((place[k], replace(Some(j)))));
+                cells.retain(|cell| cell.0 != u32::MAX);
+                cells.sort_unstable();
+                columns.clear();
+                columns.extend(cells.iter().map(|cell| cell.0));
+                ids.clear();
+                ids.extend(cells.iter().map(|cell| cell.1));
+                Row::Sparse(&columns, &ids)
+            } else {
+                let dense = self.pattern(p).to_dense(self.patterns.width());
+                for (cell, &k) in projected.iter_mut().zip(kept) {
+                    *cell = replace(Some(dense[k]).filter(|&j| j != MISSING));
+                }
+                Row::Dense(&projected)
+            };
             for (class, count) in self.outcomes(p) {
-                found.add(Row::Dense(&projected), class, count)?;
+                found.add(row, class, count)?;
             }
             if p % 65_536 == 0 {
-                found.check_memory(p + 1, self.n_patterns(), watch)?;
+                found.check_memory(p + 1, self.n_patterns(), 1, watch)?;
             }
         }
         Ok(found.sorted())
@@ -273,8 +293,8 @@ impl Found {
     }
 
     /// Refuses to go on when the whole tally, at the pace so far, would not fit.
-    fn check_memory(&self, seen: usize, total: usize, watch: &Watch<'_>) -> Result<(), Error> {
-        let bytes = self.rows.bytes() + self.counts.len() * 26;
+    fn check_memory(&self, seen: usize, total: usize, pieces: usize, watch: &Watch<'_>) -> Result<(), Error> {
+        let bytes = pieces * (self.rows.bytes() + self.counts.len() * (26 + 32));
         if bytes as u64 <= watch.memory_limit() {
             return Ok(());
         }

@@ -99,7 +99,12 @@ impl<'a> Search<'a> {
         // Parts by the node they stand for; every leaf is its own part at first.
         let mut parts: Vec<(usize, Part)> = (0..n).map(|leaf| (leaf, Part::Leaf(leaf))).collect();
         let (mut end, mut right) = (self.grid.len(), 0);
-        for group in groups(dendrogram, n_clusters) {
+        let groups = groups(dendrogram, n_clusters);
+        // As many parts as there are groups may be held at once, and one more while it is made.
+        let (cases, l) = (self.trials.n_cases(), self.trials.n_classes);
+        let what = || format!("opinions of {} groups on {cases} cases", groups.len());
+        watch.allow(what, &[groups.len().min(n_clusters) + 1, cases, l, 8])?;
+        for group in groups {
             if end == 0 {
                 break;
             }

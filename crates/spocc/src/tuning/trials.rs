@@ -41,7 +41,8 @@ impl Trials {
     ) -> Result<Self, Error> {
         let n_cases = match tuning {
             Tuning::Resubstitution => tally.n_patterns(),
-            Tuning::LeaveOneOut | Tuning::KFold(_) => tally.n_cells(),
+            Tuning::LeaveOneOut => tally.n_cells(),
+            Tuning::KFold(folds) => tally.cells().map(|(_, _, count)| count.min(folds.into()) as usize).sum(),
         };
         let (n, l) = (evidence.n_classifiers(), evidence.n_classes());
         watch.allow(|| format!("tuning on {n_cases} cases of {n} answers"), &[n_cases, n, 4])?;
@@ -58,7 +59,7 @@ impl Trials {
         match tuning {
             Tuning::Resubstitution => trials.resubstitute(evidence, tally, watch)?,
             Tuning::LeaveOneOut => trials.leave_one_out(evidence, tally, watch)?,
-            Tuning::KFold(folds) => trials.fold(evidence, tally, folds.max(2), watch)?,
+            Tuning::KFold(folds) => trials.fold(evidence, tally, folds, watch)?,
         }
         Ok(trials)
     }

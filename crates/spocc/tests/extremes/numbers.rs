@@ -64,3 +64,53 @@ fn probabilities_of_any_size_are_transformed_alike() {
         assert!((found - expected).abs() < 1e-12, "{degrees:?}");
     }
 }
+
+/// Tied classes are equally possible and have no margin, in every method, whatever the rounding of sums.
+#[test]
+fn a_tie_is_a_tie_in_every_column() {
+    for seed in 0..40 {
+        let gaps = if seed % 2 == 0 { 0.0 } else { 0.2 };
+        let panel = Panel::new(Shape {
+            n_classifiers: 5,
+            n_classes: 3,
+            n_others: 0,
+            n_rows: 12,
+            gaps,
+            weighted: false,
+            seed,
+        });
+        for model in all_models(&panel.tally(), &Options::default()) {
+            let table = panel.predictions();
+            let decisions =
+                model.align(&table).expect("all columns").decide_rows(0..table.n_rows()).expect("rows");
+            for decision in decisions {
+                let degrees = decision.possibility.degrees();
+                let best = degrees.iter().copied().fold(0.0, f64::max);
+                for &tied in &decision.ties {
+                    assert!((degrees[tied] - best).abs() <= 1e-9 * best, "{}: {decision:?}", model.method());
+                }
+                assert_eq!(decision.is_tie(), decision.margin == 0.0, "{}: {decision:?}", model.method());
+            }
+        }
+    }
+}
+
+#[test]
+fn margins_are_what_possibilities_say() {
+    let evidence =
+        evidence(&["a", "b", "c", "d", "e"], &[&["x", "x", "x", "y", "y"], &["y"; 5]], &["x", "y"]);
+    let model = Majority.fit(&evidence).expect("rows");
+    let decision = decide(&model, &["a", "b", "c", "d", "e"], &["x", "x", "x", "y", "y"]);
+    assert_eq!(decision.possibility.degrees(), [1.0, 0.4]);
+    assert!((decision.margin - 0.6).abs() < 1e-15);
+}
+
+#[test]
+fn a_faint_possibility_is_not_lost_to_rounding() {
+    let rows = table(&["a"], &[&["x"], &["y"]]);
+    let options = Counting { counts: Some(&[100_000_000_000_000_000; 2]), ..Counting::default() };
+    let evidence = Evidence::count(&rows, &truth(&["x", "y"]), &options, &quiet()).expect("counts");
+    let model = Spocc::default().fit(&evidence).expect("rows");
+    let decision = decide(&model, &["a"], &["x"]);
+    assert!((decision.possibility.degrees()[1] / 1e-17 - 1.0).abs() < 1e-12, "{decision:?}");
+}

@@ -9,7 +9,8 @@ fn where_nobody_spoke_the_prior_decides_and_says_so() {
     for model in all_models(&evidence, &Options::default()) {
         let decision = decide(&model, &["ann", "bob"], &["-", "-"]);
         assert_eq!((decision.label.to_string().as_str(), decision.basis), ("dog", Basis::Prior));
-        assert_eq!((decision.answered, decision.margin, &decision.ties), (0, 0.0, &vec![1]));
+        // One row in four was a cat: possibility 1/4 against 1.
+        assert_eq!((decision.answered, decision.margin, &decision.ties), (0, 0.75, &vec![1]));
         let decided =
             model.predict(&table(&["ann", "bob"], &[&["-", "-"], &["cat", "cat"]])).expect("columns");
         assert_eq!((decided.n_prior(), decided.rulings()[1].basis), (1, Basis::Panel), "{}", model.method());
@@ -62,7 +63,7 @@ fn declining_to_answer_can_be_an_answer() {
     // ann said cat of two cats and a dog.
     assert_eq!(said(&silent, &["cat", "-"]).label.to_string(), "cat");
     assert_eq!(said(&symbol, &["cat", "-"]).label.to_string(), "dog");
-    assert_eq!((said(&symbol, &["-", "-"]).basis, said(&symbol, &["-", "-"]).answered), (Basis::Panel, 2));
+    assert_eq!((said(&symbol, &["-", "-"]).basis, said(&symbol, &["-", "-"]).answered), (Basis::Panel, 0));
     assert_eq!(said(&silent, &["-", "-"]).basis, Basis::Prior);
     let classes: Vec<String> = symbol.classes().iter().map(ToString::to_string).collect();
     assert_eq!(classes, ["cat", "dog"], "silence is never decided");
@@ -89,4 +90,36 @@ fn a_word_that_looks_like_silence_is_a_word() {
         };
         assert_eq!(decisions("\0"), decisions("\u{1}"), "{method}");
     }
+}
+
+#[test]
+fn a_prior_of_equals_is_a_tie() {
+    let evidence = evidence(&["a"], &[&["x"], &["y"]], &["x", "y"]);
+    let first = Majority.fit(&evidence).expect("rows");
+    let decision = decide(&first, &["a"], &["-"]);
+    assert_eq!((decision.basis, decision.ties.as_slice(), decision.margin), (Basis::Prior, &[0, 1][..], 0.0));
+    let drawn: Vec<usize> = (0..20)
+        .map(|seed| {
+            let options = Options { ties: TieBreak::Random(seed), ..Options::default() };
+            let model = Model::fit(&Majority, &evidence, &options, &quiet()).expect("rows");
+            let full = decide(&model, &["a"], &["-"]);
+            let short = model.predict(&table(&["a"], &[&["-"]])).expect("a column").rulings()[0];
+            assert_eq!(
+                (full.class, true, Basis::Prior),
+                (usize::from(short.class), short.is_tie, short.basis)
+            );
+            full.class
+        })
+        .collect();
+    assert!(drawn.contains(&0) && drawn.contains(&1));
+}
+
+#[test]
+fn silence_as_an_answer_is_heard_but_nobody_spoke() {
+    let evidence = evidence(&["a", "b"], &[&["x", "-"], &["y", "y"], &["-", "-"]], &["x", "y", "y"]);
+    let options = Options { missing: Missing::Symbol, ..Options::default() };
+    let model = Model::fit(&Spocc::default(), &evidence, &options, &quiet()).expect("rows");
+    let decision = decide(&model, &["a", "b"], &["-", "-"]);
+    assert_eq!((decision.answered, decision.basis), (0, Basis::Panel));
+    assert_eq!(decide(&model, &["a", "b"], &["x", "-"]).answered, 1);
 }

@@ -142,7 +142,7 @@ fn ten_thousand_classifiers_are_counted_and_heard() {
     assert_eq!(
         refused.to_string(),
         "dependence of 10000 x 10000 classifiers: expected at most 100000000 bytes of memory, found a need of \
-         about 400000000"
+         about 800000000"
     );
     let refused = tally.reduce_to(Level::Pairs, &watch).expect_err("too large");
     let needed = (N * (N - 1) / 2 * 9 * 8) as u64;
@@ -194,8 +194,11 @@ fn as_many_labels_as_there_are_ids() {
     assert_eq!(refused.to_string(), "labels: expected at most 65535 distinct ones, found more");
     let rows = rows.finish();
     let truth = Truth::new((0..MOST).map(|t| Some(t % 2))).expect("two labels");
-    let options =
-        Counting { level: Level::Marginals, classes: Some([0, 1].map(Label::from).to_vec()), weights: None };
+    let options = Counting {
+        level: Level::Marginals,
+        classes: Some([0, 1].map(Label::from).to_vec()),
+        ..Counting::default()
+    };
     let evidence = Evidence::count(&rows, &truth, &options, &quiet()).expect("every id has its label");
     assert_eq!(evidence.labels().all().len(), 65_535);
     let model = Spocc::default().fit(&evidence).expect("rows");

@@ -82,7 +82,7 @@ fn evidence_about_something_else_is_refused_by_name() {
         rows.push(labels.map(Some)).expect("two answers");
         let truth = Truth::new([Some(labels[0])]).expect("one label");
         let classes = is_closed.then(|| labels.map(Label::from).to_vec());
-        let options = Counting { level, classes, weights: None };
+        let options = Counting { level, classes, ..Counting::default() };
         Evidence::count(&rows.finish(), &truth, &options, &quiet()).expect("a row")
     };
     let ours = panel(["ann", "bob"], ["cat", "dog"], false, Level::Tally);

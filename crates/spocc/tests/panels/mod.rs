@@ -197,7 +197,12 @@ impl Panel {
     }
 
     pub(crate) fn counting(&self, level: Level) -> Counting<'_> {
-        Counting { level, classes: self.is_closed.then(|| self.classes()), weights: self.weights.as_deref() }
+        Counting {
+            level,
+            classes: self.is_closed.then(|| self.classes()),
+            counts: None,
+            weights: self.weights.as_deref(),
+        }
     }
 
     pub(crate) fn evidence(&self, level: Level) -> Evidence {
