@@ -29,8 +29,8 @@ struct Quotes<R> {
 impl<R: Read> Read for Quotes<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.source.read(buffer)?;
-        let quotes = buffer[..n].iter().filter(|byte| **byte == b'"').count();
-        self.odd.set(self.odd.get() ^ (quotes % 2 == 1));
+        let odd = buffer[..n].iter().fold(false, |odd, byte| odd ^ (*byte == b'"'));
+        self.odd.set(self.odd.get() ^ odd);
         Ok(n)
     }
 }

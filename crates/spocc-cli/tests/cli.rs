@@ -200,7 +200,7 @@ fn columns_say_more_about_each_decision() {
          2,r,y,,2,1.0,0.0,1.0\n\
          3,s,x,x|y,0,0.0,1.0,1.0\n"
     );
-    assert_eq!(run.stderr, "decided 3 rows by majority: 1 tied, 1 by the prior alone\n");
+    assert_eq!(run.stderr, "decided 3 rows by majority: 2 tied, 1 by the prior alone\n");
 }
 
 #[test]

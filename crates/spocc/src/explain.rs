@@ -6,12 +6,13 @@
 use std::fmt;
 
 use crate::{
+    aligned::{Aligned, Rewritten},
     decision::Decision,
     error::Error,
     fusion::{Exponent, Operand, Work},
     grid::Row,
     labels::{Label, MISSING},
-    model::{Aligned, Model, Rewritten},
+    model::Model,
 };
 
 /// Why one row was decided as it was.

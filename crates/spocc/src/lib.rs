@@ -36,6 +36,7 @@ mod decision;
 mod tuning;
 mod combiners;
 mod model;
+mod aligned;
 mod append;
 mod audit;
 mod explain;
@@ -45,6 +46,7 @@ mod error;
 mod hash;
 mod parallel;
 
+pub use aligned::{Aligned, Decisions, Ruling, Unseen};
 pub use audit::{Audit, ClassifierAudit, PanelAudit, Verdict, clopper_pearson};
 pub use combiners::{
     AdaSpocc, Bayes, Combiner, ExpVote, Fitted, Inputs, Majority, Method, NaiveBayes, Rule, Selection, Spocc,
@@ -58,7 +60,7 @@ pub use evidence::{Counting, Evidence, Level};
 pub use explain::{Explanation, Flip, Join, Voice};
 pub use fusion::{Exponent, t_norm};
 pub use labels::{Label, Labels, Written};
-pub use model::{Aligned, Decisions, Missing, Model, Options, Ruling, Unseen};
+pub use model::{Missing, Model, Options};
 pub use possibility::{Discount, Possibility};
 pub use predictions::{Predictions, PredictionsBuilder, Symbol, Truth};
 pub use tuning::Tuning;

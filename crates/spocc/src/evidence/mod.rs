@@ -6,8 +6,10 @@
 //!
 //! Index order, here and everywhere: classifier `k`, what it said `j`, what was true `i`.
 
+mod check;
 mod counting;
 mod pairs;
+mod relabel;
 mod tally;
 
 use std::collections::{HashMap, HashSet};
@@ -305,128 +307,6 @@ impl Evidence {
         Ok(Self { pairs, tally: None, ..self.clone() })
     }
 
-    /// The same rows with silence as one more answer that every classifier can give.
-    pub(crate) fn with_silence_as_answer(&self, watch: &Watch<'_>) -> Result<Self, Error> {
-        let labels = self.labels.with_silence()?;
-        let map = labels.translate(self.labels.all());
-        let silence = usize::from(labels.silence());
-        let everyone: Vec<usize> = (0..self.n_classifiers()).collect();
-        let mut filled = self.relabelled(labels, &map, watch)?;
-        let (s, l) = (filled.n_labels(), filled.n_classes());
-        for k in 0..self.n_classifiers() {
-            for i in 0..l {
-                let spoken: u64 = (0..s).map(|j| filled.row(k, j as u16)[i]).sum();
-                filled.confusion[(k * s + silence) * l + i] = self.class_counts[i] - spoken;
-            }
-        }
-        let said: Vec<Vec<u64>> = everyone.iter().map(|&k| filled.said(k)).collect();
-        let total = self.total();
-        if let Some(pairs) = &mut filled.pairs {
-            pairs.fill_silence(silence, &said, total);
-        }
-        if let Some(tally) = &filled.tally {
-            watch.allow(
-                || "tally with silence as an answer".to_owned(),
-                &[tally.n_patterns(), everyone.len(), 2],
-            )?;
-            filled.tally = Some(tally.project(&everyone, |id| id.unwrap_or(silence as u16), watch)?);
-        }
-        Ok(filled)
-    }
-
-    fn aligned(
-        &self,
-        order: &[String],
-        labels: &Labels,
-        bits: u32,
-        watch: &Watch<'_>,
-    ) -> Result<Self, Error> {
-        let mut aligned = if self.classifiers == order { self.clone() } else { self.select(order, watch)? };
-        if !aligned.labels.is_identical(labels) {
-            let map = labels.translate(self.labels.all());
-            aligned = aligned.relabelled(labels.clone(), &map, watch)?;
-        }
-        if aligned.fraction_bits < bits {
-            let factor = 1u64 << (bits - aligned.fraction_bits);
-            tally::scale(&mut aligned.class_counts, factor)?;
-            aligned
-                .class_counts
-                .iter()
-                .try_fold(0u64, |sum, count| sum.checked_add(*count))
-                .ok_or(Error::Overflow { what: "weights" })?;
-            tally::scale(&mut aligned.confusion, factor)?;
-            aligned.pairs.as_mut().map_or(Ok(()), |pairs| pairs.scale(factor))?;
-            aligned.tally.as_mut().map_or(Ok(()), |tally| tally.scale(factor))?;
-            aligned.fraction_bits = bits;
-        }
-        Ok(aligned)
-    }
-
-    /// The same counts under other labels; `map` keeps the order of the labels that occur.
-    fn relabelled(&self, labels: Labels, map: &[u16], watch: &Watch<'_>) -> Result<Self, Error> {
-        let (s, l) = (labels.len(), labels.n_classes());
-        watch.allow(
-            || format!("confusion of {} classifiers", self.n_classifiers()),
-            &[self.n_classifiers(), s, l, 8],
-        )?;
-        let mut class_counts = vec![0; l];
-        for (i, &count) in self.class_counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            class_counts[usize::from(map[i])] = count;
-        }
-        let mut confusion = vec![0; self.n_classifiers() * s * l];
-        for k in 0..self.n_classifiers() {
-            for (at, &count) in self.confusion(k).iter().enumerate().filter(|(_, count)| **count > 0) {
-                let (j, i) = (map[at / self.n_classes()], map[at % self.n_classes()]);
-                confusion[(k * s + usize::from(j)) * l + usize::from(i)] = count;
-            }
-        }
-        let everyone: Vec<usize> = (0..self.n_classifiers()).collect();
-        let pairs = self.pairs.as_ref().map(|pairs| pairs.project(&everyone, map, s, watch)).transpose()?;
-        let mut tally = self.tally.clone();
-        tally.iter_mut().for_each(|tally| tally.relabel(map));
-        let (classifiers, fraction_bits) = (self.classifiers.clone(), self.fraction_bits);
-        Ok(Self { classifiers, labels, fraction_bits, class_counts, confusion, pairs, tally })
-    }
-
-    /// The same counts under labels that hold all that occur, in any order.
-    pub(crate) fn under(&self, labels: Labels, watch: &Watch<'_>) -> Result<Self, Error> {
-        let map = labels.translate(self.labels.all());
-        let lost = self.class_counts.iter().zip(&map).zip(self.labels.classes());
-        let mut lost = lost.filter(|((count, id), _)| **count > 0 && usize::from(**id) >= labels.n_classes());
-        if let Some((_, label)) = lost.next() {
-            let difference =
-                format!("`{label}`, which is true of some rows and not among {}", list(labels.classes()));
-            return Err(Error::DifferentClasses { difference });
-        }
-        if map.is_sorted() {
-            return self.relabelled(labels, &map, watch);
-        }
-        // Another order of the labels is another order of the patterns.
-        let everyone: Vec<usize> = (0..self.n_classifiers()).collect();
-        let resort = |tally: &Tally| {
-            let replaced = tally.with_classes(&map);
-            replaced.project(&everyone, |id| id.map_or(MISSING, |id| map[usize::from(id)]), watch)
-        };
-        let tally = self.tally.as_ref().map(resort).transpose()?;
-        let without = Self { tally: None, ..self.clone() };
-        Ok(Self { tally, ..without.relabelled(labels, &map, watch)? })
-    }
-
-    /// Forgets labels that occur in no labelled row, so that evidence depends on labelled rows alone.
-    pub(crate) fn without_unseen_labels(self, watch: &Watch<'_>) -> Result<Self, Error> {
-        let mut seen: Vec<bool> =
-            (0..self.n_labels()).map(|id| self.class_counts.get(id).is_some_and(|n| *n > 0)).collect();
-        for k in 0..self.n_classifiers() {
-            self.said(k).iter().zip(&mut seen).for_each(|(said, seen)| *seen |= *said > 0);
-        }
-        let labels = self.labels.retain(|id| seen[id]);
-        if labels.len() == self.n_labels() {
-            return Ok(self);
-        }
-        let map = labels.translate(self.labels.all());
-        self.relabelled(labels, &map, watch)
-    }
-
     /// Whether both hold the same counts about the same labels, classifiers in the same order.
     pub(crate) fn has_counts_of(&self, other: &Self) -> bool {
         self.classifiers == other.classifiers
@@ -436,53 +316,5 @@ impl Evidence {
             && self.confusion == other.confusion
             && self.pairs == other.pairs
             && self.tally == other.tally
-    }
-
-    /// Refuses counts that no rows could have given; for evidence read from a file.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        let wrong = |expected, found: &str| Err(Error::Inconsistent { expected, found: found.to_owned() });
-        crate::Predictions::builder(self.classifiers.iter().cloned())?;
-        self.labels.check()?;
-        if self.fraction_bits != 0 && self.fraction_bits != WEIGHT_BITS {
-            return wrong("weights of 0 or 30 binary digits", "others");
-        }
-        let (k, s, l) = (self.n_classifiers(), self.n_labels(), self.n_classes());
-        let size = k.checked_mul(s).and_then(|size| size.checked_mul(l));
-        if size != Some(self.confusion.len()) || self.class_counts.len() != l {
-            return wrong("one confusion table per classifier", "another size");
-        }
-        if self.class_counts.iter().try_fold(0u64, |sum, count| sum.checked_add(*count)).is_none() {
-            return wrong("a total below 2^64", "more");
-        }
-        for k in 0..k {
-            for i in 0..l {
-                let spoken = (0..s).try_fold(0u64, |sum, j| sum.checked_add(self.row(k, j as u16)[i]));
-                if spoken.is_none_or(|spoken| spoken > self.class_counts[i]) {
-                    return wrong("no more answers than rows of a class", "more");
-                }
-            }
-        }
-        let said = || (0..k).map(|k| self.said(k)).collect::<Vec<_>>();
-        self.pairs.as_ref().map_or(Ok(()), |pairs| pairs.check(&said(), s, self.total()))?;
-        if let Some(tally) = &self.tally {
-            tally.check(k, s, l)?;
-            if self.pairs.is_some() {
-                return wrong("pair counts or a tally", "both");
-            }
-            let mut class_counts = vec![0u128; l];
-            let mut confusion = vec![0u128; self.confusion.len()];
-            for (row, class, count) in tally.cells() {
-                class_counts[usize::from(class)] += u128::from(count);
-                row.for_each(|k, j| {
-                    confusion[(k * s + usize::from(j)) * l + usize::from(class)] += u128::from(count);
-                });
-            }
-            let same =
-                |wide: &[u128], counts: &[u64]| wide.iter().zip(counts).all(|(a, b)| *a == u128::from(*b));
-            if !same(&class_counts, &self.class_counts) || !same(&confusion, &self.confusion) {
-                return wrong("a tally that adds up to the marginals", "another sum");
-            }
-        }
-        Ok(())
     }
 }

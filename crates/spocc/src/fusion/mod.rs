@@ -10,9 +10,13 @@
 //! so fusion is a nest of norms, zero possibility is an infinite surprisal, and no number of classifiers
 //! underflows.
 
+mod tree;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{dendrogram::Dendrogram, error::Error, grid::Row, labels::MISSING};
+use crate::{error::Error, grid::Row, labels::MISSING};
+
+pub(crate) use tree::FusionTree;
 
 /// Exponent of a t-norm, from 1 (product: independent opinions) to infinity (minimum: copies count once).
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
@@ -68,94 +72,6 @@ pub(crate) fn norm(surprisals: impl Iterator<Item = f64> + Clone, exponent: Expo
         Exponent::MINIMUM => largest,
         _ if largest == 0.0 || largest.is_infinite() => largest,
         Exponent(x) => largest * surprisals.map(|s| (s / largest).powf(x)).sum::<f64>().powf(x.recip()),
-    }
-}
-
-/// Which leaves are joined at which exponent: a dendrogram in which neighbours of one exponent are one node.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct FusionTree {
-    /// Children before parents; the last one is the root.
-    nodes: Vec<Node>,
-    node_of_leaf: Vec<u32>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Node {
-    exponent: Exponent,
-    children: Vec<u32>,
-}
-
-impl FusionTree {
-    /// All leaves at once.
-    pub(crate) fn flat(n_leaves: usize, exponent: Exponent) -> Self {
-        Self { nodes: vec![Node { exponent, children: Vec::new() }], node_of_leaf: vec![0; n_leaves] }
-    }
-
-    /// A dendrogram with one exponent per merge. Norms of one exponent are associative, so a node and a child
-    /// of the same exponent become one.
-    pub(crate) fn new(dendrogram: &Dendrogram, exponents: &[Exponent]) -> Self {
-        let n = dendrogram.n_leaves();
-        if exponents.is_empty() {
-            return Self::flat(n, Exponent::PRODUCT);
-        }
-        let mut place = vec![0u32; n + exponents.len()];
-        let mut nodes = vec![Node { exponent: exponents[exponents.len() - 1], children: Vec::new() }];
-        // From the root down: a parent is placed before its children.
-        for (q, merge) in dendrogram.merges().iter().enumerate().rev() {
-            let parent = place[n + q];
-            for child in merge.children {
-                let exponent = child.checked_sub(n).map(|q| exponents[q]);
-                place[child] = match exponent {
-                    Some(exponent) if exponent != exponents[q] => {
-                        nodes.push(Node { exponent, children: Vec::new() });
-                        let own = (nodes.len() - 1) as u32;
-                        nodes[parent as usize].children.push(own);
-                        own
-                    }
-                    _ => parent,
-                };
-            }
-        }
-        let last = nodes.len() as u32 - 1;
-        nodes.reverse();
-        for node in &mut nodes {
-            node.children.iter_mut().for_each(|child| *child = last - *child);
-            node.children.sort_unstable();
-        }
-        Self { nodes, node_of_leaf: place[..n].iter().map(|at| last - at).collect() }
-    }
-
-    pub(crate) fn n_leaves(&self) -> usize {
-        self.node_of_leaf.len()
-    }
-
-    /// Refuses anything but a tree over `n_leaves` with children before parents.
-    pub(crate) fn check(&self, n_leaves: usize) -> Result<(), Error> {
-        let mut parents = vec![0usize; self.nodes.len()];
-        let mut holds = !self.nodes.is_empty() && self.node_of_leaf.len() == n_leaves;
-        for (at, node) in self.nodes.iter().enumerate() {
-            holds &= node.exponent.0 >= 1.0 && node.children.iter().all(|&child| (child as usize) < at);
-            for &child in &node.children {
-                parents.get_mut(child as usize).into_iter().for_each(|count| *count += 1);
-            }
-        }
-        holds &= parents
-            .split_last()
-            .is_some_and(|(root, others)| *root == 0 && others.iter().all(|&count| count == 1));
-        holds &= self.node_of_leaf.iter().all(|&node| (node as usize) < self.nodes.len());
-        if holds {
-            return Ok(());
-        }
-        Err(Error::Inconsistent { expected: "a tree of norms", found: "another graph".to_owned() })
-    }
-
-    /// The exponent that a leaf's opinion enters with.
-    fn exponent_of(&self, leaf: usize) -> Exponent {
-        self.nodes[self.node_of_leaf[leaf] as usize].exponent
-    }
-
-    pub(crate) fn root_exponent(&self) -> Exponent {
-        self.nodes[self.nodes.len() - 1].exponent
     }
 }
 
@@ -389,7 +305,7 @@ fn lower(power: f64, exponent: Exponent, scale: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dependence::Dissimilarities;
+    use crate::{dendrogram::Dendrogram, dependence::Dissimilarities};
 
     const TOLERANCE: f64 = 1e-12;
 

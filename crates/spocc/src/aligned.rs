@@ -1,0 +1,306 @@
+//! A table seen through a model: columns and labels found by name, rows decided one by one or all at once.
+
+use std::collections::HashMap;
+
+use crate::{
+    combiners::Opinions,
+    decision::{self, Basis, Decision},
+    error::{Error, list},
+    fusion::Work,
+    grid::Row,
+    labels::{Label, MISSING},
+    model::{Missing, Model},
+    parallel,
+    predictions::Predictions,
+    watch::Watch,
+};
+
+/// A table seen through a model.
+#[derive(Clone, Debug)]
+pub struct Aligned<'a> {
+    pub(crate) model: &'a Model,
+    predictions: &'a Predictions,
+    /// Column of each of the model's classifiers.
+    columns: Vec<usize>,
+    /// Classifier of each column, or `u32::MAX`.
+    place: Vec<u32>,
+    /// From the table's label ids to the model's.
+    map: Vec<u16>,
+    silence: u16,
+    /// Whether rows can be read without being rewritten.
+    as_it_is: bool,
+}
+
+/// A row rewritten in the model's terms.
+#[derive(Default)]
+pub(crate) struct Rewritten {
+    dense: Vec<u16>,
+    sparse: Vec<(u32, u16)>,
+    columns: Vec<u32>,
+    ids: Vec<u16>,
+}
+
+impl<'a> Aligned<'a> {
+    pub(crate) fn new(model: &'a Model, predictions: &'a Predictions) -> Result<Self, Error> {
+        let places: HashMap<&String, usize> = predictions.classifiers().iter().zip(0..).collect();
+        let column = |name: &String| {
+            let found = places.get(name).copied();
+            found.ok_or_else(|| Error::UnknownClassifier {
+                name: name.clone(),
+                known: list(predictions.classifiers()),
+            })
+        };
+        let columns: Vec<usize> = model.classifiers.iter().map(column).collect::<Result<_, Error>>()?;
+        let mut place = vec![u32::MAX; predictions.n_classifiers()];
+        (0..).zip(&columns).for_each(|(k, &column)| place[column] = k);
+        let map = model.labels.translate(predictions.labels());
+        let silence = match model.missing {
+            Missing::Silent => MISSING,
+            Missing::Symbol => model.labels.silence(),
+        };
+        let as_it_is = silence == MISSING
+            && columns.len() == predictions.n_classifiers()
+            && columns.iter().enumerate().all(|(k, &column)| k == column)
+            && map.iter().enumerate().all(|(id, &label)| id == usize::from(label));
+        Ok(Self { model, predictions, columns, place, map, silence, as_it_is })
+    }
+}
+
+impl Aligned<'_> {
+    /// A row as the model sees it.
+    pub(crate) fn row<'b>(&'b self, row: usize, buffer: &'b mut Rewritten) -> Row<'b> {
+        let cells = self.predictions.grid().row(row);
+        if self.as_it_is {
+            return cells;
+        }
+        match cells {
+            Row::Sparse(columns, ids) if self.silence == MISSING => {
+                buffer.sparse.clear();
+                for (&column, &id) in columns.iter().zip(ids) {
+                    let (k, label) = (self.place[column as usize], self.map[usize::from(id)]);
+                    if k != u32::MAX && label != MISSING {
+                        buffer.sparse.push((k, label));
+                    }
+                }
+                buffer.sparse.sort_unstable();
+                buffer.columns.clear();
+                buffer.columns.extend(buffer.sparse.iter().map(|cell| cell.0));
+                buffer.ids.clear();
+                buffer.ids.extend(buffer.sparse.iter().map(|cell| cell.1));
+                Row::Sparse(&buffer.columns, &buffer.ids)
+            }
+            Row::Dense(cells) => {
+                buffer.dense.clear();
+                buffer.dense.extend(self.columns.iter().map(|&column| match cells[column] {
+                    MISSING => self.silence,
+                    id => self.map[usize::from(id)],
+                }));
+                Row::Dense(&buffer.dense)
+            }
+            sparse @ Row::Sparse(..) => {
+                buffer.dense.clear();
+                buffer.dense.resize(self.columns.len(), self.silence);
+                sparse.for_each(|column, id| {
+                    if let Some(cell) = buffer.dense.get_mut(self.place[column] as usize) {
+                        *cell = self.map[usize::from(id)];
+                    }
+                });
+                Row::Dense(&buffer.dense)
+            }
+        }
+    }
+
+    /// What classifier `k` of the model said of a row, as the user wrote it.
+    pub(crate) fn written(&self, row: usize, k: usize) -> Option<String> {
+        self.predictions.answer(row, self.columns[k]).map(Label::to_string)
+    }
+
+    /// Decides one row, counted from 0, in full.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchRow`].
+    pub fn decide(&self, row: usize) -> Result<Decision, Error> {
+        self.check_row(row)?;
+        let (mut buffer, mut work) = (Rewritten::default(), Work::default());
+        Ok(self.model.decision(self.row(row, &mut buffer), &mut work))
+    }
+
+    /// Decides some rows in full, in parallel.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchRow`].
+    pub fn decide_rows(&self, rows: std::ops::Range<usize>) -> Result<Vec<Decision>, Error> {
+        rows.end.checked_sub(1).map_or(Ok(()), |last| self.check_row(last))?;
+        let start = rows.start;
+        let parts = parallel::map_ranges(rows.len(), 1024, |range| {
+            let (mut buffer, mut work) = (Rewritten::default(), Work::default());
+            let mut decide = |row: usize| self.model.decision(self.row(start + row, &mut buffer), &mut work);
+            range.map(&mut decide).collect::<Vec<Decision>>()
+        });
+        Ok(parts.into_iter().flatten().collect())
+    }
+
+    pub(crate) fn check_row(&self, row: usize) -> Result<(), Error> {
+        let rows = self.predictions.n_rows();
+        if row < rows { Ok(()) } else { Err(Error::NoSuchRow { row: row.saturating_add(1), rows }) }
+    }
+
+    /// Decides every row; labels the model never met count as silence and are listed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cancelled`].
+    pub fn decide_all(&self, watch: &Watch<'_>) -> Result<Decisions, Error> {
+        const BLOCK: usize = 1 << 20;
+        let n = self.predictions.n_rows();
+        let mut rows = Vec::with_capacity(n);
+        for start in (0..n).step_by(BLOCK) {
+            watch.report("deciding", start, n)?;
+            let parts = parallel::map_ranges(BLOCK.min(n - start), 8192, |range| {
+                let (mut buffer, mut work) = (Rewritten::default(), Work::default());
+                let flat = self.model.rule.opinions().and_then(Opinions::flat);
+                let power = flat.map_or(1.0, |(_, x)| x);
+                let mut tolerance = (power, decision::tolerance(power));
+                let decide = |row: usize| match (flat, self.row(start + row, &mut buffer)) {
+                    (Some((flat, _)), row @ Row::Dense(cells)) => {
+                        let decided = flat.decide(cells, tolerance.1, self.model.ties, |seed| row.hash(seed));
+                        decided.map_or_else(|| self.prior_ruling(row, &mut work), Ruling::of_panel)
+                    }
+                    (_, row) => self.rule_on(row, &mut work, &mut tolerance),
+                };
+                range.map(decide).collect::<Vec<Ruling>>()
+            });
+            parts.into_iter().for_each(|part| rows.extend(part));
+        }
+        Ok(Decisions { rows, classes: self.model.classes().to_vec(), unseen: self.unseen() })
+    }
+
+    #[inline]
+    fn rule_on(&self, row: Row<'_>, work: &mut Work, tolerance: &mut (f64, f64)) -> Ruling {
+        let Some(x) = self.model.rule.surprisals_monotone(row, work) else {
+            return self.prior_ruling(row, work);
+        };
+        if tolerance.0 != x {
+            *tolerance = (x, decision::tolerance(x));
+        }
+        Ruling::of_panel(decision::decide(&work.out, tolerance.1, self.model.ties, |seed| row.hash(seed)))
+    }
+
+    /// Nobody said anything that counts: the class most often true.
+    #[cold]
+    fn prior_ruling(&self, row: Row<'_>, work: &mut Work) -> Ruling {
+        self.model.prior_surprisals(&mut work.out);
+        let (class, is_tie) =
+            decision::decide(&work.out, decision::tolerance(1.0), self.model.ties, |seed| row.hash(seed));
+        Ruling { class: class as u16, is_tie, basis: Basis::Prior }
+    }
+
+    /// Labels in the table that the model never met, by classifier.
+    pub fn unseen(&self) -> Vec<Unseen> {
+        let unknown: Vec<u16> =
+            self.map.iter().zip(0..).filter(|(label, _)| **label == MISSING).map(|(_, id)| id).collect();
+        let mut unseen: Vec<Unseen> = Vec::new();
+        if unknown.is_empty() {
+            return unseen;
+        }
+        let mut places: HashMap<(usize, u16), usize> = HashMap::new();
+        for (row, cells) in self.predictions.grid().rows().enumerate() {
+            cells.for_each(|column, id| {
+                if self.place[column] == u32::MAX || unknown.binary_search(&id).is_err() {
+                    return;
+                }
+                let place = *places.entry((column, id)).or_insert_with(|| {
+                    let classifier = self.predictions.classifiers()[column].clone();
+                    let label = self.predictions.labels()[usize::from(id)].clone();
+                    unseen.push(Unseen { classifier, label, first_row: row, n_rows: 0 });
+                    unseen.len() - 1
+                });
+                unseen[place].n_rows += 1;
+            });
+        }
+        unseen
+    }
+
+    /// Refuses a table with labels the model never met, instead of taking them for silence.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnseenLabel`] with the first one.
+    pub fn strict(self) -> Result<Self, Error> {
+        match self.unseen().into_iter().min_by_key(|unseen| unseen.first_row) {
+            Some(Unseen { classifier, label, first_row, .. }) => {
+                Err(Error::UnseenLabel { row: first_row + 1, classifier, found: label.to_string() })
+            }
+            None => Ok(self),
+        }
+    }
+}
+
+/// A label that a classifier said but the model never met.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Unseen {
+    /// Who said it.
+    pub classifier: String,
+    /// The label.
+    pub label: Label,
+    /// The first row with it, from 0.
+    pub first_row: usize,
+    /// How many rows have it.
+    pub n_rows: usize,
+}
+
+/// One decided row in short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ruling {
+    /// Number of the class decided.
+    pub class: u16,
+    /// Whether others were as good.
+    pub is_tie: bool,
+    /// Panel or prior.
+    pub basis: Basis,
+}
+
+impl Ruling {
+    fn of_panel((class, is_tie): (usize, bool)) -> Self {
+        Self { class: class as u16, is_tie, basis: Basis::Panel }
+    }
+}
+
+/// Every row of a table, decided.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decisions {
+    rows: Vec<Ruling>,
+    classes: Vec<Label>,
+    unseen: Vec<Unseen>,
+}
+
+impl Decisions {
+    /// One ruling per row.
+    pub fn rulings(&self) -> &[Ruling] {
+        &self.rows
+    }
+
+    /// The decided labels, as the user writes them.
+    pub fn labels(&self) -> impl ExactSizeIterator<Item = &Label> {
+        self.rows.iter().map(|row| &self.classes[usize::from(row.class)])
+    }
+
+    /// Number of rows on which nobody had anything to say.
+    pub fn n_prior(&self) -> usize {
+        self.rows.iter().filter(|row| row.basis == Basis::Prior).count()
+    }
+
+    /// Number of rows on which several labels were equally good.
+    pub fn n_ties(&self) -> usize {
+        self.rows.iter().filter(|row| row.is_tie).count()
+    }
+
+    /// Labels the model never met, which counted as silence.
+    pub fn unseen(&self) -> &[Unseen] {
+        &self.unseen
+    }
+}
