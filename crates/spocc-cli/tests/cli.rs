@@ -611,3 +611,15 @@ fn the_demo_shows_the_majority_failing() {
     assert_eq!(demo.stdout, desk.done("demo").stdout, "the same every time");
     assert!(desk.names().is_empty());
 }
+
+#[test]
+fn the_readme_shows_what_the_demo_prints() {
+    let readme = include_str!("../../../README.md");
+    let shown =
+        readme.split("<!-- demo output -->\n```text\n").nth(1).and_then(|rest| rest.split("```").next());
+    let demo = Desk::new().done("demo").stdout;
+    let mut printed = demo.lines();
+    for line in shown.expect("a marked block").lines().filter(|line| !line.is_empty()) {
+        assert!(printed.any(|other| other == line), "the demo does not print, or not in this order: {line}");
+    }
+}

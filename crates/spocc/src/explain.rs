@@ -29,8 +29,8 @@ pub struct Explanation {
     pub voices: Vec<Voice>,
     /// Which opinions were joined, lowest first; empty for methods without a tree.
     pub joins: Vec<Join>,
-    /// Every single other answer that would have changed the decision.
-    pub flips: Vec<Flip>,
+    /// Every single other answer that would have changed the decision; none if there are too many to try.
+    pub flips: Option<Vec<Flip>>,
 }
 
 /// What one classifier contributed.
@@ -99,7 +99,9 @@ fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<Strin
     let silence = model.labels.silence();
     let mut changed = cells.to_vec();
     let mut voices = Vec::with_capacity(cells.len());
-    let mut flips = Vec::new();
+    // Trying every answer of everyone costs a decision each.
+    let cost = cells.len() as f64 * model.labels.len() as f64 * (cells.len() * model.classes().len()) as f64;
+    let mut flips = (cost <= FLIP_BUDGET).then(Vec::new);
     for (k, &said) in cells.iter().enumerate() {
         let mut push = None;
         // Without this voice: what it adds.
@@ -114,14 +116,15 @@ fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<Strin
         }
         // With any other answer, silence among them: what would flip.
         let answers = (0..model.labels.len() as u16).chain((silence == MISSING).then_some(MISSING));
-        for instead in answers.filter(|&instead| instead != said) {
+        let tried = flips.is_some();
+        for instead in answers.filter(|&instead| tried && instead != said) {
             changed[k] = instead;
             let becomes = model.decision(Row::Dense(&changed), &mut work);
             if becomes.class != decision.class {
                 let instead = Some(instead)
                     .filter(|&id| id != silence)
                     .map(|id| model.labels.all()[usize::from(id)].clone());
-                flips.push(Flip {
+                flips.get_or_insert_default().push(Flip {
                     classifier: model.classifiers[k].clone(),
                     instead,
                     becomes: becomes.label,
@@ -158,6 +161,9 @@ fn joins(model: &Model, cells: &[u16]) -> Vec<Join> {
     };
     steps.iter().map(join).collect()
 }
+
+/// Additions that the search for flips may cost before it is left out.
+const FLIP_BUDGET: f64 = 5e9;
 
 /// Classes shown in a text: the more possible ones.
 const SHOWN_CLASSES: usize = 6;
@@ -245,15 +251,21 @@ impl Explanation {
     }
 
     fn write_flips(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.flips.is_empty() {
+        let Some(flips) = &self.flips else {
+            return writeln!(
+                out,
+                "\ntoo many classifiers and answers to try which would change the decision"
+            );
+        };
+        if flips.is_empty() {
             return writeln!(out, "\nno single other answer would change the decision");
         }
         writeln!(out, "\nany one of these would change the decision")?;
-        for flip in self.flips.iter().take(SHOWN_FLIPS) {
+        for flip in flips.iter().take(SHOWN_FLIPS) {
             let instead = flip.instead.as_ref().map_or("nothing".to_owned(), Label::to_string);
             writeln!(out, "  {} saying {instead}: {}", flip.classifier, flip.becomes)?;
         }
-        match self.flips.len().saturating_sub(SHOWN_FLIPS) {
+        match flips.len().saturating_sub(SHOWN_FLIPS) {
             0 => Ok(()),
             more => writeln!(out, "  and {more} more"),
         }

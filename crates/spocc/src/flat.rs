@@ -93,3 +93,18 @@ impl FlatTable {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padding_is_never_decided() {
+        let excluded = FlatTable::new(1, 3, &[f64::INFINITY; 3]).expect("few classes");
+        for seed in 0..100 {
+            let decided = excluded.decide(&[0], 1.0, TieBreak::Random(seed), |seed| seed);
+            assert!(decided.is_some_and(|(class, is_tie)| class < 3 && is_tie));
+        }
+        assert_eq!(excluded.decide(&[MISSING], 1.0, TieBreak::First, |seed| seed), None);
+    }
+}

@@ -285,6 +285,7 @@ fn flips_are_all_the_answers_that_flip() {
             let found: Vec<_> = explanation
                 .flips
                 .iter()
+                .flatten()
                 .map(|flip| (flip.classifier.clone(), flip.instead.clone(), flip.becomes.clone()))
                 .collect();
             assert_eq!(found, flips, "{method} row {row}");
