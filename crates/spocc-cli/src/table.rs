@@ -19,6 +19,11 @@ use crate::error::{Error, Place, list, suggestion};
 /// Bytes read at once.
 const BUFFER: usize = 1 << 16;
 
+/// Line ends inside the cells of a row.
+fn newlines(record: &csv::ByteRecord) -> u64 {
+    record.as_slice().split(|byte| *byte == b'\n').skip(1).count() as u64
+}
+
 /// Passes bytes on and keeps count of the quotes among them: the reader takes a table that ends inside a quoted
 /// cell for whole, and a file cut in half must not become one long label.
 struct Quotes<R> {
@@ -152,6 +157,7 @@ impl Table {
     /// [`Error::Refused`] if it has not one cell per column, [`Error::Io`].
     pub(crate) fn next(&mut self) -> Result<bool, Error> {
         let before = self.reader.position().line();
+        let last_line = self.line + newlines(&self.record);
         let more =
             self.reader.read_byte_record(&mut self.record).map_err(|error| match error.into_kind() {
                 csv::ErrorKind::Io(source) => self.place.io("a table", source),
@@ -165,6 +171,11 @@ impl Table {
             return Ok(false);
         }
         self.line = self.line_of_record(before);
+        // The reader skips empty lines; in a table of one column such a line is a row without an answer.
+        if self.header.len() == 1 && self.line > last_line + 1 {
+            let place = self.place.line(last_line + 1);
+            return Err(place.refused("a cell, or \"\" for a missing one", "an empty line"));
+        }
         let (expected, found) = (self.header.len(), self.record.len());
         if expected != found && expected > 0 {
             let cells = |n: usize| if n == 1 { "1 cell".to_owned() } else { format!("{n} cells") };
@@ -179,7 +190,7 @@ impl Table {
         let after = self.reader.position().line();
         let inside = match after - before {
             0 | 1 => 0,
-            _ => self.record.as_slice().split(|byte| *byte == b'\n').skip(1).count() as u64,
+            _ => newlines(&self.record),
         };
         (after - inside - u64::from(self.counts_line_end)).max(before)
     }

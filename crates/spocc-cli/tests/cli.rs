@@ -360,6 +360,15 @@ fn rows_that_do_not_fit_are_refused_with_their_line() {
     desk.refused("fit ragged.csv --label truth -o m.spocc", "ragged.csv: line 4: expected 3 cells, found 2");
     desk.write("ragged.csv", "ann,truth\r\n\"c\r\nat\",cat\r\ndog,dog,dog");
     desk.refused("fit ragged.csv --label truth -o m.spocc", "ragged.csv: line 4: expected 2 cells, found 3");
+    desk.write("one.csv", "ann\ncat\n\ndog\n");
+    desk.write("gold.csv", "ann,truth\ncat,cat\ndog,dog\n");
+    desk.done("fit gold.csv --label truth -o one.spocc");
+    desk.refused(
+        "predict one.spocc one.csv",
+        "one.csv: line 3: expected a cell, or \"\" for a missing one, found an empty line",
+    );
+    desk.write("one.csv", "ann\ncat\n\"\"\ndog\n\n");
+    assert_eq!(desk.done("predict one.spocc one.csv").stdout.lines().count(), 4);
     desk.write("half.csv", "ann,bob,truth\ncat,cat,cat\ndog,dog,\"dog\ncat,cat,cat\n");
     desk.refused(
         "fit half.csv --label truth -o m.spocc",
