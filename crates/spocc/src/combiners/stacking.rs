@@ -310,3 +310,55 @@ impl Judge for Regression {
         check_numbers("a strength and a unit", &[self.strength, encoding.unit], Some(2), f64::is_finite)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Counting, Label, Predictions, Truth};
+
+    /// The whole curve of accuracies against C, on which the choice of C rests, as in a golden file.
+    #[test]
+    fn every_strength_decides_as_many_rows_as_in_the_reference() {
+        let text = include_str!("../../../../testdata/golden/case_34.json");
+        let golden: serde_json::Value = serde_json::from_str(text).expect("golden files are JSON");
+        let ints = |value: &serde_json::Value| -> Vec<u16> {
+            value.as_array().expect("a list").iter().map(|id| id.as_u64().expect("a class") as u16).collect()
+        };
+        let columns: Vec<Vec<u16>> =
+            golden["preds_val"].as_array().expect("columns").iter().map(ints).collect();
+        let truth = ints(&golden["y_val"]);
+        let classes: Vec<Label> = (0..golden["l"].as_i64().expect("a number")).map(Label::from).collect();
+        let cells = (0..truth.len()).flat_map(|t| columns.iter().map(move |column| Some(column[t])));
+        let names = (0..columns.len()).map(|k| k.to_string());
+        let rows = Predictions::from_ids(names, classes.clone(), cells).expect("classes");
+        let options = Counting { classes: Some(classes), ..Counting::default() };
+        let truths = Truth::new(truth.iter().map(|&class| Some(i64::from(class)))).expect("few labels");
+        let evidence = Evidence::count(&rows, &truths, &options, &Watch::default()).expect("rows");
+        let tally = evidence.tally().expect("a tally");
+        let all = |p: usize| tally.outcomes(p).collect::<Vec<_>>();
+        let strengths = grid(-2.0, 1.0 / 25.0, 101);
+        let encoding = Encoding::new(&evidence, Inputs::Ordinal);
+        let right = path(&encoding, tally, &strengths, all, all, &Watch::default()).expect("not cancelled");
+        let expected = golden["ref"]["stacking_converged"]["val_acc_grid"].as_array().expect("a list");
+        for (count, accuracy) in right.iter().zip(expected) {
+            let accuracy = accuracy.as_f64().expect("a number");
+            assert!((*count as f64 / truth.len() as f64 - accuracy).abs() < 1e-9, "{count} {accuracy}");
+        }
+        assert_eq!(right.len(), expected.len());
+    }
+
+    #[test]
+    fn silence_is_no_input_or_the_mean() {
+        let mut rows = Predictions::builder(["a", "b"]).expect("two names");
+        for row in [[Some("x"), Some("y")], [Some("y"), Some("y")], [Some("z"), None]] {
+            rows.push(row).expect("two answers");
+        }
+        let truth = Truth::new(["x", "y", "z"].map(Some)).expect("few labels");
+        let evidence = Evidence::new(&rows.finish(), &truth).expect("rows");
+        let mut features = Vec::new();
+        Encoding::new(&evidence, Inputs::OneHot).features(Row::Dense(&[2, MISSING]), &mut features);
+        assert_eq!(features, [(2, 1.0)]);
+        Encoding::new(&evidence, Inputs::Ordinal).features(Row::Dense(&[MISSING, MISSING]), &mut features);
+        assert_eq!(features, [(0, 1.0), (1, 1.0)]);
+    }
+}

@@ -104,6 +104,27 @@ mod tests {
     }
 
     #[test]
+    fn grids_are_those_of_the_authors() {
+        let golden: serde_json::Value =
+            serde_json::from_str(include_str!("../../../../testdata/golden/functions.json"))
+                .expect("golden files are JSON");
+        let ours = [
+            ("lambda_grid", exponent_grid()),
+            ("rho_grid", grid(-2.0, 1.0 / 25.0, 101)),
+            ("r_grid", grid(-1.0, 3.0 / 200.0, 201)),
+            ("C_grid", grid(-2.0, 1.0 / 25.0, 101)),
+        ];
+        for (name, ours) in ours {
+            let theirs = golden["grids"][name].as_array().expect("a list");
+            assert_eq!(ours.len(), theirs.len(), "{name}");
+            for (a, b) in ours.iter().zip(theirs) {
+                let b = b.as_f64().expect("a number");
+                assert!((a - b).abs() <= 1e-9 * b, "{name}: {a} {b}");
+            }
+        }
+    }
+
+    #[test]
     fn tunings_are_named_alike_everywhere() {
         for word in ["resubstitution", "leave-one-out", "k-fold"] {
             assert_eq!(word.parse::<Tuning>().expect("a tuning").to_string(), word);
