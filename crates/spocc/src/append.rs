@@ -4,18 +4,16 @@
 //! more leaf. SPOCC gains an opinion. adaSPOCC gains an opinion, one row of dissimilarities, one merge and at
 //! most one searched exponent.
 
-use std::sync::OnceLock;
-
 use crate::{
     combiners::{FittedAdaSpocc, Kind, Opinions, opinions_of, share},
     dependence::newcomer_dissimilarities,
     error::{Error, list},
     evidence::Evidence,
-    fusion::{Exponent, Fusion, FusionTree, Work},
+    fusion::{Exponent, FusionTree},
     labels::Labels,
     model::{self, Model},
     possibility::Discount,
-    tuning::{Sweep, Trials, choose, discount, exponent_grid, sweep},
+    tuning::{Trees, Trials, choose, discount, exponent_grid, sweep},
     watch::Watch,
 };
 
@@ -126,16 +124,15 @@ impl Model {
                 .filter_map(|x| Exponent::try_from(x).ok())
                 .filter(|x| least <= *x && *x <= most)
                 .collect();
-            let tree = |at: usize| {
+            let at_exponent = |at: usize| {
                 let mut exponents = exponents.clone();
                 exponents[merge] = candidates[at];
-                FusionTree::new(&dendrogram, &exponents)
+                trials.fusion(FusionTree::new(&dendrogram, &exponents), &discounts)
             };
-            let fusions = candidates.iter().map(|_| OnceLock::new()).collect();
-            let grid = OneExponent { trials: &trials, discounts: &discounts, tree, fusions };
+            let trees = Trees::new(&trials, candidates.len(), at_exponent);
             exponents[merge] = match candidates.len() {
                 0 => least,
-                _ => candidates[choose(&sweep(&trials, &grid, "exponent", watch)?).0],
+                _ => candidates[choose(&sweep(&trials, &trees, "exponent", watch)?).0],
             };
         }
         let tree = FusionTree::new(&dendrogram, &exponents);
@@ -152,33 +149,5 @@ impl Evidence {
         }
         let closed = Labels::closed(labels.classes(), self.labels().all().iter().cloned())?;
         self.under(closed, watch)
-    }
-}
-
-/// One merge of a fitted tree at each exponent of a grid, everything else as it stands.
-struct OneExponent<'a, F> {
-    trials: &'a Trials,
-    discounts: &'a [Discount],
-    tree: F,
-    fusions: Vec<OnceLock<Fusion>>,
-}
-
-impl<F: Fn(usize) -> FusionTree + Sync> Sweep for OneExponent<'_, F> {
-    type State = Work;
-
-    fn state(&self) -> Work {
-        Work::default()
-    }
-
-    fn len(&self) -> usize {
-        self.fusions.len()
-    }
-
-    fn start(&self, _case: usize, _work: &mut Work) {}
-
-    fn evaluate(&self, case: usize, at: usize, work: &mut Work, out: &mut [f64]) {
-        let fusion = self.fusions[at].get_or_init(|| self.trials.fusion((self.tree)(at), self.discounts));
-        fusion.evaluate(self.trials.opinions(case), work);
-        out.copy_from_slice(&work.out);
     }
 }

@@ -16,7 +16,7 @@ use crate::{Method, error::Error, evidence::Evidence};
 
 pub(crate) use exponents::{Search, choose};
 pub(crate) use severity::{discount, search_severity};
-pub(crate) use sweep::{Sweep, sweep};
+pub(crate) use sweep::{Trees, sweep};
 pub(crate) use trials::{Trials, fold_counts};
 
 /// On which rows a setting is judged.

@@ -1,14 +1,12 @@
 //! How severely the less accurate are discounted (paper, section 3.5).
 
-use std::sync::OnceLock;
-
 use crate::{
     error::Error,
-    fusion::{Fusion, FusionTree, Work},
+    fusion::FusionTree,
     possibility::Discount,
     tuning::{
         Trials, Tuning, grid, median_of_best,
-        sweep::{Sweep, sweep},
+        sweep::{Trees, sweep},
     },
     watch::Watch,
 };
@@ -32,60 +30,20 @@ pub(crate) fn search_severity(
     if tuning != Tuning::Resubstitution {
         severities.insert(0, 0.0);
     }
+    let at_severity = |severity: f64| {
+        let discounts = |&share: &f64| discount(share, severity).unwrap_or_default();
+        trials.fusion(tree.clone(), &shares.iter().map(discounts).collect::<Vec<Discount>>())
+    };
+    // The more severe, the smaller every surprisal.
     let all_tables = trials.degrees.len() as u64 * 16 * severities.len() as u64;
     if all_tables <= watch.memory_limit() / 4 {
-        let tables = severities.iter().map(|_| OnceLock::new()).collect();
-        let right = sweep(
-            trials,
-            &Severities { trials, tree, shares, grid: &severities, tables },
-            "severity",
-            watch,
-        )?;
-        return Ok(median_of_best(&severities, &right));
+        let trees = Trees::new(trials, severities.len(), |at| at_severity(severities[at]));
+        return Ok(median_of_best(&severities, &sweep(trials, &trees, "severity", watch)?));
     }
     // Too many opinions to hold them at every severity: one severity after another.
     let mut right = Vec::with_capacity(severities.len());
-    for severity in &severities {
-        let one = Severities { trials, tree, shares, grid: &[*severity], tables: vec![OnceLock::new()] };
-        right.extend(sweep(trials, &one, "severity", watch)?);
+    for &severity in &severities {
+        right.extend(sweep(trials, &Trees::new(trials, 1, |_| at_severity(severity)), "severity", watch)?);
     }
     Ok(median_of_best(&severities, &right))
-}
-
-/// The whole tree at each severity: the more severe, the smaller every surprisal.
-struct Severities<'a> {
-    trials: &'a Trials,
-    tree: &'a FusionTree,
-    shares: &'a [f64],
-    grid: &'a [f64],
-    tables: Vec<OnceLock<Fusion>>,
-}
-
-impl Severities<'_> {
-    fn fusion(&self, at: usize) -> &Fusion {
-        self.tables[at].get_or_init(|| {
-            let at_severity = |&share: &f64| discount(share, self.grid[at]).unwrap_or_default();
-            let discounts: Vec<Discount> = self.shares.iter().map(at_severity).collect();
-            self.trials.fusion(self.tree.clone(), &discounts)
-        })
-    }
-}
-
-impl Sweep for Severities<'_> {
-    type State = Work;
-
-    fn state(&self) -> Work {
-        Work::default()
-    }
-
-    fn len(&self) -> usize {
-        self.grid.len()
-    }
-
-    fn start(&self, _case: usize, _work: &mut Work) {}
-
-    fn evaluate(&self, case: usize, at: usize, work: &mut Work, out: &mut [f64]) {
-        self.fusion(at).evaluate(self.trials.opinions(case), work);
-        out.copy_from_slice(&work.out);
-    }
 }

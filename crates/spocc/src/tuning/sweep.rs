@@ -1,6 +1,15 @@
 //! How many rows each value of a grid decides rightly, without trying every value on every row.
 
-use crate::{decision::first_best, error::Error, parallel, tuning::Trials, watch::Watch};
+use std::sync::OnceLock;
+
+use crate::{
+    decision::first_best,
+    error::Error,
+    fusion::{Fusion, Work},
+    parallel,
+    tuning::Trials,
+    watch::Watch,
+};
 
 /// Something to be tried on every case at every point of a grid.
 ///
@@ -26,6 +35,39 @@ pub(crate) trait Sweep: Sync {
     fn floor(&self, case: usize, state: &mut Self::State, out: &mut [f64]) -> bool {
         let _ = (case, state, out);
         false
+    }
+}
+
+/// A whole tree for each point of the grid, made when first asked for.
+pub(crate) struct Trees<'a, F> {
+    trials: &'a Trials,
+    make: F,
+    made: Vec<OnceLock<Fusion>>,
+}
+
+impl<'a, F: Fn(usize) -> Fusion + Sync> Trees<'a, F> {
+    pub(crate) fn new(trials: &'a Trials, n_points: usize, make: F) -> Self {
+        Self { trials, make, made: (0..n_points).map(|_| OnceLock::new()).collect() }
+    }
+}
+
+impl<F: Fn(usize) -> Fusion + Sync> Sweep for Trees<'_, F> {
+    type State = Work;
+
+    fn state(&self) -> Work {
+        Work::default()
+    }
+
+    fn len(&self) -> usize {
+        self.made.len()
+    }
+
+    fn start(&self, _case: usize, _work: &mut Work) {}
+
+    fn evaluate(&self, case: usize, at: usize, work: &mut Work, out: &mut [f64]) {
+        let fusion = self.made[at].get_or_init(|| (self.make)(at));
+        fusion.evaluate(self.trials.opinions(case), work);
+        out.copy_from_slice(&work.out);
     }
 }
 
