@@ -298,6 +298,28 @@ impl FitArgs {
     }
 }
 
+impl PredictArgs {
+    /// Refuses two output columns of one name, which no table may have.
+    ///
+    /// # Errors
+    ///
+    /// A usage error that names it.
+    pub(crate) fn refuse_repeats(&self) -> Result<(), clap::Error> {
+        let ids = self.id.iter().flat_map(|names| names.0.iter().map(String::as_str));
+        let asked =
+            self.columns.iter().filter(|column| **column != Column::Decision).map(|column| column.name());
+        let mut seen = Vec::new();
+        for name in ids.chain(["decision"]).chain(asked) {
+            if seen.contains(&name) {
+                let message = format!("the output would have two columns `{name}`");
+                return Err(usage("predict", ErrorKind::ArgumentConflict, &message));
+            }
+            seen.push(name);
+        }
+        Ok(())
+    }
+}
+
 /// An error about how a command was called, with its usage.
 fn usage(command: &str, kind: ErrorKind, message: &str) -> clap::Error {
     let mut all = Args::command();

@@ -23,6 +23,11 @@ impl Column {
         ("ties", Self::Ties),
         ("answered", Self::Answered),
     ];
+
+    /// The word for it.
+    pub(crate) fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, column)| *column == self).map_or("", |(name, _)| name)
+    }
 }
 
 /// Names separated by commas; one that holds a comma is quoted as in CSV.

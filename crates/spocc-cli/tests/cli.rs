@@ -560,6 +560,8 @@ fn wrong_usage_is_told_apart_from_refused_input() {
         "column `truth` is given by --label and by --classifiers",
     );
     desk.misused(&format!("{fit} --threads 0"), "0 is not in 1..");
+    desk.misused("predict m.spocc new.csv --columns margin,ties,margin", "two columns `margin`");
+    desk.misused("predict m.spocc new.csv --id decision", "two columns `decision`");
     desk.misused("predict m.spocc new.csv --columns size", "[possible values: decision, margin,");
 }
 

@@ -27,6 +27,7 @@ const SHOWN: usize = 8;
 ///
 /// [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
 pub(crate) fn predict(args: &PredictArgs) -> Result<(), Error> {
+    args.refuse_repeats()?;
     let output = Output::new(&args.output)?;
     limit_threads(args.threads);
     let model = read_model(&args.model)?;
