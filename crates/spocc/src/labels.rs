@@ -305,7 +305,13 @@ impl Labels {
 
     /// The id of silence as an answer, or [`MISSING`] where silence is none.
     pub(crate) fn silence(&self) -> u16 {
-        self.translate(&[Label::silence()])[0]
+        // Asked for every decision, and other answers are few: no table of all labels is made for it.
+        let others = self.names[self.n_classes..].iter().zip(self.n_classes..);
+        others
+            .filter(|(label, _)| label.canonical == SILENCE)
+            .map(|(_, id)| id as u16)
+            .next()
+            .unwrap_or(MISSING)
     }
 
     pub(crate) fn is_identical(&self, other: &Self) -> bool {
