@@ -19,7 +19,7 @@ use panels::{Panel, Random, Shape};
 use spocc::{
     AdaSpocc, Basis, Combiner, Counting, Decision, Dendrogram, Discount, Dissimilarities, Error, Evidence,
     ExpVote, Exponent, Fitted, Label, Level, Majority, Method, Missing, Model, Options, Possibility,
-    Predictions, Spocc, SpoccExponent, TieBreak, Truth, Tuning, Watch, t_norm,
+    Predictions, Spocc, SpoccExponent, TieBreak, Truth, Tuning, Watch, WeightedVote, t_norm,
 };
 
 fn quiet() -> Watch<'static> {

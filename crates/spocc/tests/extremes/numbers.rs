@@ -114,3 +114,18 @@ fn a_faint_possibility_is_not_lost_to_rounding() {
     let decision = decide(&model, &["a"], &["x"]);
     assert!((decision.possibility.degrees()[1] / 1e-17 - 1.0).abs() < 1e-12, "{decision:?}");
 }
+
+/// Accuracies of 0.1 and 0.2 weigh, in floats, a little more than one of 0.3.
+#[test]
+fn a_tie_up_to_rounding_is_a_tie() {
+    let names = ["a", "b", "c"];
+    let said = |right: usize, t: usize| if t < right { "x" } else { "z" };
+    let rows: Vec<[&str; 3]> = (0..10).map(|t| [said(1, t), said(2, t), said(3, t)]).collect();
+    let rows: Vec<&[&str]> = rows.iter().map(<[&str; 3]>::as_slice).collect();
+    let model = WeightedVote.fit(&evidence(&names, &rows, &["x"; 10])).expect("rows");
+    for answers in [["x", "x", "z"], ["z", "z", "x"]] {
+        let decision = decide(&model, &names, &answers);
+        assert_eq!((decision.label.to_string().as_str(), decision.ties.len()), ("x", 2), "{answers:?}");
+        assert_eq!((decision.possibility.degrees(), decision.margin), (&[1.0, 1.0][..], 0.0), "{answers:?}");
+    }
+}
