@@ -11,6 +11,7 @@ pub(crate) const TIE_TOLERANCE: f64 = 1e-10;
 
 /// What to do when several labels are equally good.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum TieBreak {
     /// The first of them in the order of the classes.
@@ -41,6 +42,7 @@ impl FromStr for TieBreak {
 
 /// What a decision rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Basis {
     /// What the panel said.
@@ -50,7 +52,7 @@ pub enum Basis {
 }
 
 /// One decided row.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Decision {
     /// Number of the class decided.

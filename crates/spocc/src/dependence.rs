@@ -2,6 +2,8 @@
 //!
 //! In: pair counts. Out: the dissimilarity `exp(-mutual information)` of every pair (paper, section 3.4).
 
+use serde::Serialize;
+
 use crate::{
     error::Error,
     evidence::{Evidence, Level, Tally, map_tables, pair_index, pattern_weight},
@@ -9,7 +11,7 @@ use crate::{
 };
 
 /// Dissimilarities of all pairs, 1 for independent classifiers, smaller the more they depend on each other.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dissimilarities {
     n: usize,
     /// Upper triangle, row by row.

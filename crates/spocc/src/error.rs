@@ -105,6 +105,12 @@ pub enum Error {
         /// Which count.
         what: &'static str,
     },
+    /// Weights where every row must count once.
+    #[error("{what}: expected rows that count as whole numbers, found weights")]
+    Weighted {
+        /// What was asked.
+        what: &'static str,
+    },
     /// There is nothing to learn from.
     #[error("truth: expected at least one labelled row, found none")]
     NoLabelledRows,

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::{
     aligned::{Aligned, Rewritten},
     decision::Decision,
@@ -16,7 +18,7 @@ use crate::{
 };
 
 /// Why one row was decided as it was.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Explanation {
     /// The decision.
@@ -34,7 +36,7 @@ pub struct Explanation {
 }
 
 /// What one classifier contributed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Voice {
     /// Its name.
@@ -49,7 +51,7 @@ pub struct Voice {
 }
 
 /// One t-norm of the tree, as applied to those who spoke.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Join {
     /// Names of classifiers, and earlier joins as `#1`, `#2`, ..
@@ -61,7 +63,7 @@ pub struct Join {
 }
 
 /// One other answer that would have changed the decision.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Flip {
     /// Whose answer.

@@ -11,7 +11,7 @@ use std::{
     fmt,
 };
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::error::{Error, list};
 
@@ -34,7 +34,7 @@ const SILENCE: &str = "\0";
 /// assert_ne!(Label::from("007"), Label::from(7));
 /// assert_eq!(Label::from("True").to_string(), "True");
 /// ```
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct Label {
     canonical: String,
     written: Written,
@@ -158,6 +158,21 @@ impl fmt::Display for Label {
             Written::Text(text) => out.write_str(text),
             Written::Float => write!(out, "{}.0", self.canonical),
             Written::Integer | Written::Boolean => out.write_str(&self.canonical),
+        }
+    }
+}
+
+impl Serialize for Label {
+    /// In our files with everything known of it; in text such as JSON as the user would write it there.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            return (&self.canonical, &self.written).serialize(serializer);
+        }
+        match (&self.written, self.canonical.parse::<i64>()) {
+            (Written::Text(text), _) => serializer.serialize_str(text),
+            (Written::Boolean, _) => serializer.serialize_bool(self.canonical == "true"),
+            (Written::Integer | Written::Float, Ok(value)) => serializer.serialize_i64(value),
+            (Written::Integer | Written::Float, Err(_)) => serializer.serialize_str(&self.canonical),
         }
     }
 }

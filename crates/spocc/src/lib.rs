@@ -56,7 +56,7 @@ pub use decision::{Basis, Decision, TieBreak};
 pub use dendrogram::{Dendrogram, Merge};
 pub use dependence::Dissimilarities;
 pub use error::Error;
-pub use evidence::{Counting, Evidence, Level};
+pub use evidence::{Counting, Evidence, Exposure, Grouped, Level};
 pub use explain::{Explanation, Flip, Join, Voice};
 pub use fusion::{Exponent, t_norm};
 pub use labels::{Label, Labels, Written};

@@ -20,6 +20,7 @@ use crate::{
 
 /// What an empty cell means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Missing {
     /// The classifier was not asked: it has no opinion.

@@ -17,7 +17,8 @@ use crate::error::Error;
 /// assert_eq!(opinion.necessity(&[2]), 0.75);
 /// # Ok::<(), spocc::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
 pub struct Possibility {
     degrees: Vec<f64>,
 }

@@ -37,7 +37,7 @@ pub struct PredictionsBuilder {
     row: Vec<u16>,
 }
 
-/// A label known to a [`PredictionsBuilder`], so that a repeated text is looked up once.
+/// A label known to a [`PredictionsBuilder`] or a [`Truth`], so that a repeated text is looked up once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol(u16);
 
@@ -135,6 +135,11 @@ impl Predictions {
         Ok(Self { classifiers, labels: interner.labels, grid: grid.settled() })
     }
 
+    /// A table whose parts fit together by construction.
+    pub(crate) fn from_grid(classifiers: Vec<String>, labels: Vec<Label>, grid: Grid) -> Self {
+        Self { classifiers, labels, grid }
+    }
+
     /// The classifiers' names.
     pub fn classifiers(&self) -> &[String] {
         &self.classifiers
@@ -190,13 +195,13 @@ impl PredictionsBuilder {
         self.take_row()
     }
 
-    /// Looks a text up, so that [`push_symbols`](Self::push_symbols) need not.
+    /// Looks a label up, so that [`push_symbols`](Self::push_symbols) need not.
     ///
     /// # Errors
     ///
     /// [`Error::TooManyLabels`].
-    pub fn symbol(&mut self, text: &str) -> Result<Symbol, Error> {
-        self.interner.intern_text(text).map(Symbol)
+    pub fn symbol(&mut self, label: impl Into<Label>) -> Result<Symbol, Error> {
+        self.interner.intern(label.into()).map(Symbol)
     }
 
     /// Appends a row of labels looked up before.
@@ -252,14 +257,44 @@ impl Truth {
         Ok(truth)
     }
 
-    /// Appends the truth of one more row, as a text.
+    /// One truth per row by its number in `labels`, which are distinct.
+    pub(crate) fn from_ids(labels: Vec<Label>, ids: Vec<u16>) -> Result<Self, Error> {
+        let mut interner = Interner::default();
+        labels.into_iter().try_for_each(|label| interner.intern(label).map(|_| ()))?;
+        Ok(Self { interner, ids })
+    }
+
+    /// Appends the truth of one more row.
     ///
     /// # Errors
     ///
     /// [`Error::TooManyLabels`].
-    pub fn push(&mut self, truth: Option<&str>) -> Result<(), Error> {
-        let id = truth.map_or(Ok(MISSING), |text| self.interner.intern_text(text))?;
+    pub fn push<L: Into<Label>>(&mut self, truth: Option<L>) -> Result<(), Error> {
+        let id = truth.map_or(Ok(MISSING), |label| self.interner.intern(label.into()))?;
         self.ids.push(id);
+        Ok(())
+    }
+
+    /// Looks a label up, so that [`push_symbol`](Self::push_symbol) need not.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyLabels`].
+    pub fn symbol(&mut self, label: impl Into<Label>) -> Result<Symbol, Error> {
+        self.interner.intern(label.into()).map(Symbol)
+    }
+
+    /// Appends a truth looked up before.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LabelId`] for a symbol that this truth never gave.
+    pub fn push_symbol(&mut self, truth: Option<Symbol>) -> Result<(), Error> {
+        let expected = self.interner.labels.len();
+        if let Some(found) = truth.map(|symbol| usize::from(symbol.0)).filter(|id| *id >= expected) {
+            return Err(Error::LabelId { row: self.ids.len() + 1, expected, found });
+        }
+        self.ids.push(truth.map_or(MISSING, |symbol| symbol.0));
         Ok(())
     }
 
@@ -293,7 +328,6 @@ impl Truth {
 struct Interner {
     labels: Vec<Label>,
     by_label: HashMap<(String, Written), u16>,
-    by_text: HashMap<String, u16>,
 }
 
 impl Interner {
@@ -308,15 +342,6 @@ impl Interner {
         let id = self.labels.len() as u16;
         self.by_label.insert(key, id);
         self.labels.push(label);
-        Ok(id)
-    }
-
-    fn intern_text(&mut self, text: &str) -> Result<u16, Error> {
-        if let Some(&id) = self.by_text.get(text) {
-            return Ok(id);
-        }
-        let id = self.intern(Label::from(text))?;
-        self.by_text.insert(text.to_owned(), id);
         Ok(id)
     }
 }

@@ -1,8 +1,8 @@
 //! What an audit says of a panel whose members are known, and what an explanation says of a decision.
 
 use spocc::{
-    AdaSpocc, Audit, Basis, Combiner, Counting, Evidence, Label, Level, Majority, Method, Model, Predictions,
-    Spocc, Truth, Verdict, Watch, clopper_pearson,
+    AdaSpocc, Audit, Basis, Combiner, Counting, Evidence, Exponent, Label, Level, Majority, Method, Model,
+    Predictions, Spocc, SpoccExponent, Truth, Verdict, Watch, clopper_pearson,
 };
 
 const CLASSES: [&str; 4] = ["a", "b", "c", "d"];
@@ -339,4 +339,38 @@ fn explanations_are_text_for_a_person() {
     }
     assert!(text.contains("exponent") && text.contains("change the decision"), "{text}");
     assert!(text.lines().all(|line| line == line.trim_end()), "{text}");
+}
+
+fn json<T: serde::Serialize>(report: &T) -> serde_json::Value {
+    serde_json::to_value(report).expect("reports are plain data")
+}
+
+#[test]
+fn reports_speak_json_in_the_words_of_every_face() {
+    let mut rows = Predictions::builder(["a", "b", "c"]).expect("three names");
+    let mut truth = Truth::default();
+    for t in 0..60i64 {
+        rows.push([Some(t % 2), Some(t % 2), (t % 3 > 0).then_some(1 - t % 2)]).expect("three answers");
+        truth.push(Some(t % 2)).expect("two labels");
+    }
+    let rows = rows.finish();
+    let evidence = Evidence::new(&rows, &truth).expect("rows");
+    let model = Spocc { exponent: SpoccExponent::Fixed(Exponent::MINIMUM) }.fit(&evidence).expect("rows");
+
+    let audit = json(&Audit::new(&evidence, Some(&model), &Watch::default()).expect("rows"));
+    assert_eq!(audit["classes"][1], serde_json::json!({"label": 1, "n_rows": 30.0}));
+    assert_eq!(
+        (&audit["classifiers"][1]["verdict"], &audit["classifiers"][1]["original"]),
+        (&"copy-of".into(), &"a".into())
+    );
+    assert_eq!(audit["classifiers"][0]["verdict"], "useful");
+
+    let explained = json(&model.align(&rows).expect("same names").explain(0).expect("a row"));
+    assert_eq!(explained["decision"]["label"], 0);
+    assert_eq!(explained["decision"]["basis"], "panel");
+    assert_eq!(explained["joins"][0]["exponent"], "inf");
+    assert_eq!(json(&model.fitted()), serde_json::json!({"exponent": "inf"}));
+    for method in Method::ALL {
+        assert_eq!(json(&method), method.to_string());
+    }
 }

@@ -6,6 +6,8 @@
 mod report;
 mod statistics;
 
+use serde::Serialize;
+
 use crate::{
     dendrogram::Dendrogram,
     dependence::{Dissimilarities, mutual_information},
@@ -34,12 +36,13 @@ const ENOUGH_ROWS: f64 = 10.0;
 const INFLUENCE_BUDGET: f64 = 2e10;
 
 /// What is known about a panel.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Audit {
     /// Number of labelled rows, or the sum of their weights.
     pub n_rows: f64,
     /// The classes and how often each was true.
+    #[serde(serialize_with = "as_objects")]
     pub classes: Vec<(Label, f64)>,
     /// One entry per classifier.
     pub classifiers: Vec<ClassifierAudit>,
@@ -47,13 +50,24 @@ pub struct Audit {
     pub panel: PanelAudit,
 }
 
+/// Pairs as objects: a reader of JSON should not have to know which of the two is the count.
+fn as_objects<S: serde::Serializer>(classes: &[(Label, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Class<'a> {
+        label: &'a Label,
+        n_rows: f64,
+    }
+    serializer.collect_seq(classes.iter().map(|(label, n_rows)| Class { label, n_rows: *n_rows }))
+}
+
 /// What is known about one classifier.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ClassifierAudit {
     /// Its name.
     pub name: String,
     /// What to make of it.
+    #[serde(flatten)]
     pub verdict: Verdict,
     /// Share of its answers that were right.
     pub accuracy: f64,
@@ -78,7 +92,8 @@ pub struct ClassifierAudit {
 }
 
 /// What to make of a classifier.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "verdict", content = "original", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Verdict {
     /// Its answers tell something about the truth.
@@ -112,7 +127,7 @@ impl std::fmt::Display for Verdict {
 }
 
 /// How a panel hangs together; what the evidence is not deep enough for is none.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PanelAudit {
     /// `exp(-mutual information)` of every pair, 1 less its dependence; needs pair counts.

@@ -41,11 +41,13 @@ pub(crate) use spocc::{Opinions, opinions_of};
 
 /// The methods, by the words that every face uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Method {
     /// Possibilistic fusion at one exponent.
     Spocc,
     /// Possibilistic fusion along a dendrogram, exponents and discounts fitted.
+    #[serde(rename = "adaspocc")]
     AdaSpocc,
     /// The most accurate classifier alone.
     Selection,
@@ -238,7 +240,8 @@ impl Kind {
 }
 
 /// The parameters a model was fitted with.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum Fitted {

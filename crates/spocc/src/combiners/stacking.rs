@@ -37,6 +37,7 @@ impl Default for Stacking {
 
 /// How answers become numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Inputs {
     /// One input per classifier and answer, 1 if it was given; silence gives none.

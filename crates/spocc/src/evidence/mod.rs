@@ -8,6 +8,8 @@
 
 mod check;
 mod counting;
+mod disclosure;
+mod grouped;
 mod pairs;
 mod relabel;
 mod tally;
@@ -24,11 +26,14 @@ use crate::{
 
 pub use counting::Counting;
 pub(crate) use counting::WEIGHT_BITS;
+pub use disclosure::Exposure;
+pub use grouped::Grouped;
 pub(crate) use pairs::{Pairs, map_tables, pair_index, weight as pattern_weight};
 pub(crate) use tally::Tally;
 
 /// How much of the rows the evidence keeps; each level holds what the ones before it hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Level {
     /// Class counts and one confusion table per classifier; its size does not depend on the rows.

@@ -175,6 +175,15 @@ impl Tally {
         Ok(found.sorted())
     }
 
+    /// Only the cells that occurred so often.
+    pub(crate) fn at_least(&self, min_count: u64) -> Self {
+        let mut kept = Appender::new(self.patterns.width());
+        for (row, class, count) in self.cells().filter(|cell| cell.2 >= min_count) {
+            kept.add(row, class, count).expect("the sum of one count");
+        }
+        kept.finish()
+    }
+
     pub(crate) fn check(&self, width: usize, n_labels: usize, n_classes: usize) -> Result<(), Error> {
         self.patterns.check(width, n_labels)?;
         let sizes = self.starts.len() == self.n_patterns() + 1 && self.classes.len() == self.counts.len();

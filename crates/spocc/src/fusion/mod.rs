@@ -12,16 +12,26 @@
 
 mod tree;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{error::Error, grid::Row, labels::MISSING};
 
 pub(crate) use tree::FusionTree;
 
 /// Exponent of a t-norm, from 1 (product: independent opinions) to infinity (minimum: copies count once).
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
-#[serde(try_from = "f64", into = "f64")]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Deserialize)]
+#[serde(try_from = "f64")]
 pub struct Exponent(f64);
+
+impl Serialize for Exponent {
+    /// As a number; in text such as JSON, which has no infinity, that one is the word `inf`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() && self.0.is_infinite() {
+            return serializer.serialize_str("inf");
+        }
+        serializer.serialize_f64(self.0)
+    }
+}
 
 impl Exponent {
     /// The product.

@@ -21,6 +21,7 @@ pub(crate) use trials::{Trials, fold_counts};
 
 /// On which rows a setting is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Tuning {
     /// On the very rows that were counted, with the grids of the paper's authors.

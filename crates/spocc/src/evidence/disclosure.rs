@@ -1,0 +1,171 @@
+//! Disclosure: what counts give away about single rows, and how to keep it back.
+
+use crate::{
+    error::Error,
+    evidence::{Evidence, Level},
+    watch::Watch,
+};
+
+/// Counts so small that they point at few rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Exposure {
+    /// How many counts are that small.
+    pub n_counts: u64,
+    /// How many rows they point at; in marginals a row is met once per classifier.
+    pub n_rows: u64,
+}
+
+impl Evidence {
+    /// The counts from 1 to below `min_count`: of a pattern with a truth in a tally, of an answer with a truth
+    /// in marginals.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Weighted`].
+    pub fn exposure(&self, min_count: u64) -> Result<Exposure, Error> {
+        if self.is_weighted() {
+            return Err(Error::Weighted { what: "exposure" });
+        }
+        let mut exposure = Exposure::default();
+        let mut add = |count: u64| {
+            if count > 0 && count < min_count {
+                exposure.n_counts += 1;
+                exposure.n_rows += count;
+            }
+        };
+        match &self.tally {
+            Some(tally) => tally.cells().for_each(|(_, _, count)| add(count)),
+            None => self.confusion.iter().for_each(|&count| add(count)),
+        }
+        Ok(exposure)
+    }
+
+    /// The evidence without anything that fewer than `min_count` rows share.
+    ///
+    /// Of a tally, rows whose pattern and truth are that rare are dropped altogether. Of marginals, classes that
+    /// are that rare are dropped, and small counts become silence: so many of them, always the smallest, that no
+    /// difference of published sums is a small count either.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Weighted`], [`Error::LevelTooLow`] for pair counts, [`Error::NoLabelledRows`] if nothing is left.
+    pub fn without_rare(&self, min_count: u64, watch: &Watch<'_>) -> Result<Self, Error> {
+        if self.is_weighted() {
+            return Err(Error::Weighted { what: "dropping rare patterns" });
+        }
+        let kept = match self.level() {
+            Level::Tally => self.tally_without_rare(min_count)?,
+            Level::Marginals => self.marginals_without_rare(min_count),
+            Level::Pairs => return Err(self.too_low("dropping rare patterns", Level::Tally)),
+        };
+        if kept.total() == 0 {
+            return Err(Error::NoLabelledRows);
+        }
+        kept.without_unseen_labels(watch)
+    }
+
+    fn tally_without_rare(&self, min_count: u64) -> Result<Self, Error> {
+        let tally = self.tally_for("dropping rare patterns")?.at_least(min_count);
+        let (s, l) = (self.n_labels(), self.n_classes());
+        let mut class_counts = vec![0; l];
+        let mut confusion = vec![0; self.confusion.len()];
+        for (row, class, count) in tally.cells() {
+            let i = usize::from(class);
+            class_counts[i] += count;
+            row.for_each(|k, j| confusion[(k * s + usize::from(j)) * l + i] += count);
+        }
+        Ok(Self { class_counts, confusion, tally: Some(tally), ..self.clone() })
+    }
+
+    fn marginals_without_rare(&self, min_count: u64) -> Self {
+        let (s, l) = (self.n_labels(), self.n_classes());
+        let is_small = |count: u64| count > 0 && count < min_count;
+        let mut kept = self.clone();
+        kept.class_counts.iter_mut().filter(|count| is_small(**count)).for_each(|count| *count = 0);
+        for k in 0..self.n_classifiers() {
+            for i in 0..l {
+                let at = |j: usize| (k * s + j) * l + i;
+                let mut counts: Vec<u64> = (0..s).map(|j| self.confusion[at(j)]).collect();
+                counts.iter_mut().filter(|count| is_small(**count)).for_each(|count| *count = 0);
+                let class = kept.class_counts[i];
+                // What is missing to the class is a published number too.
+                while is_small(class.saturating_sub(counts.iter().sum())) || class == 0 {
+                    let Some(least) = counts.iter_mut().filter(|count| **count > 0).min() else { break };
+                    *least = 0;
+                }
+                counts.into_iter().enumerate().for_each(|(j, count)| kept.confusion[at(j)] = count);
+            }
+        }
+        kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Counting, Label, Predictions, Truth};
+
+    fn evidence(level: Level) -> Evidence {
+        let mut rows = Predictions::builder(["a", "b"]).expect("two names");
+        let (mut truth, mut counts) = (Truth::default(), Vec::new());
+        for (a, b, class, count) in [
+            ("x", "x", "x", 6),
+            ("x", "y", "x", 2),
+            ("y", "y", "x", 1),
+            ("y", "y", "y", 5),
+            ("y", "z", "y", 1),
+            ("x", "x", "z", 2),
+        ] {
+            rows.push([Some(a), Some(b)]).expect("two answers");
+            truth.push(Some(class)).expect("few labels");
+            counts.push(count);
+        }
+        let options = Counting { level, counts: Some(&counts), ..Counting::default() };
+        Evidence::count(&rows.finish(), &truth, &options, &Watch::default()).expect("rows")
+    }
+
+    #[test]
+    fn rows_of_rare_patterns_are_gone_from_every_count() {
+        let whole = evidence(Level::Tally);
+        assert_eq!(whole.exposure(2).expect("whole counts"), Exposure { n_counts: 2, n_rows: 2 });
+        let kept = whole.without_rare(3, &Watch::default()).expect("two patterns stay");
+        assert_eq!((kept.n_rows(), kept.n_patterns()), (11.0, Some(2)));
+        assert_eq!(kept.exposure(3).expect("whole counts"), Exposure::default());
+        assert_eq!(kept.labels().all(), ["x", "y"].map(Label::from), "z is heard of no more");
+        kept.check().expect("a tally that adds up");
+        let none = whole.without_rare(7, &Watch::default());
+        assert_eq!(none.err(), Some(Error::NoLabelledRows));
+    }
+
+    #[test]
+    fn no_small_count_can_be_told_from_published_marginals() {
+        for min_count in 1..=9 {
+            let Ok(kept) = evidence(Level::Marginals).without_rare(min_count, &Watch::default()) else {
+                continue;
+            };
+            kept.check().expect("marginals of some rows");
+            let is_small = |count: u64| count > 0 && count < min_count;
+            for k in 0..2 {
+                for i in 0..kept.n_classes() {
+                    let counts: Vec<u64> = (0..kept.n_labels()).map(|j| kept.row(k, j as u16)[i]).collect();
+                    let silent = kept.class_counts()[i] - counts.iter().sum::<u64>();
+                    assert!(!counts.into_iter().chain([silent]).any(is_small), "{min_count}: {k} {i}");
+                }
+            }
+        }
+        let all = evidence(Level::Marginals).without_rare(1, &Watch::default()).expect("nothing is below 1");
+        assert!(all.has_counts_of(&evidence(Level::Marginals)));
+    }
+
+    #[test]
+    fn a_grouped_table_counts_to_the_same_tally() {
+        let whole = evidence(Level::Tally);
+        let grouped = whole.grouped().expect("a tally");
+        assert_eq!(grouped.counts.iter().sum::<u64>(), 17);
+        let options = Counting { counts: Some(&grouped.counts), ..Counting::default() };
+        let again = Evidence::count(&grouped.answers, &grouped.truth, &options, &Watch::default());
+        assert_eq!(again.expect("rows").to_bytes(), whole.to_bytes());
+        assert!(matches!(evidence(Level::Marginals).grouped(), Err(Error::LevelTooLow { .. })));
+    }
+}

@@ -1,0 +1,58 @@
+//! The tally as a table again: every pattern with every truth it met, and how often.
+
+use crate::{
+    error::Error,
+    evidence::{Evidence, Level},
+    grid::Grid,
+    predictions::{Predictions, Truth},
+};
+
+/// Rows as an SQL engine groups them: counting this table with its counts gives the same tally.
+///
+/// ```
+/// use spocc::{Evidence, Predictions, Truth};
+/// let mut rows = Predictions::builder(["ann", "bob"])?;
+/// for answers in [["cat", "dog"], ["dog", "dog"], ["cat", "dog"]] {
+///     rows.push(answers.map(Some))?;
+/// }
+/// let truth = Truth::new(["cat", "dog", "cat"].map(Some))?;
+/// let grouped = Evidence::new(&rows.finish(), &truth)?.grouped()?;
+/// assert_eq!(grouped.counts, [2, 1]);
+/// # Ok::<(), spocc::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Grouped {
+    /// The patterns, in ascending order; one that met several truths comes once for each.
+    pub answers: Predictions,
+    /// The truth of each.
+    pub truth: Truth,
+    /// How often each occurred.
+    pub counts: Vec<u64>,
+}
+
+impl Evidence {
+    /// The rows behind a tally, equal ones together.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LevelTooLow`] without a tally, [`Error::Weighted`].
+    pub fn grouped(&self) -> Result<Grouped, Error> {
+        self.require("a table of patterns", Level::Tally)?;
+        if self.is_weighted() {
+            return Err(Error::Weighted { what: "a table of patterns" });
+        }
+        let tally = self.tally_for("a table of patterns")?;
+        let mut patterns = Grid::empty(self.n_classifiers());
+        let (mut truths, mut counts) = (Vec::new(), Vec::new());
+        for (row, class, count) in tally.cells() {
+            patterns.push(row);
+            truths.push(class);
+            counts.push(count);
+        }
+        let answers =
+            Predictions::from_grid(self.classifiers.clone(), self.labels.all().to_vec(), patterns.settled());
+        let truth = Truth::from_ids(self.labels.classes().to_vec(), truths)?;
+        Ok(Grouped { answers, truth, counts })
+    }
+}
