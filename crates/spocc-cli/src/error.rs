@@ -1,6 +1,6 @@
 //! The one error type, and what of it reaches the user: one line with where, expected, found.
 
-use std::{fmt, io, path::Path};
+use std::{fmt, io, path::Path, sync::Arc};
 
 /// Everything that ends a command early.
 #[derive(Debug, thiserror::Error)]
@@ -32,28 +32,52 @@ pub(crate) enum Error {
         /// The system's words.
         source: io::Error,
     },
+    /// What is being written was not taken; whoever knows where it goes adds the place.
+    #[error(transparent)]
+    Writing(#[from] io::Error),
     /// Arguments that do not go together.
     #[error(transparent)]
     Usage(#[from] clap::Error),
 }
 
 /// A file, or a line of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    file: String,
-    line: Option<u64>,
+    file: Arc<str>,
+    at: At,
+}
+
+/// Where in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum At {
+    /// Nowhere in particular.
+    Whole,
+    /// This line of a text, from 1.
+    Line(u64),
+    /// This row of something that has no lines, from 1.
+    Row(u64),
 }
 
 impl Place {
     /// The whole file; `-` is standard input or output, as `stream` says.
     pub(crate) fn file(path: &Path, stream: &str) -> Self {
         let file = if path == Path::new("-") { stream.to_owned() } else { path.display().to_string() };
-        Self { file, line: None }
+        Self { file: file.into(), at: At::Whole }
     }
 
-    /// One line of it, counted from 1.
-    pub(crate) fn line(&self, line: u64) -> Self {
-        Self { line: Some(line), ..self.clone() }
+    /// Some place in it.
+    pub(crate) fn at(&self, at: At) -> Self {
+        Self { at, ..self.clone() }
+    }
+
+    /// The place so many lines or rows further on.
+    pub(crate) fn after(&self, n: usize) -> Self {
+        let at = match self.at {
+            At::Whole => At::Whole,
+            At::Line(line) => At::Line(line + n as u64),
+            At::Row(row) => At::Row(row + n as u64),
+        };
+        self.at(at)
     }
 
     /// Refuses what is here.
@@ -69,7 +93,8 @@ impl Place {
     /// Passes on what the system says about it, the frequent cases in our own words.
     pub(crate) fn io(&self, expected: &str, source: io::Error) -> Error {
         match source.kind() {
-            io::ErrorKind::NotFound => self.refused(expected, "none"),
+            io::ErrorKind::NotFound => self.refused(expected, "no such file"),
+            io::ErrorKind::StorageFull => self.refused("room to write", "a full disk"),
             io::ErrorKind::PermissionDenied => self.refused(expected, "no permission"),
             io::ErrorKind::IsADirectory => self.refused(expected, "a directory"),
             _ => Error::Io { place: self.clone(), source },
@@ -80,14 +105,19 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.file)?;
-        self.line.map_or(Ok(()), |line| write!(out, ": line {line}"))
+        match self.at {
+            At::Whole => Ok(()),
+            At::Line(line) => write!(out, ": line {line}"),
+            At::Row(row) => write!(out, ": row {row}"),
+        }
     }
 }
 
 impl Error {
     /// Whether the reader of our output went away.
     pub(crate) fn is_closed_pipe(&self) -> bool {
-        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+        let (Self::Io { source, .. } | Self::Writing(source)) = self else { return false };
+        source.kind() == io::ErrorKind::BrokenPipe
     }
 }
 
@@ -103,9 +133,12 @@ pub(crate) fn list<T: fmt::Display>(names: impl IntoIterator<Item = T>) -> Strin
 /// ` (did you mean ..?)` if some known name is close to `name`, else nothing.
 pub(crate) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a String>) -> String {
     let wanted = name.to_lowercase();
+    let length = wanted.chars().count();
+    // A name of one letter is near to every other.
+    let tolerated = (length / 3).max(1).min(length.saturating_sub(1));
     let near = |known: &'a String| {
         let distance = strsim::damerau_levenshtein(&wanted, &known.trim().to_lowercase());
-        (distance <= (wanted.chars().count() / 3).max(1)).then_some((distance, known))
+        (distance <= tolerated).then_some((distance, known))
     };
     let nearest = known.into_iter().filter_map(near).min_by_key(|(distance, _)| *distance);
     nearest.map_or_else(String::new, |(_, name)| format!(" (did you mean `{name}`?)"))

@@ -4,9 +4,14 @@
 //! here are files, words and manners.
 
 mod args;
-mod words;
 mod table;
+mod input;
+mod labelled;
+mod decided;
+mod compare;
+mod report;
 mod output;
+mod progress;
 mod example;
 mod commands;
 mod error;
@@ -20,12 +25,20 @@ use crate::{
     error::Error,
 };
 
+/// The exit code of a command that was interrupted: 128 and the number of the signal.
+const INTERRUPTED: i32 = 130;
+
 fn main() -> ExitCode {
-    let done = match Args::parse().command {
-        Command::Demo => commands::demo(),
-        Command::Fit(args) => commands::fit(&args),
-        Command::Predict(args) => commands::predict(&args),
-    };
+    let args = Args::parse();
+    progress::start();
+    // Fails only if someone else handles the signal; then nothing is lost but the cleaning up.
+    let _ = ctrlc::set_handler(|| {
+        progress::clear();
+        output::abandon();
+        std::process::exit(INTERRUPTED);
+    });
+    let done = run(&args);
+    progress::clear();
     match done {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read our output has had enough: that is no failure of ours.
@@ -38,7 +51,31 @@ fn main() -> ExitCode {
     }
 }
 
+fn run(args: &Args) -> Result<(), Error> {
+    if let Some(threads) = args.threads {
+        // Fails only if threads run already, and nothing has been computed yet.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
+    }
+    let watch = &progress::watch(args.memory);
+    match &args.command {
+        Command::Demo(args) => commands::demo(args, watch),
+        Command::Fit(args) => commands::fit(args, watch),
+        Command::Predict(args) => commands::predict(args, watch),
+        Command::Compare(args) => commands::compare(args, watch),
+        Command::Audit(args) => commands::audit(args, watch),
+        Command::Explain(args) => commands::explain(args),
+        Command::Append(args) => commands::append(args, watch),
+        Command::Tally(args) => commands::tally(args, watch),
+        Command::Merge(args) => commands::merge(args, watch),
+        Command::Inspect(args) => commands::inspect(args, watch),
+        Command::Sql(args) => commands::sql(args),
+        Command::Completions(args) => commands::completions(args),
+        Command::Man(args) => commands::man(args),
+    }
+}
+
 /// Tells the user something on standard error; if nobody listens there, so be it.
 fn tell(message: std::fmt::Arguments<'_>) {
+    progress::clear();
     let _ = writeln!(std::io::stderr().lock(), "{message}");
 }

@@ -4,12 +4,27 @@ use std::{
     fs,
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
 
 use crate::error::{Error, Place};
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 16;
+
+/// The file being written, which is not yet what its name will say.
+static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Removes what is half-written; for whoever ends the command from outside.
+pub(crate) fn abandon() {
+    let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(path) = &*unfinished {
+        // Nothing can be done about a file that will not go.
+        let _ = fs::remove_file(path);
+    }
+    // The lock is kept: nothing may be finished any more.
+    std::mem::forget(unfinished);
+}
 
 /// What `-o` names.
 #[derive(Debug)]
@@ -63,16 +78,32 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`], [`Error::Refused`].
-    pub(crate) fn write(&self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+    /// Those of `content`; [`Error::Io`], [`Error::Refused`].
+    pub(crate) fn write<T>(
+        &self,
+        content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let written = match &self.kind {
-            Kind::Standard => into(io::stdout().lock(), content),
+            Kind::Standard => into(io::stdout(), content),
             Kind::Stream(path) => {
-                fs::File::options().write(true).open(path).and_then(|stream| into(stream, content))
+                let stream = fs::File::options().write(true).open(path);
+                stream.map_err(Error::Writing).and_then(|stream| into(stream, content))
             }
             Kind::File { path, directory } => replace(path, directory, content),
         };
-        written.map_err(|source| self.place.io("permission to write", source))
+        written.map_err(|error| match error {
+            Error::Writing(source) => self.place.io("permission to write", source),
+            other => other,
+        })
+    }
+
+    /// Writes these bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], [`Error::Refused`].
+    pub(crate) fn write_all(&self, bytes: &[u8]) -> Result<(), Error> {
+        self.write(|out| Ok(out.write_all(bytes)?))
     }
 }
 
@@ -82,17 +113,21 @@ impl std::fmt::Display for Output {
     }
 }
 
-fn into(to: impl Write, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn into<T>(
+    to: impl Write + Send,
+    content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>,
+) -> Result<T, Error> {
     let mut to = BufWriter::with_capacity(BUFFER, to);
-    content(&mut to)?;
-    to.flush()
+    let value = content(&mut to)?;
+    to.flush()?;
+    Ok(value)
 }
 
-fn replace(
+fn replace<T>(
     path: &Path,
     directory: &Path,
-    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
+    content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>,
+) -> Result<T, Error> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".spocc-");
     #[cfg(unix)]
@@ -101,11 +136,19 @@ fn replace(
         // As any new file: the user's mask takes away what it should.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let mut part = builder.tempfile_in(directory)?;
-    into(part.as_file_mut(), content)?;
+    let mut part = {
+        // Made and noted in one go: an interruption finds either no file or its name.
+        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        let part = builder.tempfile_in(directory)?;
+        *unfinished = Some(part.path().to_owned());
+        part
+    };
+    let value = into(part.as_file_mut(), content)?;
     part.as_file().sync_all()?;
-    part.persist(path)?;
-    Ok(())
+    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    part.persist(path).map_err(|error| error.error)?;
+    *unfinished = None;
+    Ok(value)
 }
 
 #[cfg(test)]
@@ -120,13 +163,13 @@ mod tests {
         let output = Output::new(&path).expect("an existing directory");
         let failed = output.write(|out| {
             out.write_all(&vec![b'x'; 3 * BUFFER])?;
-            Err(io::Error::other("the disk is full"))
+            Err::<(), _>(Error::Writing(io::Error::other("the disk is full")))
         });
         assert!(failed.is_err_and(|error| error.to_string().ends_with("kept: the disk is full")));
         assert_eq!(fs::read(&path).expect("still there"), b"before");
         assert_eq!(fs::read_dir(directory.path()).expect("a directory").count(), 1, "nothing half-written");
 
-        output.write(|out| out.write_all(b"after")).expect("room for five bytes");
+        output.write_all(b"after").expect("room for five bytes");
         assert_eq!(fs::read(&path).expect("still there"), b"after");
     }
 }

@@ -21,9 +21,9 @@ const HELD_OUT: usize = 4000;
 /// # Errors
 ///
 /// [`Error::Io`] if standard output does not take it.
-pub(crate) fn demo() -> Result<(), Error> {
+pub(crate) fn demo(_: &crate::args::DemoArgs, _: &Watch<'_>) -> Result<(), Error> {
     let text = screens().map_err(|error| Place::file(Path::new("demo"), "").engine(error))?;
-    Output::new(Path::new("-"))?.write(|out| out.write_all(text.as_bytes()))
+    Output::new(Path::new("-"))?.write_all(text.as_bytes())
 }
 
 fn screens() -> Result<String, EngineError> {

@@ -1,17 +1,25 @@
 //! The commands, one file each.
 
+mod append;
+mod audit;
+mod compare;
 mod demo;
+mod explain;
 mod fit;
+mod inspect;
+mod manual;
 mod predict;
+mod sql;
+mod tally;
 
+pub(crate) use append::append;
+pub(crate) use audit::audit;
+pub(crate) use compare::compare;
 pub(crate) use demo::demo;
+pub(crate) use explain::explain;
 pub(crate) use fit::fit;
+pub(crate) use inspect::inspect;
+pub(crate) use manual::{completions, man};
 pub(crate) use predict::predict;
-
-/// Lets the engine use so many threads.
-fn limit_threads(threads: Option<u16>) {
-    if let Some(threads) = threads {
-        // Fails only if threads run already, and nothing has been computed yet.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
-    }
-}
+pub(crate) use sql::sql;
+pub(crate) use tally::{merge, tally};

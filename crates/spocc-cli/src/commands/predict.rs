@@ -1,22 +1,22 @@
 //! `spocc predict`: a model decides the rows of a table.
 
-use std::{
-    fs,
-    io::{self, Write},
-    path::Path,
-};
+use std::collections::BTreeMap;
 
-use spocc::{Aligned, Decision, Decisions, Label, Model, Watch};
+use spocc::{Decisions, Model, Predictions, Unseen, Watch};
 
 use crate::{
-    args::PredictArgs,
-    commands::limit_threads,
+    args::{Column, PredictArgs},
+    decided::{Block, Heading, Shape, Sheet},
     error::{Error, Place, list, suggestion},
+    input::Input,
+    labelled::{LongTable, Who, rows},
     output::Output,
-    table::{Answers, Na, Table},
+    table::{Answers, Lines, Table},
     tell,
-    words::Column,
 };
+
+/// Rows decided at a time.
+const PIECE: usize = 1 << 18;
 
 /// Unseen answers told one by one.
 const SHOWN: usize = 8;
@@ -25,59 +25,41 @@ const SHOWN: usize = 8;
 ///
 /// # Errors
 ///
-/// [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
-pub(crate) fn predict(args: &PredictArgs) -> Result<(), Error> {
+/// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
+pub(crate) fn predict(args: &PredictArgs, watch: &Watch<'_>) -> Result<(), Error> {
     args.refuse_repeats()?;
+    let shape = Shape::new(args.format, &args.output)?;
     let output = Output::new(&args.output)?;
-    limit_threads(args.threads);
-    let model = read_model(&args.model)?;
-
-    let mut table = Table::open(&args.table)?;
-    let ids = args.id.as_ref().map_or(&[][..], |names| &names.0);
-    let id_columns = table.columns(ids)?;
-    let columns = columns_of(&model, &table)?;
-    let mut answers = Answers::new(&table, columns, Na(&args.na.0))?;
-    // All ids, row after row.
-    let mut copied = csv::ByteRecord::new();
-    while table.next()? {
-        answers.push(&table)?;
-        for &column in &id_columns {
-            copied.push_field(table.text(column)?.as_bytes());
+    let (_, model) = Input::model(&args.model)?;
+    let mut source = Source::open(args, &model)?;
+    let ids = source.ids.clone();
+    // The first rows are decided before anything is written: most mistakes show there.
+    let mut clerk = Clerk { model: &model, args, watch, summary: Summary::default() };
+    let first = source.next(&model)?;
+    let decided = first.as_ref().map(|piece| clerk.decide(piece)).transpose()?;
+    let heading = Heading {
+        ids: &ids,
+        #[cfg(feature = "arrow")]
+        id_types: source.id_types(),
+        columns: &args.columns,
+        classes: model.classes(),
+    };
+    let work = |sheet: &mut dyn Sheet| {
+        let (mut piece, mut decided) = (first, decided);
+        while let (Some(rows), Some(done)) = (piece, decided) {
+            clerk.write(&rows, &done, sheet)?;
+            piece = source.next(&model)?;
+            decided = piece.as_ref().map(|piece| clerk.decide(piece)).transpose()?;
         }
-    }
-    let (answers, lines) = answers.finish();
-    let blame = |error| lines.blame(table.place(), error);
-    let mut aligned = model.align(&answers).map_err(blame)?;
-    if args.strict {
-        aligned = aligned.strict().map_err(blame)?;
-    }
-    let decisions = aligned.decide_all(&Watch::default()).map_err(blame)?;
-
-    let report =
-        Report { ids, copied: &copied, columns: &args.columns, aligned: &aligned, decisions: &decisions };
-    output.write(|out| report.write(model.classes(), out).map_err(io_error))?;
-    summarise(&model, &decisions);
+        Ok(clerk.summary)
+    };
+    let summary = output.write(|out| shape.write(out, &heading, work))?;
+    summary.tell(&model);
     Ok(())
 }
 
-fn read_model(path: &Path) -> Result<Model, Error> {
-    let place = Place::file(path, "-");
-    let bytes = fs::read(path).map_err(|source| place.io("a model file", source))?;
-    Model::from_bytes(&bytes).map_err(|error| match error {
-        spocc::Error::NotOurs { .. } => {
-            let found = match std::str::from_utf8(&bytes) {
-                Ok("") => "an empty file",
-                Ok(_) => "a text (is it the table? the model comes first)",
-                Err(_) => "something else",
-            };
-            place.refused("a model written by `spocc fit`", found)
-        }
-        other => place.engine(other),
-    })
-}
-
-/// The columns of the model's classifiers.
-fn columns_of(model: &Model, table: &Table) -> Result<Vec<usize>, Error> {
+/// The classifiers' columns, by name.
+pub(super) fn columns_of(model: &Model, table: &Table) -> Result<Vec<usize>, Error> {
     let missing: Vec<&String> = model.classifiers().iter().filter(|name| !table.has(name)).collect();
     let Some(first) = missing.first() else { return table.columns(model.classifiers()) };
     let expected = format!("a column for each of the model's {} classifiers", model.classifiers().len());
@@ -87,109 +69,148 @@ fn columns_of(model: &Model, table: &Table) -> Result<Vec<usize>, Error> {
     } else {
         format!("no {}{near}", list(&missing))
     };
-    Err(table.place().line(1).refused(expected, found))
+    Err(table.beginning().refused(expected, found))
 }
 
-fn summarise(model: &Model, decisions: &Decisions) {
-    let n = decisions.rulings().len();
-    let rows = if n == 1 { "row" } else { "rows" };
-    tell(format_args!(
-        "decided {n} {rows} by {}: {} tied, {} by the prior alone",
-        model.method(),
-        decisions.n_ties(),
-        decisions.n_prior()
-    ));
-    for unseen in decisions.unseen().iter().take(SHOWN) {
-        tell(format_args!(
-            "note: `{}` said `{}` in {} of them, which the model never met: taken for silence",
-            unseen.classifier, unseen.label, unseen.n_rows
-        ));
+/// Rows to decide.
+struct Piece {
+    ids: Vec<Vec<Option<String>>>,
+    answers: Predictions,
+    lines: Lines,
+    place: Place,
+}
+
+/// Where rows come from, a piece at a time.
+struct Source {
+    ids: Vec<String>,
+    kind: Kind,
+}
+
+enum Kind {
+    Wide { table: Table, ids: Vec<usize>, columns: Vec<usize>, is_done: bool },
+    Long(Option<Piece>),
+}
+
+impl Source {
+    fn open(args: &PredictArgs, model: &Model) -> Result<Self, Error> {
+        let mut table = Table::open(&args.input, &args.table.reading())?;
+        if let Some(long) = &args.table.long {
+            let place = table.place().clone();
+            let who = Who::Only(model.classifiers());
+            let read = LongTable::read(table, long, args.table.repeats, &who, None)?;
+            let items = read.items.into_iter().map(Some).collect();
+            let piece = Piece { ids: vec![items], answers: read.answers, lines: read.lines, place };
+            return Ok(Self { ids: vec![long.item.clone()], kind: Kind::Long(Some(piece)) });
+        }
+        let names = args.id.as_ref().map_or(Vec::new(), |names| names.0.clone());
+        let ids = table.columns(&names)?;
+        let columns = columns_of(model, &table)?;
+        table.ask_only(ids.iter().chain(&columns).copied())?;
+        Ok(Self { ids: names, kind: Kind::Wide { table, ids, columns, is_done: false } })
     }
-    if let more @ 1.. = decisions.unseen().len().saturating_sub(SHOWN) {
-        tell(format_args!("note: and {more} more such answers"));
+
+    /// The types of the ids, to be written again.
+    #[cfg(feature = "arrow")]
+    fn id_types(&self) -> Vec<crate::table::ArrowType> {
+        match &self.kind {
+            Kind::Wide { table, ids, .. } => ids.iter().map(|&column| table.arrow_type(column)).collect(),
+            Kind::Long(_) => vec![crate::table::ArrowType::Utf8],
+        }
     }
-}
 
-/// Decided rows on their way out.
-struct Report<'a> {
-    ids: &'a [String],
-    copied: &'a csv::ByteRecord,
-    columns: &'a [Column],
-    aligned: &'a Aligned<'a>,
-    decisions: &'a Decisions,
-}
-
-/// Rows decided in full at a time.
-const BLOCK: usize = 1 << 16;
-
-impl Report<'_> {
-    fn write(&self, classes: &[Label], out: &mut dyn Write) -> csv::Result<()> {
-        let mut out = csv::Writer::from_writer(out);
-        self.ids.iter().try_for_each(|name| out.write_field(name))?;
-        out.write_field("decision")?;
-        for column in self.columns {
-            match column {
-                Column::Decision => {}
-                Column::Margin => out.write_field("margin")?,
-                Column::Possibility => {
-                    classes.iter().try_for_each(|class| out.write_field(format!("possibility:{class}")))?;
-                }
-                Column::Ties => out.write_field("ties")?,
-                Column::Answered => out.write_field("answered")?,
+    fn next(&mut self, _: &Model) -> Result<Option<Piece>, Error> {
+        let (table, ids, columns, is_done) = match &mut self.kind {
+            Kind::Long(piece) => return Ok(piece.take()),
+            Kind::Wide { table, ids, columns, is_done } => (table, ids, columns, is_done),
+        };
+        let mut answers = Answers::new(table, columns.clone())?;
+        let mut copied = vec![Vec::new(); ids.len()];
+        while !*is_done && answers.n_rows() < PIECE {
+            if !table.next()? {
+                *is_done = true;
+                break;
+            }
+            answers.push(table)?;
+            for (cells, &column) in copied.iter_mut().zip(&*ids) {
+                let there = table.cell(column).is_some();
+                cells.push(there.then(|| table.text(column).map(str::to_owned)).transpose()?);
             }
         }
-        out.write_record(None::<&[u8]>)?;
+        let (answers, lines) = answers.finish();
+        let place = table.place().clone();
+        Ok((answers.n_rows() > 0).then_some(Piece { ids: copied, answers, lines, place }))
+    }
+}
 
-        let texts: Vec<String> = classes.iter().map(ToString::to_string).collect();
+/// Decides pieces and writes them down.
+struct Clerk<'a> {
+    model: &'a Model,
+    args: &'a PredictArgs,
+    watch: &'a Watch<'a>,
+    summary: Summary,
+}
+
+impl Clerk<'_> {
+    fn decide(&mut self, piece: &Piece) -> Result<Decisions, Error> {
+        let blame = |error| piece.lines.blame(&piece.place, error);
+        let mut aligned = self.model.align(&piece.answers).map_err(blame)?;
+        if self.args.strict {
+            aligned = aligned.strict().map_err(blame)?;
+        }
+        let decisions = aligned.decide_all(self.watch).map_err(blame)?;
+        self.summary.add(&decisions);
+        Ok(decisions)
+    }
+
+    fn write(&self, piece: &Piece, decisions: &Decisions, sheet: &mut dyn Sheet) -> Result<(), Error> {
         // Decisions in full cost more than labels alone: they are made only for what needs them.
-        let in_full = self.columns.iter().any(|column| *column != Column::Decision);
-        let mut ids = self.copied.iter();
-        let mut start = 0;
-        for block in self.decisions.rulings().chunks(BLOCK) {
-            let rows = if in_full { start..start + block.len() } else { 0..0 };
-            let decisions = self.aligned.decide_rows(rows).map_err(io::Error::other)?;
-            for (at, ruling) in block.iter().enumerate() {
-                ids.by_ref().take(self.ids.len()).try_for_each(|id| out.write_field(id))?;
-                out.write_field(&texts[usize::from(ruling.class)])?;
-                if let Some(decision) = decisions.get(at) {
-                    self.columns.iter().try_for_each(|column| cells(*column, decision, &texts, &mut out))?;
-                }
-                out.write_record(None::<&[u8]>)?;
-            }
-            start += block.len();
-        }
-        Ok(out.flush()?)
+        let in_full = self.args.columns.iter().any(|column| *column != Column::Decision);
+        let n = decisions.rulings().len();
+        let full = if in_full {
+            let blame = |error| piece.lines.blame(&piece.place, error);
+            self.model.align(&piece.answers).and_then(|aligned| aligned.decide_rows(0..n)).map_err(blame)?
+        } else {
+            Vec::new()
+        };
+        Ok(sheet.write(&Block { ids: &piece.ids, rulings: decisions.rulings(), decisions: &full })?)
     }
 }
 
-/// What the system said when a table could not be written.
-fn io_error(error: csv::Error) -> io::Error {
-    match error.into_kind() {
-        csv::ErrorKind::Io(source) => source,
-        other => io::Error::other(format!("{other:?}")),
-    }
+/// How it went.
+#[derive(Default)]
+struct Summary {
+    n_rows: usize,
+    n_ties: usize,
+    n_prior: usize,
+    /// Rows with each unseen answer, by classifier and label.
+    unseen: BTreeMap<(String, String), usize>,
 }
 
-fn cells<W: Write>(
-    column: Column,
-    decision: &Decision,
-    classes: &[String],
-    out: &mut csv::Writer<W>,
-) -> csv::Result<()> {
-    // The debug form of a float is the shortest that reads back as the same number, small ones included.
-    match column {
-        Column::Decision => Ok(()),
-        Column::Margin => out.write_field(format!("{:?}", decision.margin)),
-        Column::Possibility => decision
-            .possibility
-            .degrees()
-            .iter()
-            .try_for_each(|degree| out.write_field(format!("{degree:?}"))),
-        Column::Ties if decision.is_tie() => {
-            let tied: Vec<&str> = decision.ties.iter().map(|&class| classes[class].as_str()).collect();
-            out.write_field(tied.join("|"))
+impl Summary {
+    fn add(&mut self, decisions: &Decisions) {
+        self.n_rows += decisions.rulings().len();
+        self.n_ties += decisions.n_ties();
+        self.n_prior += decisions.n_prior();
+        for Unseen { classifier, label, n_rows, .. } in decisions.unseen() {
+            *self.unseen.entry((classifier.clone(), label.to_string())).or_default() += n_rows;
         }
-        Column::Ties => out.write_field(""),
-        Column::Answered => out.write_field(decision.answered.to_string()),
+    }
+
+    fn tell(&self, model: &Model) {
+        tell(format_args!(
+            "decided {} by {}: {} tied, {} by the prior alone",
+            rows(self.n_rows as u64),
+            model.method(),
+            self.n_ties,
+            self.n_prior
+        ));
+        for ((classifier, label), n) in self.unseen.iter().take(SHOWN) {
+            tell(format_args!(
+                "note: `{classifier}` said `{label}` in {n} of them, which the model never met: taken for silence"
+            ));
+        }
+        if let more @ 1.. = self.unseen.len().saturating_sub(SHOWN) {
+            tell(format_args!("note: and {more} more such answers"));
+        }
     }
 }

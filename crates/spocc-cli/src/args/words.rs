@@ -2,7 +2,10 @@
 
 use std::{fmt::Display, str::FromStr};
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{
+    ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 use spocc::{Exponent, Method, SpoccExponent, Tuning};
 
 /// What can be written about a decided row.
@@ -28,6 +31,27 @@ impl Column {
     pub(crate) fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, column)| *column == self).map_or("", |(name, _)| name)
     }
+}
+
+/// How decided rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Text with commas
+    Csv,
+    /// Parquet, in builds with the feature `arrow`
+    Parquet,
+    /// One JSON array, an object per line
+    Json,
+}
+
+/// Whose SQL is spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Dialect {
+    Duckdb,
+    Snowflake,
+    Bigquery,
+    Spark,
+    Postgres,
 }
 
 /// Names separated by commas; one that holds a comma is quoted as in CSV.
@@ -83,6 +107,32 @@ fn description(method: Method) -> &'static str {
     }
 }
 
+/// One character, or the name of one that is hard to type.
+pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(*byte),
+        _ => Err("expected one ASCII character other than a quote, or `tab`".to_owned()),
+    }
+}
+
+/// A number of bytes, with K, M, G or T for powers of 1024.
+pub(crate) fn memory(text: &str) -> Result<u64, String> {
+    const EXPECTED: &str = "expected a size such as 512M or 16G";
+    let unit = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, unit) = text.split_at(unit);
+    let power = match unit.to_ascii_uppercase().trim_end_matches('B').trim_end_matches('I') {
+        "" => 0,
+        "K" => 1,
+        "M" => 2,
+        "G" => 3,
+        "T" => 4,
+        _ => return Err(EXPECTED.to_owned()),
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << (10 * power)));
+    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| EXPECTED.to_owned())
+}
+
 /// A number from 1, `inf` or `tuned`.
 pub(crate) fn exponent(text: &str) -> Result<SpoccExponent, String> {
     const EXPECTED: &str = "expected a number from 1, `inf` or `tuned`";
@@ -103,6 +153,22 @@ mod tests {
         assert_eq!(names("a,b c,d"), ["a", "b c", "d"]);
         assert_eq!(names("\"Smith, J.\",ann"), ["Smith, J.", "ann"]);
         assert_eq!(names(""), [""]);
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!([memory("7"), memory("512M"), memory("2GiB")], [Ok(7), Ok(512 << 20), Ok(2 << 30)]);
+        for bad in ["", "G", "-1", "1.5G", "1X", "0", "99999999999T"] {
+            assert!(memory(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn delimiters_are_single_characters() {
+        assert_eq!([delimiter("tab"), delimiter("\\t"), delimiter(";")], [Ok(b'\t'), Ok(b'\t'), Ok(b';')]);
+        for bad in ["", ",,", "\"", "\n", "é"] {
+            assert!(delimiter(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -1,0 +1,137 @@
+//! Options that choose a method and its settings.
+
+use clap::error::ErrorKind;
+use spocc::{
+    AdaSpocc, Combiner, ExpVote, Inputs, Method, Missing, Options, Spocc, SpoccExponent, Stacking, TieBreak,
+    Tuning,
+};
+
+use crate::args::{
+    usage,
+    words::{exponent, methods, words},
+};
+
+/// A method and its settings.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Method")]
+pub(crate) struct MethodArgs {
+    /// How to combine the answers
+    #[arg(long, value_parser = methods(), default_value_t = Method::AdaSpocc)]
+    pub(crate) method: Method,
+
+    /// On which rows settings are judged [default: leave-one-out; k-fold for stacking]
+    #[arg(long, value_parser = words([Tuning::Resubstitution, Tuning::LeaveOneOut, Tuning::KFold(Tuning::FOLDS)]))]
+    pub(crate) tuning: Option<Tuning>,
+
+    /// How answers enter stacking: a column per answer, or its number [default: one-hot]
+    #[arg(long, value_parser = words([Inputs::OneHot, Inputs::Ordinal]))]
+    pub(crate) inputs: Option<Inputs>,
+
+    /// Exponent of spocc: from 1 (independent judges) to `inf` (copies), or `tuned` [default: 5]
+    #[arg(long, value_name = "X", value_parser = exponent)]
+    pub(crate) exponent: Option<SpoccExponent>,
+}
+
+/// Choices that all methods share.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Method")]
+pub(crate) struct OptionArgs {
+    /// Which of several equally good classes to decide
+    #[arg(long, value_parser = words([TieBreak::First, TieBreak::Random(0)]), default_value_t = TieBreak::First)]
+    pub(crate) ties: TieBreak,
+
+    /// What an empty cell means: nothing was asked, or silence is an answer
+    #[arg(long, value_parser = words([Missing::Silent, Missing::Symbol]), default_value_t = Missing::Silent)]
+    pub(crate) missing: Missing,
+
+    /// Seed of whatever is drawn at random [default: 0]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+}
+
+impl OptionArgs {
+    /// The choices as the engine takes them.
+    pub(crate) fn options(&self) -> Options {
+        let ties = match self.ties {
+            TieBreak::Random(_) => TieBreak::Random(self.seed()),
+            other => other,
+        };
+        Options { missing: self.missing, ties }
+    }
+
+    /// The seed given, or 0.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed.unwrap_or(0)
+    }
+
+    /// Refuses a seed where nothing is drawn.
+    ///
+    /// # Errors
+    ///
+    /// A usage error.
+    pub(crate) fn refuse_unused_seed(&self, command: &str) -> Result<(), clap::Error> {
+        if self.seed.is_some() && self.ties == TieBreak::First {
+            let message = "--seed is only used by --ties random";
+            return Err(usage(command, ErrorKind::ArgumentConflict, message));
+        }
+        Ok(())
+    }
+}
+
+impl MethodArgs {
+    /// The method with its settings.
+    ///
+    /// # Errors
+    ///
+    /// A usage error for an option that the method does not use.
+    pub(crate) fn combiner(&self) -> Result<Box<dyn Combiner>, clap::Error> {
+        self.refuse_unused()?;
+        let tuned = |default: Tuning| self.tuning.unwrap_or(default);
+        Ok(match self.method {
+            Method::Spocc => {
+                let exponent = match self.exponent.unwrap_or_default() {
+                    SpoccExponent::Tuned(default) => SpoccExponent::Tuned(tuned(default)),
+                    fixed => fixed,
+                };
+                Box::new(Spocc { exponent })
+            }
+            Method::AdaSpocc => Box::new(AdaSpocc { tuning: tuned(AdaSpocc::default().tuning) }),
+            Method::ExpVote => Box::new(ExpVote { tuning: tuned(ExpVote::default().tuning) }),
+            Method::Stacking => {
+                let default = Stacking::default();
+                let inputs = self.inputs.unwrap_or(default.inputs);
+                Box::new(Stacking { inputs, tuning: tuned(default.tuning) })
+            }
+            other => other.combiner(),
+        })
+    }
+
+    fn refuse_unused(&self) -> Result<(), clap::Error> {
+        let method = self.method;
+        let tunes = match method {
+            Method::Spocc => matches!(self.exponent, Some(SpoccExponent::Tuned(_))),
+            _ => matches!(method, Method::AdaSpocc | Method::ExpVote | Method::Stacking),
+        };
+        let unused = [
+            ("--exponent", self.exponent.is_some(), method == Method::Spocc, "spocc"),
+            ("--inputs", self.inputs.is_some(), method == Method::Stacking, "stacking"),
+            (
+                "--tuning",
+                self.tuning.is_some(),
+                tunes,
+                "adaspocc, exp-vote, stacking and spocc with --exponent tuned",
+            ),
+        ];
+        for (option, given, used, by) in unused {
+            if given && !used {
+                let message = format!("{option} is not used by --method {method}, only by {by}");
+                return Err(usage("fit", ErrorKind::ArgumentConflict, &message));
+            }
+        }
+        if method == Method::Stacking && self.tuning == Some(Tuning::LeaveOneOut) {
+            let message = "--method stacking takes --tuning k-fold or resubstitution, not leave-one-out";
+            return Err(usage("fit", ErrorKind::ArgumentConflict, message));
+        }
+        Ok(())
+    }
+}

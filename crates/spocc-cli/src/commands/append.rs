@@ -1,0 +1,37 @@
+//! `spocc append`: one more classifier joins a model.
+
+use spocc::{Level, Watch};
+
+use crate::{args::AppendArgs, error::Error, input::Input, labelled::Labelled, output::Output, tell};
+
+/// Adds one classifier to a model and writes the grown model.
+///
+/// # Errors
+///
+/// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
+pub(crate) fn append(args: &AppendArgs, watch: &Watch<'_>) -> Result<(), Error> {
+    let output = Output::new(&args.output)?;
+    let (place, model) = Input::model(&args.model)?;
+    if model.classifiers().contains(&args.name) {
+        let found = format!("`{}`, which is one of its own", args.name);
+        return Err(place.refused("the name of a classifier that the model does not know", found));
+    }
+    let level = model.evidence().map_or(Level::Tally, spocc::Evidence::level);
+    let labelled = Labelled::read(&args.input, &args.panel, "append", level, watch)?;
+    let engine = |error| labelled.place.engine(error);
+    let everyone: Vec<&String> = model.classifiers().iter().chain([&args.name]).collect();
+    let evidence = labelled.evidence.select(&everyone, watch).map_err(engine)?;
+    let grown = model.append(&evidence, watch).map_err(|error| match error {
+        // What the model lacks is said of the model, the rest of the rows.
+        spocc::Error::CannotAppend { expected, found } if found.contains("counts") => {
+            labelled.place.refused(expected, found)
+        }
+        other => place.engine(other),
+    })?;
+    let bytes = grown.to_bytes();
+    output.write_all(&bytes)?;
+    tell(format_args!("added `{}`: {} classifiers now", args.name, grown.classifiers().len()));
+    labelled.tell_notes();
+    tell(format_args!("wrote {output} ({} bytes)", bytes.len()));
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! `spocc audit`: who in a panel is worth listening to.
+
+use spocc::{AdaSpocc, Audit, Evidence, Level, Model, Options, Watch};
+
+use crate::{
+    args::AuditArgs,
+    error::{Error, Place},
+    input::Input,
+    labelled::Labelled,
+    report,
+};
+
+/// Audits the panel behind a table, a tally or a model.
+///
+/// # Errors
+///
+/// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
+pub(crate) fn audit(args: &AuditArgs, watch: &Watch<'_>) -> Result<(), Error> {
+    args.panel.refuse_double_use("audit")?;
+    let (audit, notes) = match Input::open(&args.input, &args.panel.table.reading())? {
+        Input::Model(place, model) => (of_model(&place, &model, args, watch)?, None),
+        Input::Tally(place, evidence) => {
+            let labelled = Labelled::of_tally(place, &evidence, &args.panel, "audit", watch)?;
+            (of_evidence(&labelled.place, &labelled.evidence, watch)?, None)
+        }
+        Input::Table(table) => {
+            let labelled = Labelled::count(table, &args.panel, "audit", Level::Tally, watch)?;
+            (of_evidence(&labelled.place, &labelled.evidence, watch)?, Some(labelled))
+        }
+    };
+    crate::progress::clear();
+    report::print(args.json, &audit, || report::audit(&audit))?;
+    if let Some(labelled) = notes {
+        labelled.tell_notes();
+    }
+    Ok(())
+}
+
+fn of_model(place: &Place, model: &Model, args: &AuditArgs, watch: &Watch<'_>) -> Result<Audit, Error> {
+    args.panel.refuse_columns("audit", "a model")?;
+    let Some(evidence) = model.evidence() else {
+        return Err(place.refused("a model that holds its counts", "a slim one"));
+    };
+    Audit::new(evidence, Some(model), watch).map_err(|error| place.engine(error))
+}
+
+/// An audit with everyone's influence on adaspocc, where there are counts enough to fit it.
+fn of_evidence(place: &Place, evidence: &Evidence, watch: &Watch<'_>) -> Result<Audit, Error> {
+    let engine = |error| place.engine(error);
+    let fit = || Model::fit(&AdaSpocc::default(), evidence, &Options::default(), watch);
+    let model = match evidence.level() {
+        Level::Tally => match fit() {
+            Ok(model) => Some(model),
+            // A panel too large to fit can be audited all the same.
+            Err(spocc::Error::MemoryLimit { .. }) => None,
+            Err(error) => return Err(engine(error)),
+        },
+        _ => None,
+    };
+    Audit::new(evidence, model.as_ref(), watch).map_err(engine)
+}

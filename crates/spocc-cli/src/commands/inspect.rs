@@ -1,0 +1,339 @@
+//! `spocc inspect`: what is in a file, and what it gives away.
+
+use std::{collections::HashSet, fmt, path::Path};
+
+use serde::Serialize;
+use spocc::{Evidence, Exposure, Fitted, Label, Level, Method, Missing, Model, TieBreak, Watch};
+
+use crate::{
+    args::InspectArgs,
+    error::{Error, list},
+    input::Input,
+    labelled::{Labelled, rows},
+    report,
+    table::Table,
+};
+
+/// Counts below these are what a reader of a tally might ask about.
+const SMALL: [u64; 3] = [2, 5, 10];
+
+/// Different cells that are told apart in a column.
+const DIFFERENT: usize = 10_000;
+
+/// Cells of a column that are shown.
+const SHOWN: usize = 4;
+
+/// What a file is.
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+enum Inspection {
+    Model(Box<ModelFacts>),
+    Tally(TallyFacts),
+    Table(TableFacts),
+}
+
+#[derive(Serialize)]
+struct ModelFacts {
+    method: Method,
+    missing: Missing,
+    ties: TieBreak,
+    classifiers: Vec<String>,
+    classes: Vec<Label>,
+    fitted: Fitted,
+    /// What it holds of its rows; none if it is slim.
+    evidence: Option<TallyFacts>,
+}
+
+#[derive(Serialize)]
+struct TallyFacts {
+    level: Level,
+    n_rows: f64,
+    is_weighted: bool,
+    classifiers: Vec<String>,
+    classes: Vec<Label>,
+    /// What was said and can never be decided.
+    other_answers: Vec<Label>,
+    n_patterns: Option<usize>,
+    /// How many rows hide behind counts below each number; none for weights.
+    exposed: Option<Vec<Exposed>>,
+}
+
+#[derive(Serialize)]
+struct Exposed {
+    below: u64,
+    #[serde(flatten)]
+    exposure: Exposure,
+}
+
+#[derive(Serialize)]
+struct TableFacts {
+    n_rows: u64,
+    /// What stands between cells; none if it is no text.
+    delimiter: Option<char>,
+    columns: Vec<ColumnFacts>,
+    /// What a tally of it would hold, if the truth is known.
+    tally: Option<TallyFacts>,
+}
+
+#[derive(Serialize)]
+struct ColumnFacts {
+    name: String,
+    n_missing: u64,
+    /// Different cells that are not missing, told apart up to ten thousand.
+    n_different: usize,
+    /// The first few of them.
+    examples: Vec<String>,
+}
+
+/// Says what is in a file.
+///
+/// # Errors
+///
+/// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
+pub(crate) fn inspect(args: &InspectArgs, watch: &Watch<'_>) -> Result<(), Error> {
+    let inspection = match Input::open(&args.input, &args.panel.table.reading())? {
+        Input::Model(_, model) => {
+            args.panel.refuse_columns("inspect", "a model")?;
+            Inspection::Model(Box::new(ModelFacts::of(&model)))
+        }
+        Input::Tally(place, evidence) => {
+            let labelled = Labelled::of_tally(place, &evidence, &args.panel, "inspect", watch)?;
+            Inspection::Tally(TallyFacts::of(&labelled.evidence))
+        }
+        Input::Table(table) => Inspection::Table(inspect_table(table, args, watch)?),
+    };
+    crate::progress::clear();
+    report::print(args.json, &inspection, || inspection.to_string())
+}
+
+fn inspect_table(table: Table, args: &InspectArgs, watch: &Watch<'_>) -> Result<TableFacts, Error> {
+    let place = table.place().clone();
+    let mut facts = TableFacts::read(table)?;
+    if args.panel.label.is_some() {
+        if args.input.iter().any(|name| name == Path::new("-")) {
+            return Err(place.refused("a file, to read it twice", "standard input"));
+        }
+        let labelled = Labelled::read(&args.input, &args.panel, "inspect", Level::Tally, watch)?;
+        facts.tally = Some(TallyFacts::of(&labelled.evidence));
+    }
+    Ok(facts)
+}
+
+impl ModelFacts {
+    fn of(model: &Model) -> Self {
+        Self {
+            method: model.method(),
+            missing: model.missing(),
+            ties: model.ties(),
+            classifiers: model.classifiers().to_vec(),
+            classes: model.classes().to_vec(),
+            fitted: model.fitted(),
+            evidence: model.evidence().map(TallyFacts::of),
+        }
+    }
+}
+
+impl TallyFacts {
+    fn of(evidence: &Evidence) -> Self {
+        let exposed = |below: u64| evidence.exposure(below).ok().map(|exposure| Exposed { below, exposure });
+        let classes = evidence.labels().classes().to_vec();
+        Self {
+            level: evidence.level(),
+            n_rows: evidence.n_rows(),
+            is_weighted: evidence.is_weighted(),
+            classifiers: evidence.classifiers().to_vec(),
+            other_answers: evidence.labels().all()[classes.len()..].to_vec(),
+            classes,
+            n_patterns: evidence.n_patterns(),
+            exposed: SMALL.into_iter().map(exposed).collect(),
+        }
+    }
+}
+
+impl TableFacts {
+    fn read(mut table: Table) -> Result<Self, Error> {
+        let mut columns: Vec<ColumnFacts> = table
+            .header()
+            .iter()
+            .map(|name| ColumnFacts {
+                name: name.clone(),
+                n_missing: 0,
+                n_different: 0,
+                examples: Vec::new(),
+            })
+            .collect();
+        table.ask_only(0..columns.len())?;
+        let mut seen: Vec<HashSet<Vec<u8>>> = vec![HashSet::new(); columns.len()];
+        let mut n_rows = 0;
+        while table.next()? {
+            n_rows += 1;
+            for (at, (facts, seen)) in columns.iter_mut().zip(&mut seen).enumerate() {
+                let cell = table.cell(at).unwrap_or_default();
+                if table.is_missing(at) {
+                    facts.n_missing += 1;
+                } else if seen.len() < DIFFERENT && !seen.contains(cell) {
+                    seen.insert(cell.to_owned());
+                    facts.n_different += 1;
+                    if facts.examples.len() < SHOWN {
+                        facts.examples.push(String::from_utf8_lossy(cell).into_owned());
+                    }
+                }
+            }
+        }
+        let delimiter = table.delimiter().map(char::from);
+        Ok(Self { n_rows, delimiter, columns, tally: None })
+    }
+}
+
+impl fmt::Display for Inspection {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Model(facts) => facts.fmt(out),
+            Self::Tally(facts) => write!(out, "a tally\n{facts}"),
+            Self::Table(facts) => facts.fmt(out),
+        }
+    }
+}
+
+/// One fact a line, under each other.
+fn fact(out: &mut fmt::Formatter<'_>, name: &str, value: impl fmt::Display) -> fmt::Result {
+    writeln!(out, "  {name:<12} {value}")
+}
+
+/// Names without their quotes, and how many.
+fn names<T: fmt::Display>(all: &[T]) -> String {
+    format!("{}: {}", all.len(), list(all).replace('`', ""))
+}
+
+impl fmt::Display for ModelFacts {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "a model of {}", self.method)?;
+        fact(out, "classifiers", names(&self.classifiers))?;
+        fact(out, "classes", names(&self.classes))?;
+        let silence = match self.missing {
+            Missing::Symbol => "an answer like any other",
+            _ => "no opinion",
+        };
+        fact(out, "empty cell", silence)?;
+        fact(out, "ties", format_args!("{} of the equally good classes", self.ties))?;
+        fact(out, "parameters", Parameters(&self.fitted))?;
+        match &self.evidence {
+            Some(facts) => {
+                write!(out, "its counts, for append and audit (leave them out with `fit --slim`)\n{facts}")
+            }
+            None => writeln!(out, "it holds no counts"),
+        }
+    }
+}
+
+/// Fitted parameters in a line.
+struct Parameters<'a>(&'a Fitted);
+
+impl fmt::Display for Parameters<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Fitted::Spocc { exponent } => write!(out, "exponent {}", f64::from(*exponent)),
+            Fitted::AdaSpocc { exponents, severity, .. } => {
+                let fitted = exponents.iter().filter(|exponent| f64::from(**exponent) > 1.0).count();
+                write!(out, "{fitted} of {} merges above exponent 1, severity {severity:.3}", exponents.len())
+            }
+            Fitted::Selection { ranking } => {
+                write!(out, "listens to classifier {} first", ranking.first().map_or(0, |best| best + 1))
+            }
+            Fitted::Vote { rate: Some(rate), .. } => write!(out, "rate {rate:.3}"),
+            Fitted::Vote { rate: None, .. } => write!(out, "a weight per classifier"),
+            Fitted::NaiveBayes { prior } => write!(out, "{} class frequencies", prior.len()),
+            Fitted::Bayes { n_patterns } => write!(out, "{n_patterns} patterns"),
+            Fitted::Stacking { strength, coefficients, .. } => {
+                write!(out, "{} coefficients, strength {strength:.3}", coefficients.len())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for TallyFacts {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let weights = if self.is_weighted { " by weight" } else { "" };
+        fact(out, "rows", format_args!("{}{weights}", self.n_rows))?;
+        fact(out, "classifiers", names(&self.classifiers))?;
+        fact(out, "classes", names(&self.classes))?;
+        if !self.other_answers.is_empty() {
+            fact(out, "answers", format_args!("{} more, never decided", names(&self.other_answers)))?;
+        }
+        let (kind, shared) = match self.n_patterns {
+            Some(n) => (format!("{n} patterns of answers"), "pattern and truth"),
+            None => ("how each classifier answered each truth".to_owned(), "answer and truth"),
+        };
+        fact(out, "counts", kind)?;
+        let Some(exposed) = &self.exposed else {
+            return fact(out, "exposed", "not known: rows have weights");
+        };
+        let of = |below: u64| {
+            exposed.iter().find(|exposed| exposed.below == below).map(|exposed| exposed.exposure)
+        };
+        let [once, few, some] = SMALL.map(|below| of(below).unwrap_or_default());
+        fact(
+            out,
+            "exposed",
+            format_args!(
+                "{} whose {shared} nobody shares; {} shared by fewer than 5, {} by fewer than 10",
+                if self.n_patterns.is_some() {
+                    rows(once.n_rows)
+                } else {
+                    format!("{} counts", once.n_counts)
+                },
+                if self.n_patterns.is_some() { few.n_rows } else { few.n_counts },
+                if self.n_patterns.is_some() { some.n_rows } else { some.n_counts },
+            ),
+        )
+    }
+}
+
+impl fmt::Display for TableFacts {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let delimiter = match self.delimiter {
+            Some('\t') => ", cells between tabs".to_owned(),
+            Some(delimiter) => format!(", cells between `{delimiter}`"),
+            None => String::new(),
+        };
+        writeln!(out, "a table of {}{delimiter}", rows(self.n_rows))?;
+        let wide = self.columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0).max(6);
+        writeln!(out, "\n  {:wide$}  missing  different  such as", "column")?;
+        for column in &self.columns {
+            let different = if column.n_different == DIFFERENT {
+                format!("{DIFFERENT}+")
+            } else {
+                column.n_different.to_string()
+            };
+            let mut examples = column.examples.join(", ");
+            if column.n_different > column.examples.len() {
+                examples.push_str(", ..");
+            }
+            writeln!(out, "  {:wide$}  {:>7}  {different:>9}  {examples}", column.name, column.n_missing)?;
+        }
+        match &self.tally {
+            Some(facts) => write!(out, "\nits tally\n{facts}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_expose_nothing_that_could_be_counted() {
+        let mut rows = spocc::Predictions::builder(["a"]).expect("a name");
+        rows.push([Some("x")]).expect("an answer");
+        let truth = spocc::Truth::new([Some("x")]).expect("a truth");
+        let counting = spocc::Counting { weights: Some(&[0.5]), ..spocc::Counting::default() };
+        let evidence =
+            Evidence::count(&rows.finish(), &truth, &counting, &Watch::default()).expect("a weighted row");
+        let facts = TallyFacts::of(&evidence);
+        assert!(facts.exposed.is_none());
+        let text = facts.to_string();
+        assert!(text.contains("0.5 by weight") && text.contains("not known"), "{text}");
+    }
+}

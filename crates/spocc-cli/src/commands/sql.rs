@@ -1,0 +1,98 @@
+//! `spocc sql`: the query that groups a table where it lies.
+
+use crate::{
+    args::{Dialect, SqlArgs},
+    error::Error,
+    report,
+};
+
+/// Prints the query.
+///
+/// # Errors
+///
+/// [`Error::Io`] if standard output does not take it.
+pub(crate) fn sql(args: &SqlArgs) -> Result<(), Error> {
+    report::print_text(&query(args))
+}
+
+fn query(args: &SqlArgs) -> String {
+    let quote = |name: &str| quoted(args.dialect, name);
+    let table: Vec<String> = args.table.split('.').map(quote).collect();
+    let label = quote(&args.label);
+    let column = |name: &String| match (args.dialect, quote(name)) {
+        // Its names without quotes come back in capitals; this gives them back as they were typed.
+        (Dialect::Snowflake, plain) if !plain.starts_with('"') => format!("{plain} AS \"{name}\""),
+        (_, quoted) => quoted,
+    };
+    let columns: Vec<String> = args.classifiers.0.iter().chain([&args.label]).map(column).collect();
+    // Numbers of columns say the same to every dialect, and no name can be taken for something else.
+    let numbers: Vec<String> = (1..=columns.len()).map(|number| number.to_string()).collect();
+    format!(
+        "SELECT {},\n       COUNT(*) AS {}\nFROM {}\nWHERE {label} IS NOT NULL\nGROUP BY {}\nORDER BY {};\n",
+        columns.join(",\n       "),
+        quote_always(args.dialect, &args.count),
+        table.join("."),
+        numbers.join(", "),
+        numbers.join(", "),
+    )
+}
+
+/// A name as the database knows it, whatever is in it.
+fn quoted(dialect: Dialect, name: &str) -> String {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let is_plain = name.bytes().all(is_word) && !name.starts_with(|first: char| first.is_ascii_digit());
+    // Snowflake stores names that were made without quotes in capitals, and quotes would miss them.
+    if dialect == Dialect::Snowflake && is_plain && !name.is_empty() {
+        return name.to_owned();
+    }
+    quote_always(dialect, name)
+}
+
+fn quote_always(dialect: Dialect, name: &str) -> String {
+    match dialect {
+        Dialect::Duckdb | Dialect::Snowflake | Dialect::Postgres => {
+            format!("\"{}\"", name.replace('"', "\"\""))
+        }
+        Dialect::Spark => format!("`{}`", name.replace('`', "``")),
+        Dialect::Bigquery => format!("`{}`", name.replace('\\', "\\\\").replace('`', "\\`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(dialect: Dialect) -> SqlArgs {
+        SqlArgs {
+            label: "the \"truth\"".to_owned(),
+            classifiers: "ann,b`ob".parse().expect("names"),
+            table: "lab.answers".to_owned(),
+            count: "n".to_owned(),
+            dialect,
+        }
+    }
+
+    #[test]
+    fn names_are_quoted_as_each_dialect_wants_it() {
+        let duckdb = "\
+SELECT \"ann\",
+       \"b`ob\",
+       \"the \"\"truth\"\"\",
+       COUNT(*) AS \"n\"
+FROM \"lab\".\"answers\"
+WHERE \"the \"\"truth\"\"\" IS NOT NULL
+GROUP BY 1, 2, 3
+ORDER BY 1, 2, 3;
+";
+        assert_eq!(query(&args(Dialect::Duckdb)), duckdb);
+        assert_eq!(query(&args(Dialect::Postgres)), duckdb);
+        let snowflake = query(&args(Dialect::Snowflake));
+        assert!(snowflake.starts_with("SELECT ann AS \"ann\",\n       \"b`ob\",\n"), "{snowflake}");
+        assert!(
+            snowflake.contains("FROM lab.answers\nWHERE \"the \"\"truth\"\"\" IS NOT NULL"),
+            "{snowflake}"
+        );
+        assert!(query(&args(Dialect::Spark)).contains("`b``ob`,\n       `the \"truth\"`,"));
+        assert!(query(&args(Dialect::Bigquery)).contains("`b\\`ob`"));
+    }
+}

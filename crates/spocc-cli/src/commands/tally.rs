@@ -1,0 +1,91 @@
+//! `spocc tally`: a table becomes counts that can be shared. `spocc merge`: counts add up.
+
+use std::{collections::HashMap, fs, path::PathBuf};
+
+use spocc::{Level, Watch};
+
+use crate::{
+    args::{MergeArgs, TallyArgs},
+    error::Error,
+    input::Input,
+    labelled::{Labelled, rows},
+    output::Output,
+    tell,
+};
+
+/// Counts a table, or takes away from a tally, and writes the tally.
+///
+/// # Errors
+///
+/// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
+pub(crate) fn tally(args: &TallyArgs, watch: &Watch<'_>) -> Result<(), Error> {
+    let output = Output::new(&args.output)?;
+    let level = if args.marginals { Level::Marginals } else { Level::Tally };
+    let labelled = Labelled::read(&args.input, &args.panel, "tally", level, watch)?;
+    let engine = |error| labelled.place.engine(error);
+    let mut evidence = labelled.evidence.reduce_to(level, watch).map_err(engine)?;
+    if let Some(min_count) = args.min_count {
+        evidence = evidence.without_rare(min_count, watch).map_err(|error| match error {
+            spocc::Error::NoLabelledRows => {
+                let what = if args.marginals { "a class" } else { "a pattern" };
+                let found = format!("none in {}", rows(labelled.evidence.n_rows().round() as u64));
+                labelled.place.refused(format!("{what} that {min_count} rows share"), found)
+            }
+            other => labelled.place.engine(other),
+        })?;
+    }
+    let bytes = evidence.to_bytes();
+    output.write_all(&bytes)?;
+    let kept = evidence.n_rows().round() as u64;
+    let patterns = match evidence.n_patterns() {
+        Some(1) => "1 pattern".to_owned(),
+        Some(patterns) => format!("{patterns} patterns"),
+        None => "marginals".to_owned(),
+    };
+    let classifiers = evidence.classifiers().len();
+    tell(format_args!("counted {}: {classifiers} classifiers, {patterns}", rows(kept)));
+    if let (Some(min_count), dropped @ 1..) =
+        (args.min_count, labelled.evidence.n_rows().round() as u64 - kept)
+    {
+        tell(format_args!("dropped {} shared by fewer than {min_count}", rows(dropped)));
+    }
+    labelled.tell_notes();
+    tell(format_args!("wrote {output} ({} bytes)", bytes.len()));
+    Ok(())
+}
+
+/// Adds up tallies and writes the sum.
+///
+/// # Errors
+///
+/// [`Error::Refused`] for the same tally twice, [`Error::Engine`] for tallies of different panels, [`Error::Io`].
+pub(crate) fn merge(args: &MergeArgs, watch: &Watch<'_>) -> Result<(), Error> {
+    let output = Output::new(&args.output)?;
+    let mut seen: HashMap<Vec<u8>, &PathBuf> = HashMap::new();
+    let mut paths: HashMap<PathBuf, &PathBuf> = HashMap::new();
+    let mut sum: Option<spocc::Evidence> = None;
+    for path in &args.input {
+        let (place, evidence) = Input::tally(path)?;
+        let same_path = fs::canonicalize(path).ok().and_then(|path_of| paths.insert(path_of, path));
+        // A copy under another name has the same bytes.
+        if let Some(before) = same_path.or_else(|| seen.insert(evidence.to_bytes(), path)) {
+            let found = format!("the one of {} again", before.display());
+            return Err(place.refused("another tally", found));
+        }
+        sum = Some(match sum {
+            Some(sum) => sum.merge(&evidence, watch).map_err(|error| place.engine(error))?,
+            None => evidence,
+        });
+    }
+    let Some(sum) = sum else { return Ok(()) };
+    let bytes = sum.to_bytes();
+    output.write_all(&bytes)?;
+    let n_rows = rows(sum.n_rows().round() as u64);
+    tell(format_args!(
+        "merged {} tallies: {n_rows}, {} classifiers",
+        args.input.len(),
+        sum.classifiers().len()
+    ));
+    tell(format_args!("wrote {output} ({} bytes)", bytes.len()));
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! Decided rows as one JSON array, an object per line.
+
+use std::io::{self, Write};
+
+use serde::{
+    Serialize, Serializer,
+    ser::{Error as _, SerializeMap},
+};
+use spocc::Label;
+
+use crate::{
+    args::Column,
+    decided::{Block, Heading, Sheet, texts},
+};
+
+/// A JSON file being written.
+pub(super) struct JsonSheet<W: Write> {
+    out: W,
+    names: Names,
+    is_empty: bool,
+}
+
+/// What the columns of the output are.
+struct Names {
+    ids: Vec<String>,
+    columns: Vec<Column>,
+    classes: Vec<Label>,
+    texts: Vec<String>,
+}
+
+/// One row as an object, in the order of the columns.
+struct Row<'a> {
+    names: &'a Names,
+    block: &'a Block<'a>,
+    row: usize,
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { names, block, row } = self;
+        let mut object = serializer.serialize_map(None)?;
+        for (name, ids) in names.ids.iter().zip(block.ids) {
+            object.serialize_entry(name, &ids[*row])?;
+        }
+        object.serialize_entry("decision", &names.classes[usize::from(block.rulings[*row].class)])?;
+        for column in names.columns.iter().filter(|column| **column != Column::Decision) {
+            let decision =
+                block.decisions.get(*row).ok_or_else(|| S::Error::custom("no decision in full"))?;
+            match column {
+                Column::Decision => {}
+                Column::Margin => object.serialize_entry("margin", &decision.margin)?,
+                Column::Possibility => {
+                    let degrees = names.texts.iter().zip(decision.possibility.degrees());
+                    object.serialize_entry("possibility", &Object(degrees.collect()))?;
+                }
+                Column::Ties => {
+                    let tied = decision.ties.iter().filter(|_| decision.is_tie());
+                    let tied: Vec<&Label> = tied.map(|&class| &names.classes[class]).collect();
+                    object.serialize_entry("ties", &tied)?;
+                }
+                Column::Answered => object.serialize_entry("answered", &decision.answered)?,
+            }
+        }
+        object.end()
+    }
+}
+
+/// Names and values that keep their order.
+pub(crate) struct Object<'a, T>(pub(crate) Vec<(&'a String, T)>);
+
+impl<T: Serialize> Serialize for Object<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<W: Write> JsonSheet<W> {
+    /// Opens the array.
+    pub(super) fn new(mut out: W, heading: &Heading<'_>) -> io::Result<Self> {
+        out.write_all(b"[")?;
+        let names = Names {
+            ids: heading.ids.to_vec(),
+            columns: heading.columns.to_vec(),
+            classes: heading.classes.to_vec(),
+            texts: texts(heading.classes),
+        };
+        Ok(Self { out, names, is_empty: true })
+    }
+}
+
+impl<W: Write> Sheet for JsonSheet<W> {
+    fn write(&mut self, block: &Block<'_>) -> io::Result<()> {
+        for row in 0..block.rulings.len() {
+            self.out.write_all(if self.is_empty { b"\n" } else { b",\n" })?;
+            self.is_empty = false;
+            serde_json::to_writer(&mut self.out, &Row { names: &self.names, block, row })?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.out.write_all(b"\n]\n")?;
+        self.out.flush()
+    }
+}

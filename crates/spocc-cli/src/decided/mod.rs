@@ -1,0 +1,171 @@
+//! Decided rows on their way out: ids, the decision, and what was asked about it.
+
+mod csv;
+mod json;
+#[cfg(feature = "arrow")]
+mod parquet;
+
+use std::{
+    ffi::OsStr,
+    io::{self, Write},
+    path::Path,
+};
+
+use clap::error::ErrorKind;
+use spocc::{Decision, Label, Ruling};
+
+pub(crate) use json::Object;
+
+use crate::{
+    args::{Column, Format, usage},
+    error::Error,
+};
+
+/// What the columns of the output are.
+pub(crate) struct Heading<'a> {
+    /// Names of the columns that are copied.
+    pub(crate) ids: &'a [String],
+    /// Their types, where the input has such.
+    #[cfg(feature = "arrow")]
+    pub(crate) id_types: Vec<crate::table::ArrowType>,
+    /// What is written about each row after the decision.
+    pub(crate) columns: &'a [Column],
+    /// The classes.
+    pub(crate) classes: &'a [Label],
+}
+
+/// Some rows, decided; everything has as many entries as there are rows.
+pub(crate) struct Block<'a> {
+    /// One list per column that is copied.
+    pub(crate) ids: &'a [Vec<Option<String>>],
+    /// The decisions in short.
+    pub(crate) rulings: &'a [Ruling],
+    /// The decisions in full; empty if only the decision itself is written.
+    pub(crate) decisions: &'a [Decision],
+}
+
+/// A format and a compression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    format: Format,
+    packing: Packing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Packing {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+impl Shape {
+    /// What the user asked for, or what the name of the file says.
+    ///
+    /// # Errors
+    ///
+    /// A usage error for Parquet where it was not built in, or packed twice.
+    pub(crate) fn new(asked: Option<Format>, path: &Path) -> Result<Self, clap::Error> {
+        let extension = |path: &Path| {
+            path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase).unwrap_or_default()
+        };
+        let (packing, inner) = match extension(path).as_str() {
+            "gz" => (Packing::Gzip, path.with_extension("")),
+            "zst" | "zstd" => (Packing::Zstd, path.with_extension("")),
+            _ => (Packing::Plain, path.to_owned()),
+        };
+        let format = asked.unwrap_or(match extension(&inner).as_str() {
+            "parquet" | "pq" => Format::Parquet,
+            "json" => Format::Json,
+            _ => Format::Csv,
+        });
+        let refuse = |message: &str| Err(usage("predict", ErrorKind::InvalidValue, message));
+        match format {
+            Format::Parquet if cfg!(not(feature = "arrow")) => refuse(
+                "this spocc cannot write Parquet; one built with `--features arrow` can, see the README",
+            ),
+            Format::Parquet if packing != Packing::Plain => {
+                refuse("Parquet is compressed inside: name it .parquet")
+            }
+            _ => Ok(Self { format, packing }),
+        }
+    }
+
+    /// Writes everything that `rows` hands over, under a heading.
+    ///
+    /// # Errors
+    ///
+    /// Those of `rows`; [`Error::Writing`].
+    pub(crate) fn write<T>(
+        self,
+        out: &mut (dyn Write + Send),
+        heading: &Heading<'_>,
+        rows: impl FnOnce(&mut dyn Sheet) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        match self.packing {
+            Packing::Plain => self.write_plain(out, heading, rows),
+            Packing::Gzip => {
+                let mut packed = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+                let value = self.write_plain(&mut packed, heading, rows)?;
+                packed.finish()?;
+                Ok(value)
+            }
+            Packing::Zstd => {
+                let mut packed = zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+                let value = self.write_plain(&mut packed, heading, rows)?;
+                packed.finish()?;
+                Ok(value)
+            }
+        }
+    }
+
+    fn write_plain<T>(
+        self,
+        out: &mut (dyn Write + Send),
+        heading: &Heading<'_>,
+        rows: impl FnOnce(&mut dyn Sheet) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        match self.format {
+            Format::Json => into(json::JsonSheet::new(out, heading)?, rows),
+            #[cfg(feature = "arrow")]
+            Format::Parquet => into(parquet::ParquetSheet::new(out, heading)?, rows),
+            _ => into(csv::CsvSheet::new(out, heading)?, rows),
+        }
+    }
+}
+
+fn into<S: Sheet, T>(
+    mut sheet: S,
+    rows: impl FnOnce(&mut dyn Sheet) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let value = rows(&mut sheet)?;
+    sheet.finish()?;
+    Ok(value)
+}
+
+/// A table being written.
+pub(crate) trait Sheet {
+    /// Writes some more rows.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    fn write(&mut self, block: &Block<'_>) -> io::Result<()>;
+
+    /// Ends the table.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// The tied classes of a decision, joined; none if there is no tie.
+fn ties(decision: &Decision, classes: &[String]) -> Option<String> {
+    let tied = || decision.ties.iter().map(|&class| classes[class].as_str()).collect::<Vec<&str>>();
+    decision.is_tie().then(|| tied().join("|"))
+}
+
+/// Each class as text.
+fn texts(classes: &[Label]) -> Vec<String> {
+    classes.iter().map(ToString::to_string).collect()
+}

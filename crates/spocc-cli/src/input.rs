@@ -1,0 +1,78 @@
+//! What a file the user named turned out to be: a table, a tally or a model.
+
+use std::path::{Path, PathBuf};
+
+use spocc::{Evidence, Model};
+
+use crate::{
+    error::{Error, Place},
+    table::{Opened, Reading, Table},
+};
+
+/// Something to read.
+pub(crate) enum Input {
+    /// Rows.
+    Table(Table),
+    /// Counts.
+    Tally(Place, Evidence),
+    /// A fitted model.
+    Model(Place, Box<Model>),
+}
+
+impl Input {
+    /// Opens what is named; several names are one table.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`], [`Error::Engine`] for a damaged model or tally, [`Error::Io`].
+    pub(crate) fn open(names: &[PathBuf], reading: &Reading) -> Result<Self, Error> {
+        let (place, bytes) = match Opened::new(names, reading)? {
+            Opened::Table(table) => return Ok(Self::Table(table)),
+            Opened::Ours(place, bytes) => (place, bytes),
+        };
+        match Evidence::from_bytes(&bytes) {
+            Ok(evidence) => Ok(Self::Tally(place, evidence)),
+            Err(spocc::Error::WrongKind { .. }) => match Model::from_bytes(&bytes) {
+                Ok(model) => Ok(Self::Model(place, Box::new(model))),
+                Err(error) => Err(place.engine(error)),
+            },
+            Err(error) => Err(place.engine(error)),
+        }
+    }
+
+    /// Opens what must be a model.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open); [`Error::Refused`] for anything else.
+    pub(crate) fn model(path: &Path) -> Result<(Place, Model), Error> {
+        let expected = "a model written by `spocc fit`";
+        match Self::open_one(path, expected)? {
+            Self::Model(place, model) => Ok((place, *model)),
+            Self::Tally(place, _) => Err(place.refused(expected, "a tally")),
+            Self::Table(table) => Err(table.place().refused(expected, "a table (the model comes first)")),
+        }
+    }
+
+    /// Opens what must be a tally.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open); [`Error::Refused`] for anything else.
+    pub(crate) fn tally(path: &Path) -> Result<(Place, Evidence), Error> {
+        let expected = "a tally written by `spocc tally`";
+        match Self::open_one(path, expected)? {
+            Self::Tally(place, evidence) => Ok((place, evidence)),
+            Self::Model(place, _) => Err(place.refused(expected, "a model")),
+            Self::Table(table) => Err(table.place().refused(expected, "a table")),
+        }
+    }
+
+    /// Opens one file of ours; what is no table either is said to be what was expected here.
+    fn open_one(path: &Path, expected: &str) -> Result<Self, Error> {
+        Self::open(&[path.to_owned()], &Reading::default()).map_err(|error| match error {
+            Error::Refused { place, found, .. } => place.refused(expected, found),
+            other => other,
+        })
+    }
+}

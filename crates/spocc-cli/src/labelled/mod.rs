@@ -1,0 +1,188 @@
+//! From whatever holds truths, a table or a tally, to evidence.
+//!
+//! Tables are read in pieces, each is counted, and the counts are added up: memory does not grow with the rows.
+
+mod gold;
+mod long;
+mod pick;
+mod wide;
+
+use std::path::PathBuf;
+
+use spocc::{Counting, Evidence, Level, Watch};
+
+use crate::{
+    args::PanelArgs,
+    error::{Error, Place},
+    input::Input,
+    table::Table,
+    tell,
+};
+
+use gold::Gold;
+pub(crate) use long::{LongTable, Who};
+pub(crate) use pick::pick;
+
+/// Counted rows.
+pub(crate) struct Labelled {
+    /// Where they came from.
+    pub(crate) place: Place,
+    /// The counts.
+    pub(crate) evidence: Evidence,
+    /// What was met on the way; none for a tally.
+    pub(crate) notes: Option<Notes>,
+}
+
+/// What was met while a table was read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notes {
+    /// Rows with a truth.
+    pub(crate) n_rows: u64,
+    /// Rows without one.
+    pub(crate) n_skipped: u64,
+    /// Truths in another table for which there is no row.
+    n_unmatched: usize,
+    /// Second answers of a long table that were left out.
+    n_repeats: usize,
+    /// Each classifier and how many different answers it gave, at most, in one piece.
+    different: Vec<(String, usize)>,
+}
+
+impl Labelled {
+    /// Reads and counts what is named.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
+    pub(crate) fn read(
+        names: &[PathBuf],
+        args: &PanelArgs,
+        command: &str,
+        level: Level,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
+        args.refuse_double_use(command)?;
+        match Input::open(names, &args.table.reading())? {
+            Input::Table(table) => Self::count(table, args, command, level, watch),
+            Input::Tally(place, evidence) => Self::of_tally(place, &evidence, args, command, watch),
+            Input::Model(place, _) => Err(place.refused("a table or a tally", "a model")),
+        }
+    }
+
+    /// Counts a table.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub(crate) fn count(
+        table: Table,
+        args: &PanelArgs,
+        command: &str,
+        level: Level,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
+        let label = args.label(command)?;
+        let place = table.place().clone();
+        let classes = args.class_list();
+        let mut sum = Sum { place: &place, level, classes, watch, evidence: None };
+        let notes = match &args.table.long {
+            Some(columns) => long::count(table, args, columns, label, &mut sum)?,
+            None => wide::count(table, args, label, &mut sum)?,
+        };
+        let evidence = sum.evidence;
+        let Some(evidence) = evidence.filter(|evidence| evidence.n_rows() > 0.0) else {
+            let found = match (notes.n_rows, notes.n_skipped) {
+                (0, 0) => "no rows under the header".to_owned(),
+                (0, 1) => "none in 1 row".to_owned(),
+                (0, skipped) => format!("none in {skipped} rows"),
+                (rows, _) => format!("only rows that count nothing ({rows})"),
+            };
+            return Err(place.refused(format!("a truth in column `{label}` of some row"), found));
+        };
+        Ok(Self { place, evidence, notes: Some(notes) })
+    }
+
+    /// Takes a tally as it is, but for classifiers that were left out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] for options about columns, [`Error::Refused`] for names that are not there.
+    pub(crate) fn of_tally(
+        place: Place,
+        evidence: &Evidence,
+        args: &PanelArgs,
+        command: &str,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
+        args.refuse_columns(command, "a tally")?;
+        let kept = pick(evidence.classifiers(), args, &[], &place)?;
+        let names: Vec<&String> = kept.iter().map(|&k| &evidence.classifiers()[k]).collect();
+        let evidence = evidence.select(&names, watch).map_err(|error| place.engine(error))?;
+        Ok(Self { place, evidence, notes: None })
+    }
+
+    /// Tells the user what was skipped and what looks wrong.
+    pub(crate) fn tell_notes(&self) {
+        let Some(notes) = &self.notes else { return };
+        if notes.n_skipped > 0 {
+            tell(format_args!("skipped {} without truth", rows(notes.n_skipped)));
+        }
+        if notes.n_unmatched > 0 {
+            let truths = if notes.n_unmatched == 1 { "truth" } else { "truths" };
+            tell(format_args!("note: {} {truths} of --gold belong to no row", notes.n_unmatched));
+        }
+        if notes.n_repeats > 0 {
+            tell(format_args!("note: {} repeated answers were left out", notes.n_repeats));
+        }
+        for (name, different) in &notes.different {
+            // What never says the same thing twice is a name of the row and not an opinion about it.
+            if *different > 20 && *different as u64 * 2 > notes.n_rows.min(wide::PIECE as u64) {
+                tell(format_args!(
+                    "note: column `{name}` has {different} different answers; \
+                     if it is no classifier, say so: --id '{name}'"
+                ));
+            }
+        }
+    }
+}
+
+/// `1 row`, `2 rows`.
+pub(crate) fn rows(n: u64) -> String {
+    format!("{n} {}", if n == 1 { "row" } else { "rows" })
+}
+
+/// Evidence of all pieces so far.
+struct Sum<'a> {
+    place: &'a Place,
+    level: Level,
+    classes: Option<Vec<spocc::Label>>,
+    watch: &'a Watch<'a>,
+    evidence: Option<Evidence>,
+}
+
+/// Rows that were read and not yet counted.
+struct Piece {
+    answers: spocc::Predictions,
+    truth: spocc::Truth,
+    weights: Option<Vec<f64>>,
+    counts: Option<Vec<u64>>,
+    lines: crate::table::Lines,
+}
+
+impl Sum<'_> {
+    fn add(&mut self, piece: &Piece) -> Result<(), Error> {
+        let counting = Counting {
+            level: self.level,
+            classes: self.classes.clone(),
+            counts: piece.counts.as_deref(),
+            weights: piece.weights.as_deref(),
+        };
+        let blame = |error| piece.lines.blame(self.place, error);
+        let part = Evidence::count(&piece.answers, &piece.truth, &counting, self.watch).map_err(blame)?;
+        self.evidence = Some(match self.evidence.take() {
+            Some(sum) => sum.merge(&part, self.watch).map_err(|error| self.place.engine(error))?,
+            None => part,
+        });
+        Ok(())
+    }
+}

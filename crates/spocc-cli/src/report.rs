@@ -1,0 +1,81 @@
+//! Reports on standard output: text with a little colour on a terminal, or JSON.
+
+use std::{fmt::Write as _, io::Write as _};
+
+use serde::Serialize;
+use spocc::{Audit, Verdict};
+
+use crate::error::{Error, Place};
+
+const BOLD: &str = "\x1b[1m";
+const GREEN: &str = "\x1b[32m";
+const YELLOW: &str = "\x1b[33m";
+const RED: &str = "\x1b[31m";
+const PLAIN: &str = "\x1b[0m";
+
+/// Prints a report: its JSON if that is asked for, else its text.
+///
+/// # Errors
+///
+/// [`Error::Io`] if standard output does not take it.
+pub(crate) fn print<T: Serialize>(
+    as_json: bool,
+    report: &T,
+    text: impl FnOnce() -> String,
+) -> Result<(), Error> {
+    if as_json {
+        let json = serde_json::to_string_pretty(report).map_err(std::io::Error::from);
+        return json.map_err(standard_output).and_then(|json| print_text(&(json + "\n")));
+    }
+    print_text(&text())
+}
+
+/// Prints a text; its colours reach a terminal only, and none where `NO_COLOR` is set.
+///
+/// # Errors
+///
+/// [`Error::Io`] if standard output does not take it.
+pub(crate) fn print_text(text: &str) -> Result<(), Error> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(standard_output)
+}
+
+fn standard_output(source: std::io::Error) -> Error {
+    Place::file("-".as_ref(), "standard output").io("permission to write", source)
+}
+
+/// A line over a chapter.
+pub(crate) fn heading(title: &str) -> String {
+    format!("\n{BOLD}== {title} {}{PLAIN}\n\n", "=".repeat(76usize.saturating_sub(title.len())))
+}
+
+/// An audit's text with its verdicts coloured: green for who helps, yellow for who does not, red for who would
+/// mislead a vote.
+pub(crate) fn audit(audit: &Audit) -> String {
+    let text = audit.to_string();
+    let mut verdicts = audit.classifiers.iter().peekable();
+    let mut painted = String::with_capacity(text.len() + 10 * audit.classifiers.len());
+    for line in text.lines() {
+        let entry = verdicts.next_if(|entry| {
+            line.starts_with(&entry.name) && line.ends_with(&format!("  {}", entry.verdict))
+        });
+        let _ = match entry {
+            Some(entry) => {
+                let verdict = entry.verdict.to_string();
+                let figures = &line[..line.len() - verdict.len()];
+                writeln!(painted, "{figures}{}{verdict}{PLAIN}", colour(&entry.verdict))
+            }
+            None if line.starts_with("classifier ") => writeln!(painted, "{BOLD}{line}{PLAIN}"),
+            None => writeln!(painted, "{line}"),
+        };
+    }
+    painted
+}
+
+fn colour(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Useful => GREEN,
+        Verdict::Adversary | Verdict::CopyOf(_) => RED,
+        _ => YELLOW,
+    }
+}

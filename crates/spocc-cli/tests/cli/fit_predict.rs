@@ -1,0 +1,231 @@
+//! `fit` and `predict`: from a table with truths to decisions.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    path::Path,
+};
+
+use crate::desk::{Desk, GOLD, without_numbers_that_vary};
+
+#[test]
+fn a_table_becomes_a_model_and_the_model_decides_a_table() {
+    let desk = Desk::new();
+    desk.write("gold.csv", GOLD);
+    let fitted = desk.done("fit gold.csv --label truth --id item -o panel.spocc");
+    assert_eq!(fitted.stdout, "");
+    assert_eq!(
+        without_numbers_that_vary(&fitted.stderr),
+        "fitted adaspocc to 5 rows: 3 classifiers, 2 classes (cat, dog), # s\n\
+         skipped 1 row without truth\n\
+         wrote panel.spocc # bytes)\n"
+    );
+
+    let decided = desk.done("predict panel.spocc gold.csv --id item");
+    assert_eq!(decided.stdout, "item,decision\n1,cat\n2,dog\n3,cat\n4,dog\n5,cat\n6,dog\n");
+    assert_eq!(decided.stderr, "decided 6 rows by adaspocc: 0 tied, 0 by the prior alone\n");
+
+    let to_file = desk.done("predict panel.spocc gold.csv --id item -o decided.csv");
+    assert_eq!((to_file.stdout.as_str(), desk.read("decided.csv")), ("", decided.stdout.into_bytes()));
+    assert_eq!(desk.names(), ["decided.csv", "gold.csv", "panel.spocc"]);
+}
+
+#[test]
+fn standard_input_is_a_table_too() {
+    let desk = Desk::with_model();
+    let fitted = desk.run_with_input("fit - --label truth --id item -o again.spocc", GOLD.as_bytes());
+    assert_eq!(fitted.code, Some(0), "{}", fitted.stderr);
+    assert_eq!(desk.read("again.spocc"), desk.read("panel.spocc"));
+    let decided = desk.run_with_input("predict panel.spocc - -o -", b"eve,ann,bob\ndog,cat,cat\n");
+    assert_eq!(decided.stdout, "decision\ncat\n");
+}
+
+#[test]
+fn every_method_and_option_fits_and_decides() {
+    let desk = Desk::new();
+    desk.write("gold.csv", GOLD);
+    let choices = [
+        "--method spocc --exponent inf",
+        "--method spocc --exponent 1.5 --missing symbol",
+        "--method spocc --exponent tuned --tuning resubstitution",
+        "--method adaspocc --tuning k-fold --ties random --seed 7",
+        "--method selection --slim",
+        "--method majority --classes dog,cat",
+        "--method weighted-vote --ignore eve",
+        "--method exp-vote --tuning leave-one-out",
+        "--method naive-bayes --classifiers bob,ann",
+        "--method bayes --threads 1",
+        "--method stacking --inputs ordinal --tuning resubstitution",
+    ];
+    for choice in choices {
+        desk.done(&format!("fit gold.csv --label truth --id item {choice} -o m.spocc"));
+        let decided = desk.done("predict m.spocc gold.csv --id item");
+        assert_eq!(decided.stdout.lines().count(), 7, "{choice}");
+    }
+}
+
+#[test]
+fn slim_models_are_smaller_and_decide_alike() {
+    let desk = Desk::with_model();
+    desk.done("fit gold.csv --label truth --id item --slim -o slim.spocc");
+    assert!(desk.read("slim.spocc").len() < desk.read("panel.spocc").len());
+    let decided = |model: &str| desk.done(&format!("predict {model} gold.csv")).stdout;
+    assert_eq!(decided("slim.spocc"), decided("panel.spocc"));
+}
+
+#[test]
+fn columns_say_more_about_each_decision() {
+    let desk = Desk::new();
+    desk.write("gold.csv", "a,b,t\nx,x,x\ny,y,y\n");
+    desk.done("fit gold.csv --label t --method majority -o m.spocc");
+    desk.write("new.csv", "n,part,a,b\n1,\"p, q\",x,y\n2,r,y,y\n3,s,,null\n");
+    let run =
+        desk.done("predict m.spocc new.csv --id n,part --columns decision,ties,answered,margin,possibility");
+    assert_eq!(
+        run.stdout,
+        "n,part,decision,ties,answered,margin,possibility:x,possibility:y\n\
+         1,\"p, q\",x,x|y,2,0.0,1.0,1.0\n\
+         2,r,y,,2,1.0,0.0,1.0\n\
+         3,s,x,x|y,0,0.0,1.0,1.0\n"
+    );
+    assert_eq!(run.stderr, "decided 3 rows by majority: 2 tied, 1 by the prior alone\n");
+}
+
+#[test]
+fn labels_come_back_as_they_were_written() {
+    let desk = Desk::new();
+    let cases = [("1", "0"), ("1.0", "0.0"), ("True", "False"), ("true", "false"), ("a b", "é"), ("01", "1")];
+    for (yes, no) in cases {
+        desk.write("gold.csv", format!("a,t\n{yes},{yes}\n{no},{no}\n{yes},{yes}\n"));
+        desk.done("fit gold.csv --label t -o m.spocc");
+        let decided = desk.done("predict m.spocc gold.csv").stdout;
+        assert_eq!(decided, format!("decision\n{yes}\n{no}\n{yes}\n"));
+    }
+    // A model fitted to whole numbers understands a data frame's floats.
+    desk.write("gold.csv", "a,t\n1,1\n0,0\n");
+    desk.done("fit gold.csv --label t -o m.spocc");
+    desk.write("new.csv", "a\n1.0\n0.0\n");
+    assert_eq!(desk.done("predict m.spocc new.csv").stdout, "decision\n1\n0\n");
+}
+
+#[test]
+fn neither_the_order_of_the_rows_nor_the_threads_change_the_model() {
+    let desk = Desk::new();
+    let rows: Vec<String> = (0..2000u32)
+        .map(|row| {
+            let noise = |k: u32| (row * 7 + k * 13 + row * row * (k + 3) % 11) % 17;
+            let said = |k: u32| if noise(k) < 11 { row % 3 } else { noise(k) % 3 };
+            format!("{},{},{},{},{}\n", said(1), said(2), said(3), said(4), row % 3)
+        })
+        .collect();
+    let header = "a,b,c,d,truth\n".to_owned();
+    desk.write("there.csv", header.clone() + &rows.concat());
+    desk.write("back.csv", header + &rows.iter().rev().cloned().collect::<String>());
+    desk.done("fit there.csv --label truth --threads 1 -o one.spocc");
+    desk.done("fit there.csv --label truth --threads 2 -o two.spocc");
+    desk.done("fit back.csv --label truth --threads 2 -o back.spocc");
+    assert_eq!(desk.read("one.spocc"), desk.read("two.spocc"));
+    assert_eq!(desk.read("one.spocc"), desk.read("back.spocc"));
+    let decided =
+        |threads: u32| desk.done(&format!("predict one.spocc there.csv --threads {threads}")).stdout;
+    assert_eq!(decided(1), decided(2));
+}
+
+#[test]
+fn a_grouped_table_counts_as_its_rows_do() {
+    let desk = Desk::new();
+    desk.write("rows.csv", "a,b,t\nx,x,x\nx,x,x\ny,x,y\nx,y,y\n");
+    desk.write("grouped.csv", "n,a,b,t\n2,x,x,x\n1,y,x,y\n1,x,y,y\n0,y,y,x\n");
+    desk.done("fit rows.csv --label t -o rows.spocc");
+    desk.done("fit grouped.csv --label t --count n -o grouped.spocc");
+    desk.done("fit grouped.csv --label t --weight n -o weighted.spocc");
+    assert_eq!(desk.read("rows.spocc"), desk.read("grouped.spocc"));
+    assert_eq!(desk.read("rows.spocc"), desk.read("weighted.spocc"));
+}
+
+#[test]
+fn golden_decisions_come_through_the_command() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/golden/case_39.json");
+    let text = fs::read_to_string(path).expect("golden files are part of the repository");
+    let golden: serde_json::Value = serde_json::from_str(&text).expect("golden files are JSON");
+    let numbers = |value: &serde_json::Value| -> Vec<String> {
+        value.as_array().expect("a list").iter().map(ToString::to_string).collect()
+    };
+    let columns = |value: &serde_json::Value| -> Vec<Vec<String>> {
+        value.as_array().expect("a list").iter().map(numbers).collect()
+    };
+    let csv = |columns: &[Vec<String>], names: &[String]| {
+        let row =
+            |t: usize| columns.iter().map(|column| column[t].as_str()).collect::<Vec<_>>().join(",") + "\n";
+        names.join(",") + "\n" + &(0..columns[0].len()).map(row).collect::<String>()
+    };
+    let mut names: Vec<String> =
+        (0..golden["K"].as_u64().expect("a number")).map(|k| format!("c{k}")).collect();
+    let desk = Desk::new();
+    desk.write("test.csv", csv(&columns(&golden["preds_test"]), &names));
+    let mut labelled = columns(&golden["preds_val"]);
+    labelled.push(numbers(&golden["y_val"]));
+    names.push("truth".into());
+    desk.write("val.csv", csv(&labelled, &names));
+
+    let classes: Vec<String> = (0..golden["l"].as_u64().expect("a number")).map(|i| i.to_string()).collect();
+    desk.done(&format!(
+        "fit val.csv --label truth --method adaspocc --tuning resubstitution --classes {} -o m.spocc",
+        classes.join(",")
+    ));
+    let decided = desk.done("predict m.spocc test.csv").stdout;
+    let reference = &golden["ref"]["adaspocc"];
+    assert_eq!(reference["tied_rows"], serde_json::json!([]), "no row of this case may be decided otherwise");
+    let decided: Vec<&str> = decided.lines().skip(1).collect();
+    assert_eq!(decided, numbers(&reference["pred_test"]));
+}
+
+#[test]
+fn a_table_without_rows_is_decided_in_no_rows() {
+    let desk = Desk::with_model();
+    desk.write("header.csv", "item,ann,bob,eve\n");
+    assert_eq!(desk.done("predict panel.spocc header.csv --id item").stdout, "item,decision\n");
+}
+
+#[test]
+fn answers_the_model_never_met_are_silence_or_refused() {
+    let desk = Desk::with_model();
+    desk.write("new.csv", "ann,bob,eve\ncat,cat,dog\ncow,dog,cat\ncow,cow,cow\n");
+    let run = desk.done("predict panel.spocc new.csv");
+    assert_eq!(run.stdout, "decision\ncat\ndog\ncat\n");
+    assert_eq!(
+        run.stderr,
+        "decided 3 rows by adaspocc: 0 tied, 1 by the prior alone\n\
+         note: `ann` said `cow` in 2 of them, which the model never met: taken for silence\n\
+         note: `bob` said `cow` in 1 of them, which the model never met: taken for silence\n\
+         note: `eve` said `cow` in 1 of them, which the model never met: taken for silence\n"
+    );
+    desk.refused(
+        "predict panel.spocc new.csv --strict",
+        "new.csv: line 3: expected `ann` to say a label known to the model, found `cow`",
+    );
+}
+
+#[test]
+fn words_for_missing_are_a_choice() {
+    let desk = Desk::new();
+    desk.write("gold.csv", "a,b,t\nx,x,x\nNA,y,y\ny,?,y\nx,x,NA\n");
+    let run = desk.done("fit gold.csv --label t --na NA,? -o m.spocc");
+    assert!(run.stderr.contains("2 classes (x, y)"), "{}", run.stderr);
+    assert!(run.stderr.contains("skipped 1 row without truth"), "{}", run.stderr);
+    let run = desk.done("predict m.spocc gold.csv --na NA,? --columns answered");
+    assert_eq!(run.stdout, "decision,answered\nx,2\ny,1\ny,1\nx,2\n");
+    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+}
+
+#[test]
+fn a_column_that_only_names_rows_is_noticed() {
+    let desk = Desk::new();
+    let rows: Vec<String> = (0..30).map(|row| format!("m{row},{0},{0}\n", row % 2)).collect();
+    desk.write("gold.csv", format!("item,ann,truth\n{}", rows.concat()));
+    let run = desk.done("fit gold.csv --label truth --method majority -o m.spocc");
+    let note = "note: column `item` has 30 different answers; if it is no classifier, say so: --id 'item'\n";
+    assert!(run.stderr.contains(note), "{}", run.stderr);
+    let run = desk.done("fit gold.csv --label truth --id item --method majority -o m.spocc");
+    assert!(!run.stderr.contains("note"), "{}", run.stderr);
+}

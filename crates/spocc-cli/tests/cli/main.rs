@@ -1,0 +1,6 @@
+//! The command as a user meets it: run in a fresh directory, judged by what it prints and how it ends.
+
+mod desk;
+mod fit_predict;
+mod manners;
+mod refusals;

@@ -1,0 +1,142 @@
+//! Manners: exit codes, closed pipes, full disks, help, the demo.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    process::Stdio,
+};
+
+use crate::desk::{Desk, GOLD};
+
+#[test]
+fn output_that_cannot_be_written_is_refused_and_old_files_stay() {
+    let desk = Desk::with_model();
+    let before = desk.read("panel.spocc");
+    let missing = "expected an existing directory to write to, found no directory `nowhere`";
+    desk.refused("fit gold.csv --label truth -o nowhere/m.spocc", &format!("nowhere/m.spocc: {missing}"));
+    desk.refused("predict panel.spocc gold.csv -o nowhere/out.csv", &format!("nowhere/out.csv: {missing}"));
+    fs::create_dir(desk.path("folder")).expect("a fresh name");
+    desk.refused(
+        "fit gold.csv --label truth -o folder",
+        "folder: expected a file to write, found a directory",
+    );
+    desk.write("ragged.csv", "ann,truth\ncat\n");
+    desk.refused(
+        "fit ragged.csv --label truth -o panel.spocc",
+        "ragged.csv: line 2: expected 2 cells, found 1",
+    );
+    assert_eq!(desk.read("panel.spocc"), before);
+    assert_eq!(desk.names(), ["folder", "gold.csv", "panel.spocc", "ragged.csv"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told_and_a_device_is_not_replaced() {
+    let desk = Desk::with_model();
+    desk.refused(
+        "predict panel.spocc gold.csv -o /dev/full",
+        "/dev/full: expected room to write, found a full disk",
+    );
+    desk.done("predict panel.spocc gold.csv -o /dev/null");
+    assert!(!fs::metadata("/dev/null").expect("a device").is_file());
+}
+
+#[test]
+fn wrong_usage_is_told_apart_from_refused_input() {
+    let desk = Desk::new();
+    let fit = "fit gold.csv --label truth -o m.spocc";
+    desk.misused("", "Usage: spocc [OPTIONS] <COMMAND>");
+    desk.write("gold.csv", GOLD);
+    desk.misused("fit gold.csv -o m.spocc", "a table needs --label COL");
+    desk.misused(&format!("{fit} --method magic"), "[possible values: spocc, adaspocc,");
+    desk.misused(
+        &format!("{fit} --method majority --exponent 2"),
+        "--exponent is not used by --method majority",
+    );
+    desk.misused(&format!("{fit} --inputs ordinal"), "--inputs is not used by --method adaspocc");
+    desk.misused(&format!("{fit} --method spocc --tuning k-fold"), "--tuning is not used by --method spocc");
+    desk.misused(
+        &format!("{fit} --method spocc --exponent 0.5"),
+        "expected a number from 1, `inf` or `tuned`",
+    );
+    desk.misused(&format!("{fit} --method stacking --tuning leave-one-out"), "not leave-one-out");
+    desk.misused(&format!("{fit} --weight w --count n"), "cannot be used with");
+    desk.misused(
+        &format!("{fit} --classifiers ann,truth"),
+        "column `truth` is given by --label and by --classifiers",
+    );
+    desk.misused(&format!("{fit} --threads 0"), "0 is not in 1..");
+    desk.misused("predict m.spocc new.csv --columns margin,ties,margin", "two columns `margin`");
+    desk.misused("predict m.spocc new.csv --id decision", "two columns `decision`");
+    desk.misused("predict m.spocc new.csv --columns size", "[possible values: decision, margin,");
+}
+
+#[test]
+fn a_closed_pipe_is_a_quiet_success() {
+    let desk = Desk::with_model();
+    let rows = "1,cat,cat,dog\n".repeat(200_000);
+    desk.write("long.csv", format!("item,ann,bob,eve\n{rows}"));
+    for arguments in ["predict panel.spocc long.csv --id item", "demo", "help fit"] {
+        let mut child = desk
+            .command(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command is built");
+        let mut first = [0; 5];
+        child.stdout.take().expect("piped").read_exact(&mut first).expect("some output");
+        let output = child.wait_with_output().expect("the command ends");
+        assert_eq!(output.status.code(), Some(0), "{arguments}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments}");
+    }
+}
+
+#[test]
+fn every_help_text_has_an_example() {
+    let desk = Desk::new();
+    for (command, example) in [
+        ("demo", "spocc demo"),
+        ("fit", "spocc fit gold.csv --label"),
+        ("predict", "spocc predict panel.spocc"),
+    ] {
+        for arguments in [format!("help {command}"), format!("{command} -h")] {
+            let help = desk.done(&arguments).stdout;
+            assert!(help.contains("Example") && help.contains(example), "{arguments}: {help}");
+        }
+    }
+    let all = desk.done("--help").stdout;
+    assert!(
+        ["demo", "fit", "predict"].iter().all(|command| all.contains(&format!("spocc {command}"))),
+        "{all}"
+    );
+}
+
+#[test]
+fn the_demo_shows_the_majority_failing() {
+    let desk = Desk::new();
+    let demo = desk.done("demo");
+    assert_eq!(demo.stderr, "");
+    assert_eq!(demo.stdout.lines().filter(|line| line.starts_with("== ")).count(), 5);
+    let share = |name: &str| -> f64 {
+        let line = demo.stdout.lines().find(|line| line.trim_start().starts_with(name)).expect("a line each");
+        let percent = line.split('%').next().and_then(|line| line.split_whitespace().last());
+        percent.and_then(|percent| percent.parse().ok()).expect("a percentage")
+    };
+    assert!(share("majority") < 65.0 && share("adaspocc  ") > 90.0, "{}", demo.stdout);
+    assert!(share("best judge alone") > share("majority"));
+    assert!(!demo.stdout.contains('\u{1b}'), "no colours where nobody looks");
+    assert_eq!(demo.stdout, desk.done("demo").stdout, "the same every time");
+    assert!(desk.names().is_empty());
+}
+
+#[test]
+fn the_readme_shows_what_the_demo_prints() {
+    let readme = include_str!("../../../../README.md");
+    let shown =
+        readme.split("<!-- demo output -->\n```text\n").nth(1).and_then(|rest| rest.split("```").next());
+    let demo = Desk::new().done("demo").stdout;
+    let mut printed = demo.lines();
+    for line in shown.expect("a marked block").lines().filter(|line| !line.is_empty()) {
+        assert!(printed.any(|other| other == line), "the demo does not print, or not in this order: {line}");
+    }
+}
