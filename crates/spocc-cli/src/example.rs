@@ -39,6 +39,34 @@ impl Example {
     }
 }
 
+impl Example {
+    /// The messages as a table; the first has this number.
+    pub(crate) fn to_csv(&self, first: usize, with_truth: bool) -> String {
+        let truth = if with_truth { ",truth" } else { "" };
+        let mut text = format!("item,{}{truth}\n", JUDGES.join(","));
+        for row in 0..self.answers.n_rows() {
+            text.push_str(&(first + row).to_string());
+            for k in 0..JUDGES.len() {
+                text.push(',');
+                text.extend(self.answers.answer(row, k).map(ToString::to_string));
+            }
+            if with_truth {
+                text.push(',');
+                text.extend(self.truth.get(row).map(ToString::to_string));
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Only their numbers and truths.
+    pub(crate) fn truths_to_csv(&self, first: usize) -> String {
+        let truth = |row| self.truth.get(row).map(ToString::to_string).unwrap_or_default();
+        let line = |row| format!("{},{}\n", first + row, truth(row));
+        format!("item,truth\n{}", (0..self.truth.n_rows()).map(line).collect::<String>())
+    }
+}
+
 /// What every judge says of a message of this class.
 fn judge(class: usize, dice: &mut Dice) -> [Option<usize>; 11] {
     // Each of the good ones knows half of the trade: ada tells bills from bugs, bea praise from questions.
@@ -55,19 +83,9 @@ fn judge(class: usize, dice: &mut Dice) -> [Option<usize>; 11] {
     let speaks = dice.chance(12);
     let [first, second, third, fourth, fifth] = desks;
     let others = [contrary, coin, stuck].map(Some);
-    [
-        Some(ada),
-        Some(bea),
-        first,
-        second,
-        third,
-        fourth,
-        fifth,
-        others[0],
-        others[1],
-        others[2],
-        speaks.then_some(seldom),
-    ]
+    let [contrary, coin, stuck] = others;
+    let seldom = speaks.then_some(seldom);
+    [Some(ada), Some(bea), first, second, third, fourth, fifth, contrary, coin, stuck, seldom]
 }
 
 /// A small generator of pseudo-random numbers (splitmix64): the same seed, the same demo, on every machine.

@@ -5,7 +5,10 @@ use std::{fmt::Write as _, io::Write as _};
 use serde::Serialize;
 use spocc::{Audit, Verdict};
 
-use crate::error::{Error, Place};
+use crate::{
+    compare::Comparison,
+    error::{Error, Place},
+};
 
 const BOLD: &str = "\x1b[1m";
 const GREEN: &str = "\x1b[32m";
@@ -70,6 +73,15 @@ pub(crate) fn audit(audit: &Audit) -> String {
         };
     }
     painted
+}
+
+/// A comparison's text with the head of its table in bold.
+pub(crate) fn comparison(comparison: &Comparison) -> String {
+    let text = comparison.to_string();
+    let paint = |line: &str| {
+        if line.starts_with("method ") { format!("{BOLD}{line}{PLAIN}\n") } else { format!("{line}\n") }
+    };
+    text.lines().map(paint).collect()
 }
 
 fn colour(verdict: &Verdict) -> &'static str {

@@ -20,7 +20,8 @@ pub(crate) fn audit(args: &AuditArgs, watch: &Watch<'_>) -> Result<(), Error> {
     let (audit, notes) = match Input::open(&args.input, &args.panel.table.reading())? {
         Input::Model(place, model) => (of_model(&place, &model, args, watch)?, None),
         Input::Tally(place, evidence) => {
-            let labelled = Labelled::of_tally(place, &evidence, &args.panel, "audit", watch)?;
+            args.panel.refuse_columns("audit", "a tally")?;
+            let labelled = Labelled::of_tally(place, &evidence, &args.panel, watch)?;
             (of_evidence(&labelled.place, &labelled.evidence, watch)?, None)
         }
         Input::Table(table) => {

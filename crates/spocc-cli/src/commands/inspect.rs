@@ -97,7 +97,8 @@ pub(crate) fn inspect(args: &InspectArgs, watch: &Watch<'_>) -> Result<(), Error
             Inspection::Model(Box::new(ModelFacts::of(&model)))
         }
         Input::Tally(place, evidence) => {
-            let labelled = Labelled::of_tally(place, &evidence, &args.panel, "inspect", watch)?;
+            args.panel.refuse_columns("inspect", "a tally")?;
+            let labelled = Labelled::of_tally(place, &evidence, &args.panel, watch)?;
             Inspection::Tally(TallyFacts::of(&labelled.evidence))
         }
         Input::Table(table) => Inspection::Table(inspect_table(table, args, watch)?),

@@ -64,7 +64,10 @@ impl Labelled {
         args.refuse_double_use(command)?;
         match Input::open(names, &args.table.reading())? {
             Input::Table(table) => Self::count(table, args, command, level, watch),
-            Input::Tally(place, evidence) => Self::of_tally(place, &evidence, args, command, watch),
+            Input::Tally(place, evidence) => {
+                args.refuse_columns(command, "a tally")?;
+                Self::of_tally(place, &evidence, args, watch)
+            }
             Input::Model(place, _) => Err(place.refused("a table or a tally", "a model")),
         }
     }
@@ -106,15 +109,13 @@ impl Labelled {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] for options about columns, [`Error::Refused`] for names that are not there.
+    /// [`Error::Refused`] for names that are not there.
     pub(crate) fn of_tally(
         place: Place,
         evidence: &Evidence,
         args: &PanelArgs,
-        command: &str,
         watch: &Watch<'_>,
     ) -> Result<Self, Error> {
-        args.refuse_columns(command, "a tally")?;
         let kept = pick(evidence.classifiers(), args, &[], &place)?;
         let names: Vec<&String> = kept.iter().map(|&k| &evidence.classifiers()[k]).collect();
         let evidence = evidence.select(&names, watch).map_err(|error| place.engine(error))?;

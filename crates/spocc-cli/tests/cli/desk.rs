@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{Read, Write},
+    io::Write,
     path::PathBuf,
     process::{Command, Stdio},
 };
@@ -110,12 +110,21 @@ impl Desk {
     }
 }
 
-/// The text with every number of seconds and bytes blotted out.
+/// The text with every time and number of bytes blotted out, and whatever padding comes with them.
 pub(crate) fn without_numbers_that_vary(text: &str) -> String {
-    let words = text.split_inclusive(char::is_whitespace).collect::<Vec<&str>>();
-    let varies = |at: usize| {
-        let unit = words.get(at + 1).map(|unit| unit.trim_end());
-        unit.is_some_and(|unit| unit == "s" || unit == "bytes)")
+    let blot = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let varies = |at: usize| matches!(words.get(at + 1).copied(), Some("s" | "ms" | "bytes)"));
+        if (0..words.len()).any(varies) {
+            let word = |at: usize| match words[at] {
+                _ if varies(at) => "#",
+                "ms" => "s",
+                word => word,
+            };
+            (0..words.len()).map(word).collect::<Vec<&str>>().join(" ") + "\n"
+        } else {
+            format!("{line}\n")
+        }
     };
-    (0..words.len()).map(|at| if varies(at) { "# " } else { words[at] }).collect()
+    text.lines().map(blot).collect()
 }

@@ -1,10 +1,6 @@
 //! `fit` and `predict`: from a table with truths to decisions.
 
-use std::{
-    fs,
-    io::{Read, Write},
-    path::Path,
-};
+use std::{fs, path::Path};
 
 use crate::desk::{Desk, GOLD, without_numbers_that_vary};
 

@@ -4,3 +4,4 @@ mod desk;
 mod fit_predict;
 mod manners;
 mod refusals;
+mod reports;

@@ -1,9 +1,6 @@
 //! Input that is refused: one line that says where, what was expected and what was found.
 
-use std::{
-    fs,
-    io::{Read, Write},
-};
+use std::fs;
 
 use crate::desk::Desk;
 

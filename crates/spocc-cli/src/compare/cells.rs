@@ -1,0 +1,178 @@
+//! Cells: the labelled rows as the comparison sees them, equal ones together.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use spocc::{Counting, Error, Evidence, Grouped, Label, Model, Predictions, Watch};
+
+use crate::compare::deal::{Part, mix, text};
+
+/// A tally as a table: what was said, what was true, and how often.
+pub(super) struct Cells {
+    table: Grouped,
+    /// A hash of what each cell says, whatever the order of its columns.
+    pub(super) keys: Vec<u64>,
+    /// Number of each cell's truth among `classes`.
+    truths: Vec<usize>,
+    classes: Vec<Label>,
+    /// Whether the classes were given, so that no part of the rows knows fewer.
+    is_closed: bool,
+}
+
+/// The classifier that was right most often.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct BestClassifier {
+    /// Its name.
+    pub(crate) name: String,
+    /// Share of all rows on which it was right; silence is not.
+    pub(crate) accuracy: f64,
+}
+
+impl Cells {
+    /// Groups the rows behind a tally.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LevelTooLow`] without a tally, [`Error::Weighted`].
+    pub(super) fn new(evidence: &Evidence) -> Result<Self, Error> {
+        let table = evidence.grouped()?;
+        let classes = evidence.labels().classes().to_vec();
+        let numbers: HashMap<&str, usize> = classes.iter().map(Label::canonical).zip(0..).collect();
+        let names: Vec<u64> = evidence.classifiers().iter().map(|name| text(name)).collect();
+        let (mut keys, mut truths) = (Vec::new(), Vec::new());
+        for cell in 0..table.counts.len() {
+            let truth = table.truth.get(cell).map_or("", Label::canonical);
+            let said = |(k, &name): (usize, &u64)| {
+                table.answers.answer(cell, k).map_or(0, |label| mix(name, text(label.canonical())))
+            };
+            // A sum, so that the order of the columns does not matter.
+            let pattern = names.iter().enumerate().map(said).fold(0, u64::wrapping_add);
+            keys.push(mix(pattern, text(truth)));
+            truths.push(numbers.get(truth).copied().unwrap_or(usize::MAX));
+        }
+        Ok(Self { table, keys, truths, is_closed: evidence.labels().is_closed(), classes })
+    }
+
+    /// What was said in each cell.
+    pub(super) fn answers(&self) -> &Predictions {
+        &self.table.answers
+    }
+
+    /// How many rows each cell holds.
+    pub(super) fn counts(&self) -> &[u64] {
+        &self.table.counts
+    }
+
+    /// Number of cells.
+    pub(super) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Number of rows.
+    pub(super) fn n_rows(&self) -> u64 {
+        self.counts().iter().sum()
+    }
+
+    /// All rows.
+    pub(super) fn all(&self) -> Part {
+        self.counts().iter().copied().enumerate().collect()
+    }
+
+    /// How many rows each cell holds that are not in `part`.
+    pub(super) fn without(&self, part: &Part) -> Vec<u64> {
+        let mut counts = self.counts().to_vec();
+        part.iter().for_each(|(cell, count)| counts[*cell] -= count);
+        counts
+    }
+
+    /// The evidence of some of the rows; of an open list of labels it knows those it meets.
+    pub(super) fn evidence(&self, counts: &[u64], watch: &Watch<'_>) -> Result<Evidence, Error> {
+        let classes = self.is_closed.then(|| self.classes.clone());
+        let counting = Counting { counts: Some(counts), classes, ..Counting::default() };
+        Evidence::count(&self.table.answers, &self.table.truth, &counting, watch)
+    }
+
+    /// Whether a model is right about each cell; it never is about a truth that it does not know.
+    pub(super) fn judge(&self, model: &Model, watch: &Watch<'_>) -> Result<Vec<bool>, Error> {
+        let numbers: HashMap<&str, usize> = self.classes.iter().map(Label::canonical).zip(0..).collect();
+        let number = |class: &Label| numbers.get(class.canonical()).copied();
+        let known: Vec<Option<usize>> = model.classes().iter().map(number).collect();
+        let decided = model.align(&self.table.answers)?.decide_all(watch)?;
+        let is_right = |(ruling, truth): (&spocc::Ruling, &usize)| {
+            known.get(usize::from(ruling.class)).copied().flatten() == Some(*truth)
+        };
+        Ok(decided.rulings().iter().zip(&self.truths).map(is_right).collect())
+    }
+
+    /// The classifier that is right about the most rows, the first of several: known only in hindsight.
+    pub(super) fn best_classifier(&self) -> Option<BestClassifier> {
+        let answers = &self.table.answers;
+        let right = |k: usize| {
+            let is_right = |cell: &usize| answers.answer(*cell, k) == self.table.truth.get(*cell);
+            (0..self.len()).filter(is_right).map(|cell| self.counts()[cell]).sum::<u64>()
+        };
+        let best = (0..answers.n_classifiers()).rev().map(|k| (right(k), k)).max_by_key(|entry| entry.0);
+        best.map(|(right, k)| BestClassifier {
+            name: answers.classifiers()[k].clone(),
+            accuracy: right as f64 / self.n_rows().max(1) as f64,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::panels::{evidence, table};
+    use spocc::{Combiner, Level, Majority};
+
+    #[test]
+    fn keys_depend_on_what_was_said_and_true_alone() {
+        let rows = [["x", "y", "x"], ["y", "y", "y"], ["x", "y", "x"]];
+        let one = Cells::new(&evidence(["a", "b"], &rows)).expect("a tally");
+        let swapped = rows.map(|[a, b, truth]| [b, a, truth]);
+        let mut other = Cells::new(&evidence(["b", "a"], &swapped)).expect("a tally");
+        assert_eq!((one.len(), one.n_rows()), (2, 3));
+        other.keys.sort_unstable();
+        let mut keys = one.keys.clone();
+        keys.sort_unstable();
+        assert_eq!(keys, other.keys);
+        let exchanged = Cells::new(&evidence(["a", "b"], &swapped)).expect("a tally");
+        assert!(!exchanged.keys.contains(&one.keys[0]), "who said what matters");
+    }
+
+    #[test]
+    fn a_part_of_the_rows_knows_given_classes_and_otherwise_what_it_met() {
+        let rows = [["x", "x"], ["y", "y"]];
+        let open = Cells::new(&evidence(["a"], &rows)).expect("a tally");
+        let part = open.evidence(&[1, 0], &Watch::default()).expect("counts fit");
+        assert_eq!(part.labels().classes(), ["x".into()]);
+        let (answers, truth) = table(["a"], &rows);
+        let classes = ["z", "y", "x"].map(Label::from).to_vec();
+        let counting = Counting { classes: Some(classes.clone()), ..Counting::default() };
+        let given = Evidence::count(&answers, &truth, &counting, &Watch::default()).expect("known truths");
+        let cells = Cells::new(&given).expect("a tally");
+        let part = cells.evidence(&[1, 0], &Watch::default()).expect("counts fit");
+        assert_eq!(part.labels().classes(), classes);
+    }
+
+    #[test]
+    fn a_truth_the_model_never_met_is_never_right() {
+        let model = Majority.fit(&evidence(["a"], &[["x", "x"]])).expect("a row");
+        let cells = Cells::new(&evidence(["a"], &[["x", "x"], ["y", "y"]])).expect("a tally");
+        assert_eq!(cells.judge(&model, &Watch::default()).expect("the same panel"), [true, false]);
+    }
+
+    #[test]
+    fn the_best_classifier_is_the_first_of_the_best_on_all_rows() {
+        let rows = [["x", "x", "x", "x"], ["y", "x", "x", "x"], ["x", "y", "y", "y"]];
+        let best = Cells::new(&evidence(["a", "b", "c"], &rows)).expect("a tally").best_classifier();
+        assert_eq!(best, Some(BestClassifier { name: "b".into(), accuracy: 1.0 }));
+    }
+
+    #[test]
+    fn less_than_a_tally_is_refused() {
+        let rows = evidence(["a"], &[["x", "x"]]);
+        let marginals = rows.reduce_to(Level::Marginals, &Watch::default()).expect("less");
+        assert!(matches!(Cells::new(&marginals), Err(Error::LevelTooLow { .. })));
+    }
+}

@@ -1,0 +1,232 @@
+//! Contest: every method learns from the same rows and is judged on the same rows.
+
+use std::{
+    ops::ControlFlow,
+    time::{Duration, Instant},
+};
+
+use serde::{Serialize, Serializer};
+use spocc::{Combiner, Error, Evidence, Method, Model, Options, Watch};
+
+use crate::compare::cells::Cells;
+
+/// Told how many fits of how many are done; `Break` ends the comparison.
+pub(crate) type Progress<'a> = &'a (dyn Fn(u64, u64) -> ControlFlow<()> + Sync);
+
+/// A fit as short as this is measured three times.
+const SHORT: Duration = Duration::from_millis(5);
+
+/// Which methods were right about each cell, a bit each.
+#[derive(Clone, Debug)]
+pub(super) struct Marks {
+    pub(super) right: Vec<u64>,
+    /// Methods that would not learn from these rows, and why.
+    pub(super) refused: Vec<(usize, String)>,
+}
+
+/// How long a method takes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct Times {
+    /// To learn from all labelled rows.
+    #[serde(rename = "fit_seconds", serialize_with = "seconds")]
+    pub(crate) fit: Duration,
+    /// To decide a million rows, at the pace of the rows at hand.
+    #[serde(rename = "predict_seconds_per_million", serialize_with = "seconds")]
+    pub(crate) predict: Duration,
+}
+
+fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(time.as_secs_f64())
+}
+
+/// The methods, what they are told, and what they refused.
+pub(super) struct Contest<'a> {
+    combiners: Vec<Box<dyn Combiner>>,
+    options: Options,
+    pub(super) watch: &'a Watch<'a>,
+    progress: Progress<'a>,
+    done: u64,
+    total: u64,
+}
+
+impl<'a> Contest<'a> {
+    /// Of these methods, each once, in `trials` trials.
+    pub(super) fn new(
+        methods: &[Method],
+        options: Options,
+        trials: u64,
+        watch: &'a Watch<'a>,
+        progress: Progress<'a>,
+    ) -> Self {
+        let mut combiners: Vec<Box<dyn Combiner>> = Vec::new();
+        for &method in methods {
+            if combiners.iter().all(|known| known.method() != method) {
+                combiners.push(method.combiner());
+            }
+        }
+        let total = trials.saturating_mul(combiners.len() as u64);
+        Self { combiners, options, watch, progress, done: 0, total }
+    }
+
+    /// The methods, by the number of their bit.
+    pub(super) fn methods(&self) -> Vec<Method> {
+        self.combiners.iter().map(|combiner| combiner.method()).collect()
+    }
+
+    /// Lets every method learn from `training` and judges it on all cells of `judged`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cancelled`], [`Error::UnknownClassifier`]; a method that refuses gets no marks instead.
+    pub(super) fn hold(&mut self, training: &Evidence, judged: &Cells) -> Result<Marks, Error> {
+        let mut marks = Marks { right: vec![0; judged.len()], refused: Vec::new() };
+        for m in 0..self.combiners.len() {
+            match self.fit(m, training)? {
+                Ok(model) => marks.give(m, &judged.judge(&model, self.watch)?),
+                Err(reason) => marks.refused.push((m, reason)),
+            }
+            self.advance()?;
+        }
+        Ok(marks)
+    }
+
+    /// The same with a clock; no times of a method that refuses.
+    ///
+    /// # Errors
+    ///
+    /// As [`hold`](Self::hold).
+    pub(super) fn time(
+        &mut self,
+        training: &Evidence,
+        judged: &Cells,
+    ) -> Result<(Marks, Vec<Option<Times>>), Error> {
+        let mut marks = Marks { right: vec![0; judged.len()], refused: Vec::new() };
+        let mut times = vec![None; self.combiners.len()];
+        for (m, times) in times.iter_mut().enumerate() {
+            let start = Instant::now();
+            let fitted = self.fit(m, training)?;
+            let first = start.elapsed();
+            match fitted {
+                Ok(model) => {
+                    let fit = self.median_of_fits(m, training, first)?;
+                    let predict = self.time_decisions(&model, judged)?;
+                    marks.give(m, &judged.judge(&model, self.watch)?);
+                    *times = Some(Times { fit, predict });
+                }
+                Err(reason) => marks.refused.push((m, reason)),
+            }
+            self.advance()?;
+        }
+        Ok((marks, times))
+    }
+
+    /// A model, or why there is none.
+    fn fit(&self, m: usize, training: &Evidence) -> Result<Result<Model, String>, Error> {
+        match Model::fit(self.combiners[m].as_ref(), training, &self.options, self.watch) {
+            Err(Error::Cancelled) => Err(Error::Cancelled),
+            fitted => Ok(fitted.map_err(|error| error.to_string())),
+        }
+    }
+
+    fn median_of_fits(&self, m: usize, training: &Evidence, first: Duration) -> Result<Duration, Error> {
+        let mut times = [first; 3];
+        if first < SHORT {
+            for time in &mut times[1..] {
+                let start = Instant::now();
+                // It was fitted a moment ago, so only a wish to stop can come out of it.
+                let _ = self.fit(m, training)?;
+                *time = start.elapsed();
+            }
+        }
+        times.sort_unstable();
+        Ok(times[1])
+    }
+
+    /// Time for a million decisions: those of all cells, again and again until they took long enough.
+    fn time_decisions(&self, model: &Model, judged: &Cells) -> Result<Duration, Error> {
+        let table = model.align(judged.answers())?;
+        let (start, mut decided) = (Instant::now(), 0.0);
+        loop {
+            table.decide_all(self.watch)?;
+            decided += judged.len().max(1) as f64;
+            let spent = start.elapsed();
+            if spent >= SHORT {
+                return Ok(spent.mul_f64(1e6 / decided));
+            }
+        }
+    }
+
+    fn advance(&mut self) -> Result<(), Error> {
+        self.done += 1;
+        match (self.progress)(self.done, self.total) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::Cancelled),
+        }
+    }
+}
+
+impl Marks {
+    fn give(&mut self, m: usize, right: &[bool]) {
+        self.right.iter_mut().zip(right).for_each(|(who, right)| *who |= u64::from(*right) << m);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::panels::{drawn, evidence};
+
+    fn panel() -> Evidence {
+        evidence(["a", "b", "c"], &drawn::<3, 4>(60, &["x", "y"], [1.0, 0.5, 0.5], 1))
+    }
+
+    fn contest<'a>(methods: &[Method], watch: &'a Watch<'a>, progress: Progress<'a>) -> Contest<'a> {
+        Contest::new(methods, Options::default(), 2, watch, progress)
+    }
+
+    const GO_ON: Progress<'static> = &|_, _| ControlFlow::Continue(());
+
+    #[test]
+    fn each_method_takes_part_once_and_has_its_own_bit() {
+        let (evidence, watch) = (panel(), Watch::default());
+        let cells = Cells::new(&evidence).expect("a tally");
+        let methods = [Method::Selection, Method::Majority, Method::Selection];
+        let mut contest = contest(&methods, &watch, GO_ON);
+        assert_eq!(contest.methods(), methods[..2]);
+        let marks = contest.hold(&evidence, &cells).expect("a tally");
+        assert!(marks.right.iter().all(|who| who & 1 == 1), "the first classifier is always right");
+        assert!(marks.right.iter().any(|who| who & 2 == 0), "the majority is not");
+        let (timed, times) = contest.time(&evidence, &cells).expect("a tally");
+        assert_eq!(timed.right, marks.right);
+        assert!(times.iter().flatten().filter(|times| !times.predict.is_zero()).count() == 2);
+    }
+
+    #[test]
+    fn a_method_that_refuses_says_why_and_the_others_go_on() {
+        let evidence = panel();
+        let cells = Cells::new(&evidence).expect("a tally");
+        let watch = Watch::default().with_memory_limit(500);
+        let mut contest = contest(&[Method::Stacking, Method::Majority], &watch, GO_ON);
+        let (marks, times) = contest.time(&evidence, &cells).expect("one method goes on");
+        assert!(times[0].is_none() && times[1].is_some());
+        assert!(
+            matches!(&marks.refused[..], [(0, reason)] if reason.contains("bytes")),
+            "{:?}",
+            marks.refused
+        );
+    }
+
+    #[test]
+    fn whoever_watches_can_stop_it() {
+        let evidence = panel();
+        let cells = Cells::new(&evidence).expect("a tally");
+        let stop = |_: spocc::Progress| ControlFlow::Break(());
+        let (calm, hasty) = (Watch::default(), Watch::new(&stop));
+        let half_way: Progress<'_> =
+            &|done, total| if done * 2 < total { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+        for (watch, progress) in [(&calm, half_way), (&hasty, GO_ON)] {
+            let mut contest = contest(&[Method::Majority, Method::Stacking], watch, progress);
+            assert!(matches!(contest.hold(&evidence, &cells), Err(Error::Cancelled)));
+        }
+    }
+}

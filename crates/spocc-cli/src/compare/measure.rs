@@ -1,0 +1,175 @@
+//! Measuring: which rows are learned from, which are judged, and what comes of it.
+
+use spocc::{Error, Evidence, Method, Watch};
+
+use crate::compare::{
+    Judged, Settings,
+    cells::Cells,
+    contest::{Contest, Progress, Times},
+    curve::{Drawing, Trial, halvings},
+    deal::{deal, mix},
+    scores::{Scores, Sheet},
+};
+
+/// Halves of the labelled rows that are drawn where there are no folds to average over.
+const DRAWS: u64 = 3;
+
+/// What keeps the draws of the curve apart from those of the folds.
+const CURVE: u64 = 0xc0de;
+
+/// Everything that was measured; methods go by the number of their bit.
+pub(super) struct Measured {
+    pub(super) methods: Vec<Method>,
+    pub(super) scores: Scores,
+    pub(super) times: Vec<Option<Times>>,
+    /// Why who refused, perhaps several times.
+    pub(super) refused: Vec<(usize, String)>,
+    pub(super) drawing: Drawing,
+}
+
+/// Labelled rows, the rows to be judged if they are others, and how it is done.
+pub(super) struct Plan<'a> {
+    evidence: &'a Evidence,
+    learned: Cells,
+    test: Option<Cells>,
+    folds: usize,
+    repeats: usize,
+    halvings: usize,
+    settings: &'a Settings,
+}
+
+impl<'a> Plan<'a> {
+    /// Checks what there is to measure.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoLabelledRows`], [`Error::OutOfRange`] for too few rows, folds or repetitions,
+    /// [`Error::LevelTooLow`], [`Error::Weighted`], [`Error::DifferentClassifiers`].
+    pub(super) fn new(
+        evidence: &'a Evidence,
+        test: Option<&Evidence>,
+        settings: &'a Settings,
+    ) -> Result<Self, Error> {
+        let learned = Cells::new(evidence)?;
+        let n_rows = learned.n_rows();
+        if n_rows == 0 {
+            return Err(Error::NoLabelledRows);
+        }
+        let test = test.map(|test| test_cells(evidence, test)).transpose()?;
+        if test.is_none() {
+            at_least("labelled rows to learn from and to judge", "at least 2", n_rows >= 2, n_rows as f64)?;
+            at_least("folds", "at least 2", settings.folds >= 2, settings.folds.into())?;
+            at_least("repetitions", "at least 1", settings.repeats >= 1, settings.repeats.into())?;
+        }
+        let folds = n_rows.min(settings.folds.into()) as usize;
+        // Every row on its own can be left out in one way only.
+        let repeats = if folds as u64 == n_rows { 1 } else { settings.repeats.into() };
+        let mut plan = Self { evidence, learned, test, folds, repeats, halvings: 0, settings };
+        plan.halvings = if settings.curve { halvings(plan.n_learned()) } else { 0 };
+        Ok(plan)
+    }
+
+    /// How the methods are judged.
+    pub(super) fn judged(&self) -> Judged {
+        match &self.test {
+            Some(test) => Judged::Test { n_rows: test.n_rows() },
+            None => Judged::Folds { folds: self.folds, repeats: self.repeats, seed: self.settings.seed },
+        }
+    }
+
+    /// The rows to be judged.
+    pub(super) fn judged_cells(&self) -> &Cells {
+        self.test.as_ref().unwrap_or(&self.learned)
+    }
+
+    /// Labelled rows.
+    pub(super) fn n_rows(&self) -> u64 {
+        self.learned.n_rows()
+    }
+
+    /// Rows that a method learns from, in the smallest of the trials.
+    pub(super) fn n_learned(&self) -> u64 {
+        let n_rows = self.learned.n_rows();
+        if self.test.is_some() { n_rows } else { n_rows - n_rows.div_ceil(self.folds as u64) }
+    }
+
+    fn n_trials(&self) -> u64 {
+        let (folds, halvings) = (self.folds as u64, self.halvings as u64);
+        match self.test {
+            Some(_) => 1 + DRAWS * halvings,
+            None => 1 + folds * (self.repeats as u64 + halvings),
+        }
+    }
+
+    /// Lets these methods learn and be judged.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cancelled`], [`Error::MemoryLimit`] if not even the rows fit.
+    pub(super) fn measure(
+        &self,
+        methods: &[Method],
+        watch: &Watch<'_>,
+        progress: Progress<'_>,
+    ) -> Result<Measured, Error> {
+        let mut contest = Contest::new(methods, self.settings.options, self.n_trials(), watch, progress);
+        let methods = contest.methods();
+        let (marks, times) = contest.time(self.evidence, self.judged_cells())?;
+        let mut refused = marks.refused.clone();
+        let mut drawing = Drawing::new(methods.len(), self.halvings);
+        let scores = if let Some(test) = &self.test {
+            let (learned, part) = (&self.learned, &test.all());
+            for draw in 0..DRAWS {
+                let trial = Trial { learned, counts: learned.counts(), judged: test, part, marks: &marks };
+                drawing.add(&mut contest, &trial, self.salt(CURVE, draw))?;
+            }
+            Scores::new(vec![Sheet::new(&marks, part)], None)
+        } else {
+            let sheets = self.fold_by_fold(&mut contest, &mut drawing, &mut refused)?;
+            Scores::new(sheets, Some(self.repeats))
+        };
+        Ok(Measured { methods, scores, times, refused, drawing })
+    }
+
+    fn fold_by_fold(
+        &self,
+        contest: &mut Contest<'_>,
+        drawing: &mut Drawing,
+        refused: &mut Vec<(usize, String)>,
+    ) -> Result<Vec<Sheet>, Error> {
+        let mut sheets = Vec::with_capacity(self.folds * self.repeats);
+        let learned = &self.learned;
+        for repetition in 0..self.repeats as u64 {
+            let parts = deal(&learned.keys, learned.counts(), self.folds, self.salt(0, repetition));
+            for (fold, part) in (0..).zip(&parts).filter(|(_, part)| !part.is_empty()) {
+                let counts = learned.without(part);
+                let marks = contest.hold(&learned.evidence(&counts, contest.watch)?, learned)?;
+                refused.extend(marks.refused.iter().cloned());
+                sheets.push(Sheet::new(&marks, part));
+                if repetition == 0 {
+                    let trial = Trial { learned, counts: &counts, judged: learned, part, marks: &marks };
+                    drawing.add(contest, &trial, self.salt(CURVE, fold))?;
+                }
+            }
+        }
+        Ok(sheets)
+    }
+
+    fn salt(&self, purpose: u64, number: u64) -> u64 {
+        mix(mix(self.settings.seed, purpose), number)
+    }
+}
+
+fn test_cells(evidence: &Evidence, test: &Evidence) -> Result<Cells, Error> {
+    let missing = evidence.classifiers().iter().find(|name| !test.classifiers().contains(name));
+    if let Some(name) = missing {
+        return Err(Error::DifferentClassifiers { difference: format!("no `{name}` among the test rows") });
+    }
+    let cells = Cells::new(test)?;
+    at_least("labelled test rows", "at least 1", cells.n_rows() >= 1, 0.0)?;
+    Ok(cells)
+}
+
+fn at_least(what: &'static str, expected: &'static str, holds: bool, found: f64) -> Result<(), Error> {
+    if holds { Ok(()) } else { Err(Error::OutOfRange { what, expected, found }) }
+}

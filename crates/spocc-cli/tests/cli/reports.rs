@@ -1,0 +1,98 @@
+//! Reports as JSON: every key is documented, and every documented key occurs.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::desk::Desk;
+
+const PAGE: &str = include_str!("../../../../docs/reports.md");
+
+/// The keys documented under a heading: whatever stands in backticks in the first column of its tables.
+fn documented(section: &str) -> BTreeSet<String> {
+    let start = PAGE.find(&format!("\n## {section}\n")).expect("the section is there") + 4;
+    let end = PAGE[start..].find("\n## ").map_or(PAGE.len(), |at| start + at);
+    let end = PAGE[start..end].find("\nParameters").map_or(end, |at| start + at);
+    let rows = PAGE[start..end].lines().filter(|line| line.starts_with("| `"));
+    let first = rows.filter_map(|row| row.split(" | ").next());
+    first.flat_map(|cell| cell.split('`').skip(1).step_by(2).map(str::to_owned)).collect()
+}
+
+/// The paths to all values; a list of plain values is a value.
+fn keys(value: &Value, path: &str, found: &mut BTreeSet<String>) {
+    let join = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match value {
+        Value::Object(object) => object.iter().for_each(|(key, value)| keys(value, &join(key), found)),
+        Value::Array(list) if list.iter().any(Value::is_object) => {
+            list.iter().for_each(|value| keys(value, &format!("{path}[]"), found));
+        }
+        _ => {
+            found.insert(path.to_owned());
+        }
+    }
+}
+
+/// Documented keys and those of these reports are the same; below `apart` they are documented elsewhere.
+fn agree(section: &str, reports: &[Value], apart: &[&str]) {
+    let documented = documented(section);
+    let mut found = BTreeSet::new();
+    reports.iter().for_each(|report| keys(report, "", &mut found));
+    let is_covered = |key: &String| {
+        documented.contains(key)
+            // What is none here has parts elsewhere.
+            || documented.iter().any(|known| known.starts_with(&format!("{key}.")) || known.starts_with(&format!("{key}[]")))
+            || apart.iter().any(|top| key.starts_with(top))
+    };
+    let unknown: Vec<&String> = found.iter().filter(|key| !is_covered(key)).collect();
+    assert!(unknown.is_empty(), "{section}: not documented: {unknown:?}");
+    let occurs =
+        |key: &String| found.contains(key) || found.iter().any(|there| there.starts_with(&format!("{key}.")));
+    let absent: Vec<&String> = documented.iter().filter(|key| !occurs(key)).collect();
+    assert!(absent.is_empty(), "{section}: documented and never met: {absent:?}");
+}
+
+fn report(desk: &Desk, arguments: &str) -> Value {
+    let run = desk.done(&format!("{arguments} --json"));
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{arguments}: {error}: {}", run.stdout))
+}
+
+#[test]
+fn every_key_of_a_report_is_documented_and_the_reverse() {
+    let desk = Desk::new();
+    desk.done("demo --save .");
+    let gold = "gold.csv --label truth --id item";
+    desk.done(&format!("fit {gold} -o panel.spocc"));
+    agree("audit", &[report(&desk, &format!("audit {gold}"))], &[]);
+    agree("explain", &[report(&desk, "explain panel.spocc new.csv --row 2 --id item")], &["id."]);
+
+    // Once by folds; once on other rows, with so little memory that a method cannot be fitted.
+    let few = "--methods adaspocc,naive-bayes,bayes";
+    let folds = report(&desk, &format!("compare {gold} {few} --rounds 1"));
+    let text = |name: &str| String::from_utf8(desk.read(name)).expect("text");
+    let (new, truth) = (text("new.csv"), text("truth.csv"));
+    let truths = truth.lines().filter_map(|line| line.split(',').nth(1));
+    let joined: Vec<String> =
+        new.lines().zip(truths).take(200).map(|(row, truth)| format!("{row},{truth}")).collect();
+    desk.write("test.csv", joined.join("\n"));
+    let test = report(&desk, &format!("compare {gold} --test test.csv --no-curve --threads 2 --memory 24K"));
+    assert_eq!((&folds["judged"]["by"], &test["judged"]["by"]), (&"folds".into(), &"test".into()));
+    agree("compare", &[folds, test], &[]);
+
+    desk.done(&format!("tally {gold} -o gold.tally"));
+    let inspected = ["panel.spocc", "gold.tally", gold].map(|what| report(&desk, &format!("inspect {what}")));
+    agree("inspect", &inspected, &["fitted.", "evidence.", "tally."]);
+}
+
+#[test]
+fn text_and_json_tell_the_same() {
+    let desk = Desk::new();
+    desk.done("demo --save .");
+    let audit = "audit gold.csv --label truth --id item";
+    let (text, json) = (desk.done(audit).stdout, report(&desk, audit));
+    for judge in json["classifiers"].as_array().expect("a list") {
+        let share = judge["accuracy"].as_f64().expect("a number") * 100.0;
+        let name = judge["name"].as_str().expect("a name");
+        let line = text.lines().find(|line| line.starts_with(&format!("{name} "))).expect("a line each");
+        assert!(line.contains(&format!("{share:.1}%")), "{line}");
+    }
+}

@@ -1,0 +1,149 @@
+//! What the documents show is what the command prints.
+//!
+//! Every `console` block of the pages below is run, line by line, all blocks of a page in one fresh directory.
+//! Lines after `$ ` are given to a shell; what follows must be their output, times apart. With the variable
+//! `SPOCC_BLESS` set, the pages are rewritten instead.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+const PAGES: [&str; 4] = ["README.md", "docs/guide.md", "docs/federated.md", "docs/reports.md"];
+
+/// One command of a page and the lines shown below it.
+#[derive(Debug)]
+struct Step {
+    command: String,
+    shown: Vec<String>,
+}
+
+/// A page as alternating pieces: text that stays, and blocks that are run.
+enum Piece {
+    Text(String),
+    Block(Vec<Step>),
+}
+
+fn pieces(page: &str) -> Vec<Piece> {
+    let (mut pieces, mut text, mut block) = (Vec::new(), String::new(), None::<Vec<Step>>);
+    for line in page.lines() {
+        match &mut block {
+            Some(steps) if line == "```" => {
+                pieces.push(Piece::Block(std::mem::take(steps)));
+                block = None;
+                text.push_str("```\n");
+            }
+            Some(steps) => match (line.strip_prefix("$ "), line.strip_prefix("> "), steps.last_mut()) {
+                (Some(command), _, _) => steps.push(Step { command: command.to_owned(), shown: Vec::new() }),
+                (None, Some(more), Some(step)) if step.shown.is_empty() && step.command.ends_with('\\') => {
+                    step.command.push('\n');
+                    step.command.push_str(more);
+                }
+                (None, _, Some(step)) => step.shown.push(line.to_owned()),
+                (None, _, None) => panic!("a console block begins with a command, not with: {line}"),
+            },
+            None => {
+                text.push_str(line);
+                text.push('\n');
+                if line == "```console" {
+                    pieces.push(Piece::Text(std::mem::take(&mut text)));
+                    block = Some(Vec::new());
+                }
+            }
+        }
+    }
+    assert!(block.is_none(), "a console block that does not end");
+    pieces.push(Piece::Text(text));
+    pieces
+}
+
+fn run(command: &str, directory: &Path) -> Vec<String> {
+    let built = PathBuf::from(env!("CARGO_BIN_EXE_spocc"));
+    let beside = built.parent().expect("a file is in a directory");
+    let paths = env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect::<Vec<_>>();
+    let path = env::join_paths([beside.to_owned()].into_iter().chain(paths)).expect("plain paths");
+    let output = Command::new("sh")
+        .args(["-c", &format!("exec 2>&1\n{command}")])
+        .current_dir(directory)
+        .env("PATH", path)
+        .env("COLUMNS", "100")
+        .output()
+        .expect("there is a shell");
+    String::from_utf8(output.stdout).expect("output is UTF-8").lines().map(str::to_owned).collect()
+}
+
+/// A line with its times blotted out, and with them the padding before them.
+fn without_times(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_time = |at: usize| {
+        let is_number = words[at].trim_start_matches('<').parse::<f64>().is_ok();
+        is_number && matches!(words.get(at + 1).copied(), Some("s" | "ms" | "us" | "min" | "s)"))
+    };
+    if (0..words.len()).any(is_time) {
+        (0..words.len())
+            .filter(|&at| at == 0 || !is_time(at - 1))
+            .map(|at| if is_time(at) { "#" } else { words[at] })
+            .collect::<Vec<&str>>()
+            .join(" ")
+    } else {
+        line.trim_end().to_owned()
+    }
+}
+
+fn is_same(shown: &[String], printed: &[String]) -> bool {
+    let plain = |lines: &[String]| lines.iter().map(|line| without_times(line)).collect::<Vec<String>>();
+    plain(shown) == plain(printed)
+}
+
+/// Runs a page; returns it with what was printed in place of what was shown, and what differed.
+fn replay(page: &str) -> (String, Vec<String>) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let (mut rewritten, mut differences) = (String::new(), Vec::new());
+    for piece in pieces(page) {
+        let steps = match piece {
+            Piece::Text(text) => {
+                rewritten.push_str(&text);
+                continue;
+            }
+            Piece::Block(steps) => steps,
+        };
+        for Step { command, shown } in steps {
+            let printed = run(&command, directory.path());
+            rewritten.push_str(&format!("$ {}\n", command.replace('\n', "\n> ")));
+            let kept = if is_same(&shown, &printed) { &shown } else { &printed };
+            kept.iter().for_each(|line| rewritten.push_str(&format!("{line}\n")));
+            if !is_same(&shown, &printed) {
+                differences.push(format!(
+                    "$ {command}\n--- shown\n{}\n--- printed\n{}",
+                    shown.join("\n"),
+                    printed.join("\n")
+                ));
+            }
+        }
+    }
+    (rewritten, differences)
+}
+
+#[test]
+fn documents_show_what_the_command_prints() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for name in PAGES {
+        let path = root.join(name);
+        let page = fs::read_to_string(&path).expect("the page is there");
+        let (rewritten, differences) = replay(&page);
+        if env::var_os("SPOCC_BLESS").is_some() {
+            fs::write(&path, rewritten).expect("the page can be written");
+        } else {
+            assert!(differences.is_empty(), "{name}:\n{}", differences.join("\n\n"));
+        }
+    }
+}
+
+#[test]
+fn a_page_that_lies_is_found_out() {
+    let page = "text\n\n```console\n$ echo one; echo 0.25 s\none\n0.5 s\n$ echo two\nthree\n```\n\nend\n";
+    let (rewritten, differences) = replay(page);
+    assert_eq!(differences, ["$ echo two\n--- shown\nthree\n--- printed\ntwo"]);
+    assert_eq!(rewritten, page.replace("three", "two"));
+}
