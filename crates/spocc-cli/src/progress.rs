@@ -51,7 +51,7 @@ impl Meter {
 
 fn style(with_total: bool) -> ProgressStyle {
     let template = if with_total {
-        "{msg} {wide_bar} {percent:>3} % {elapsed} (left: {eta})"
+        "{msg} {wide_bar} {percent:>3} % {elapsed}"
     } else {
         "{msg} {human_pos} {elapsed} {spinner}"
     };
