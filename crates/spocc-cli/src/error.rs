@@ -55,6 +55,7 @@ pub(crate) enum At {
     /// This line of a text, from 1.
     Line(u64),
     /// This row of something that has no lines, from 1.
+    #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
     Row(u64),
 }
 

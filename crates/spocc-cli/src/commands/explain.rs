@@ -50,7 +50,7 @@ fn in_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<Explai
     let names = args.id.as_ref().map_or(&[][..], |names| &names.0);
     let ids = table.columns(names)?;
     let columns = columns_of(model, &table)?;
-    table.ask_only(ids.iter().chain(&columns).copied())?;
+    table.ask_only(ids.iter().chain(&columns).copied());
     for read in 0..args.row {
         if !table.next()? {
             return Err(no_such_row(args, &table, read));

@@ -163,7 +163,7 @@ impl TableFacts {
                 examples: Vec::new(),
             })
             .collect();
-        table.ask_only(0..columns.len())?;
+        table.ask_only(0..columns.len());
         let mut seen: Vec<HashSet<Vec<u8>>> = vec![HashSet::new(); columns.len()];
         let mut n_rows = 0;
         while table.next()? {

@@ -105,7 +105,7 @@ impl Source {
         let names = args.id.as_ref().map_or(Vec::new(), |names| names.0.clone());
         let ids = table.columns(&names)?;
         let columns = columns_of(model, &table)?;
-        table.ask_only(ids.iter().chain(&columns).copied())?;
+        table.ask_only(ids.iter().chain(&columns).copied());
         Ok(Self { ids: names, kind: Kind::Wide { table, ids, columns, is_done: false } })
     }
 

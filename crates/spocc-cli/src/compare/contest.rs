@@ -205,7 +205,7 @@ mod tests {
     fn a_method_that_refuses_says_why_and_the_others_go_on() {
         let evidence = panel();
         let cells = Cells::new(&evidence).expect("a tally");
-        let watch = Watch::default().with_memory_limit(500);
+        let watch = Watch::default().with_memory_limit(200);
         let mut contest = contest(&[Method::Stacking, Method::Majority], &watch, GO_ON);
         let (marks, times) = contest.time(&evidence, &cells).expect("one method goes on");
         assert!(times[0].is_none() && times[1].is_some());

@@ -6,6 +6,7 @@ use serde::Serialize;
 use spocc::{Error, Method};
 
 use crate::compare::{
+    REFERENCES,
     cells::Cells,
     contest::{Contest, Marks},
     deal::{Part, half, mix},
@@ -19,7 +20,7 @@ const HALVINGS: usize = 4;
 /// Fewer labelled rows than this are no point of a curve.
 const FEWEST_ROWS: u64 = 10;
 
-/// A curve whose last doubling surely gained less than this has levelled off.
+/// A doubling that surely gained less than this is not worth the work, nor is one with less left to gain.
 const NEXT_TO_NOTHING: f64 = 0.01;
 
 /// Accuracy against the number of labelled rows.
@@ -29,7 +30,7 @@ pub(crate) struct Curve {
     pub(crate) n_rows: Vec<u64>,
     /// One line per method.
     pub(crate) methods: Vec<Line>,
-    /// Whether more labelled rows would help; unknown if only votes were measured.
+    /// Whether more labelled rows would help; unknown if only the references were measured.
     pub(crate) outlook: Option<Outlook>,
 }
 
@@ -41,7 +42,7 @@ pub(crate) struct Line {
     pub(crate) accuracies: Vec<Option<f64>>,
 }
 
-/// What the last doubling brought the best method that learns.
+/// What the last doubling, or the last two, brought the best method but the references.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Outlook {
     pub(crate) method: Method,
@@ -58,7 +59,9 @@ pub(crate) struct Outlook {
 pub(crate) enum MoreRows {
     /// The last doubling gained more than noise.
     Help,
-    /// It surely gained next to nothing.
+    /// The last two together did.
+    MayHelp,
+    /// It surely gained next to nothing, or nothing is left to gain.
     DoLittle,
     /// Neither can be said.
     Unclear,
@@ -77,8 +80,8 @@ pub(super) struct Trial<'a> {
 pub(super) struct Drawing {
     /// From all rows to the fewest.
     points: Vec<Point>,
-    /// For every method and trial: with all rows against half of them.
-    gains: Vec<Vec<Paired>>,
+    /// For every method and trial: with all rows against half of them, and against a quarter.
+    gains: [Vec<Vec<Paired>>; 2],
 }
 
 #[derive(Clone, Default)]
@@ -105,7 +108,7 @@ impl Drawing {
         let point =
             Point { right: vec![0.0; n_methods], refused: vec![false; n_methods], ..Point::default() };
         let points = if halvings == 0 { Vec::new() } else { vec![point; halvings + 1] };
-        Self { points, gains: vec![Vec::new(); n_methods] }
+        Self { points, gains: [(); 2].map(|()| vec![Vec::new(); n_methods]) }
     }
 
     /// Adds a trial: halves its labelled rows again and again, and lets everyone learn from what is left.
@@ -129,9 +132,8 @@ impl Drawing {
             let training = trial.learned.evidence(&counts, contest.watch)?;
             let marks = contest.hold(&training, trial.judged)?;
             point.add(&counts, &marks, trial.part);
-            if level == 1 {
-                let gains = self.gains.iter_mut().enumerate();
-                gains.for_each(|(m, gains)| gains.push(paired(m, trial.marks, &marks, trial.part)));
+            for (m, gains) in self.gains.get_mut(level - 1).into_iter().flatten().enumerate() {
+                gains.push(paired(m, trial.marks, &marks, trial.part));
             }
         }
         Ok(())
@@ -144,17 +146,36 @@ impl Drawing {
             method,
             accuracies: self.points.iter().rev().map(|point| point.accuracy(m)).collect(),
         };
-        let [.., from, to] = n_rows[..] else { return None };
+        if n_rows.is_empty() {
+            return None;
+        }
+        // Votes learn nothing, and who is best is soon known: neither tells what labels are worth.
         let learns =
-            |&&(m, method): &&(usize, Method)| method != Method::Majority && !self.points[1].refused[m];
-        let outlook = ranking.iter().find(learns).map(|&(m, method)| {
-            let gain = match is_test {
-                true => Difference::on_test(&self.gains[m], 1),
-                false => Difference::across_folds(&self.gains[m], 1, 1),
-            };
-            Outlook { method, from, to, gain, more_rows: MoreRows::after(&gain) }
-        });
+            |&&(m, method): &&(usize, Method)| !REFERENCES.contains(&method) && !self.points[1].refused[m];
+        let outlook = ranking.iter().find(learns).map(|&(m, method)| self.outlook(m, method, is_test));
         Some(Curve { n_rows, methods: ranking.iter().map(line).collect(), outlook })
+    }
+
+    /// The last doubling if it tells something, else the last two if they do.
+    fn outlook(&self, m: usize, method: Method, is_test: bool) -> Outlook {
+        let after = |halvings: usize| {
+            let gains = &self.gains[halvings - 1][m];
+            let gain =
+                if is_test { Difference::on_test(gains, 1) } else { Difference::across_folds(gains, 1, 1) };
+            let (from, to) = (self.points[halvings].n_rows(), self.points[0].n_rows());
+            Outlook { method, from, to, gain, more_rows: MoreRows::after(&gain) }
+        };
+        let last = after(1);
+        if self.points[0].accuracy(m).is_some_and(|accuracy| 1.0 - accuracy < NEXT_TO_NOTHING) {
+            return Outlook { more_rows: MoreRows::DoLittle, ..last };
+        }
+        if last.more_rows != MoreRows::Unclear || self.points.len() < 3 || self.points[2].refused[m] {
+            return last;
+        }
+        match after(2) {
+            two if two.more_rows == MoreRows::Help => Outlook { more_rows: MoreRows::MayHelp, ..two },
+            _ => last,
+        }
     }
 }
 
@@ -206,9 +227,10 @@ impl fmt::Display for Outlook {
         write!(out, "From {from} to {to} labelled rows {method} gained {:.1} points", gain.by * 100.0)?;
         write!(out, " ({low:.1} .. {high:.1}): ")?;
         out.write_str(match more_rows {
-            MoreRows::Help => "more labelled rows would help.",
-            MoreRows::DoLittle => "it has levelled off.",
-            MoreRows::Unclear => "no sure sign that more labelled rows would help.",
+            MoreRows::Help => "more would help.",
+            MoreRows::MayHelp => "more may help.",
+            MoreRows::DoLittle => "more would do little.",
+            MoreRows::Unclear => "no sure sign that more would help.",
         })
     }
 }
@@ -239,5 +261,39 @@ mod tests {
         assert_eq!(after(21.0, 20.0, 100.0), MoreRows::Unclear);
         assert_eq!(after(2100.0, 2000.0, 100_000.0), MoreRows::DoLittle);
         assert_eq!(after(0.0, 3.0, 1000.0), MoreRows::DoLittle);
+    }
+
+    /// A drawing of one method whose accuracy on 1000 rows rises by these gains, the last doubling first.
+    fn drawing(gains: [f64; 2]) -> Drawing {
+        let mut drawing = Drawing::new(1, 2);
+        drawing.points.iter_mut().zip([400.0, 200.0, 100.0]).for_each(|(point, n)| {
+            (point.trials, point.learned, point.judged) = (1.0, n, 1000.0);
+        });
+        let paired = |gain: f64| Paired { rows: 1000.0, first: 50.0 + gain, second: 50.0 };
+        drawing.gains[0][0].push(paired(gains[0]));
+        drawing.gains[1][0].push(paired(gains[0] + gains[1]));
+        drawing
+    }
+
+    #[test]
+    fn where_one_doubling_does_not_tell_two_may() {
+        let outlook = |gains| drawing(gains).outlook(0, Method::Spocc, true);
+        let found = |gains| (outlook(gains).from, outlook(gains).more_rows);
+        assert_eq!(found([60.0, 60.0]), (200, MoreRows::Help));
+        assert_eq!(found([10.0, 60.0]), (100, MoreRows::MayHelp));
+        assert_eq!(found([10.0, 0.0]), (200, MoreRows::Unclear));
+        let mut perfect = drawing([60.0, 60.0]);
+        perfect.points[0].right[0] = 1000.0;
+        assert_eq!(perfect.outlook(0, Method::Spocc, true).more_rows, MoreRows::DoLittle);
+        let text = outlook([60.0, 60.0]).to_string();
+        assert!(text.starts_with("From 200 to 400 labelled rows spocc gained 6.0 points ("), "{text}");
+        assert!(text.ends_with("more would help."), "{text}");
+    }
+
+    #[test]
+    fn references_have_no_outlook_and_no_halving_is_no_curve() {
+        let curve = drawing([60.0, 60.0]).finish(&[(0, Method::Majority)], true).expect("points");
+        assert!(curve.outlook.is_none() && curve.n_rows == [100, 200, 400]);
+        assert!(Drawing::new(1, 0).finish(&[(0, Method::Spocc)], true).is_none());
     }
 }

@@ -173,3 +173,70 @@ fn test_cells(evidence: &Evidence, test: &Evidence) -> Result<Cells, Error> {
 fn at_least(what: &'static str, expected: &'static str, holds: bool, found: f64) -> Result<(), Error> {
     if holds { Ok(()) } else { Err(Error::OutOfRange { what, expected, found }) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::panels::{drawn, evidence};
+
+    fn rows(n: u64) -> Evidence {
+        evidence(["a", "b"], &drawn::<2, 3>(n, &["x", "y"], [0.9, 0.5], 7))
+    }
+
+    #[test]
+    fn fewer_rows_than_folds_are_left_out_one_by_one() {
+        let settings = Settings::default();
+        let judged = |n: u64| Plan::new(&rows(n), None, &settings).map(|plan| plan.judged());
+        let folds = |folds, repeats| Ok(Judged::Folds { folds, repeats, seed: 0 });
+        assert_eq!(judged(2), folds(2, 1));
+        assert_eq!(judged(5), folds(5, 1));
+        assert_eq!(judged(6), folds(5, 3));
+    }
+
+    #[test]
+    fn too_little_to_measure_is_refused() {
+        let refusal = |n: u64, test: Option<u64>, settings: &Settings| {
+            let test = test.map(rows);
+            Plan::new(&rows(n), test.as_ref(), settings).err().map(|error| error.to_string())
+        };
+        let usual = Settings::default();
+        assert_eq!(refusal(0, None, &usual), Some(Error::NoLabelledRows.to_string()));
+        let one = "labelled rows to learn from and to judge: expected at least 2, found 1";
+        assert_eq!(refusal(1, None, &usual).as_deref(), Some(one));
+        assert_eq!(refusal(1, Some(1), &usual), None);
+        let none = "labelled test rows: expected at least 1, found 0";
+        assert_eq!(refusal(9, Some(0), &usual).as_deref(), Some(none));
+        for bad in [Settings { folds: 1, ..usual.clone() }, Settings { repeats: 0, ..usual.clone() }] {
+            assert!(refusal(9, None, &bad).is_some_and(|message| message.contains("at least")));
+            assert_eq!(refusal(9, Some(9), &bad), None, "folds are not needed with test rows");
+        }
+    }
+
+    #[test]
+    fn test_rows_of_another_panel_are_refused() {
+        let (ours, settings) = (rows(9), Settings::default());
+        let others = evidence(["a", "c"], &[["x", "x", "x"]]);
+        let refused = Plan::new(&ours, Some(&others), &settings).err();
+        assert!(matches!(refused, Some(Error::DifferentClassifiers { .. })), "{refused:?}");
+        let more = evidence(["c", "b", "a"], &[["x", "x", "x", "x"]]);
+        assert!(Plan::new(&ours, Some(&more), &settings).is_ok());
+    }
+
+    #[test]
+    fn progress_ends_where_it_said_it_would() {
+        let (ours, test, settings) = (rows(60), rows(40), Settings::default());
+        for test in [None, Some(&test)] {
+            let plan = Plan::new(&ours, test, &settings).expect("rows enough");
+            let last = std::sync::Mutex::new((0, 0));
+            let progress: Progress<'_> = &|done, total| {
+                if let Ok(mut last) = last.lock() {
+                    *last = (done, total);
+                }
+                std::ops::ControlFlow::Continue(())
+            };
+            plan.measure(&[Method::Majority], &Watch::default(), progress).expect("measured");
+            let (done, total) = *last.lock().expect("nobody panicked");
+            assert!(done == total && total > 1, "{done} of {total}");
+        }
+    }
+}

@@ -14,6 +14,8 @@ mod verdict;
 mod report;
 #[cfg(test)]
 mod panels;
+#[cfg(test)]
+mod tests;
 
 use serde::Serialize;
 use spocc::{Error, Evidence, Method, Options, Watch};

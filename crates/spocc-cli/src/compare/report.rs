@@ -26,35 +26,35 @@ impl fmt::Display for Comparison {
 
 impl Comparison {
     fn write_head(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { n_rows, n_classifiers, n_classes, .. } = self;
-        writeln!(out, "{n_rows} labelled rows, {n_classifiers} classifiers, {n_classes} classes")?;
+        let (rows, judges) = (several(self.n_rows, "labelled row"), self.n_classifiers as u64);
+        let classes =
+            if self.n_classes == 1 { "1 class".to_owned() } else { format!("{} classes", self.n_classes) };
+        writeln!(out, "{rows}, {}, {classes}", several(judges, "classifier"))?;
         let how = match self.judged {
             Judged::Folds { folds, repeats: 1, .. } => format!("{folds} folds"),
             Judged::Folds { folds, repeats, .. } => format!("{folds} folds, drawn {repeats} times"),
-            Judged::Test { n_rows } => format!("{n_rows} test rows"),
+            Judged::Test { n_rows } => several(n_rows, "test row"),
         };
         paragraph(out, &format!("Every method is judged on rows it did not learn from: {how}."))?;
         writeln!(out)
     }
 
     fn write_methods(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "method            right       95 %    behind the best         fit   1e6 rows")?;
+        writeln!(out, "method            right        95 %    behind the best         fit   1e6 rows")?;
         self.methods.iter().try_for_each(|entry| write_entry(out, entry))?;
         for refusal in &self.refused {
             paragraph(out, &format!("{:<15}  refused: {}", refusal.method.to_string(), refusal.reason))?;
         }
-        let marks = [
-            (self.methods.iter().skip(1).any(|entry| !entry.is_behind()), "~ within noise of the best"),
-            (self.methods.iter().any(|entry| entry.is_reference), "* for reference"),
+        let notes = [
+            (self.methods.len() > 1, "behind: in points, intervals 95 % for all methods together"),
+            (self.methods.iter().skip(1).any(|entry| !entry.is_behind()), "~ within noise"),
+            (self.methods.iter().any(|entry| entry.is_reference), "* reference"),
         ];
-        let marks: Vec<&str> =
-            marks.into_iter().filter(|(is_met, _)| *is_met).map(|(_, mark)| mark).collect();
-        if !marks.is_empty() {
-            writeln!(out, "{}", marks.join("; "))?;
-        }
+        let notes: Vec<&str> = notes.into_iter().filter(|(is_met, _)| *is_met).map(|note| note.1).collect();
+        paragraph(out, &notes.join("; "))?;
         if let Some(best) = &self.best_classifier {
             let share = best.accuracy * 100.0;
-            let line = format!("The best classifier in hindsight is `{}`, right on {share:.1} %.", best.name);
+            let line = format!("best classifier in hindsight: `{}`, right on {share:.1} %", best.name);
             paragraph(out, &line)?;
         }
         writeln!(out)
@@ -64,16 +64,17 @@ impl Comparison {
         let round =
             if matches!(self.judged, Judged::Folds { repeats: 2.., .. }) { " (first draw)" } else { "" };
         writeln!(out, "\nRight after learning from so many labelled rows{round}:\n")?;
-        let n_rows: String = curve.n_rows.iter().map(|n| format!("{n:>11}")).collect();
-        writeln!(out, "{:15}{n_rows}", "method")?;
+        write!(out, "{:15}", "method")?;
+        curve.n_rows.iter().try_for_each(|n| write!(out, "{:>11}", short(*n)))?;
         let is_shown = |at: usize, method: Method| at < CURVES || method == Method::Majority;
-        let lines = curve.methods.iter().enumerate().filter(|(at, line)| is_shown(*at, line.method));
-        for (_, line) in lines {
-            let share = |share: &Option<f64>| share.map_or("-".to_owned(), |share| percent(share));
-            let shares: String = line.accuracies.iter().map(|a| format!("{:>11}", share(a))).collect();
-            writeln!(out, "{:15}{shares}", line.method.to_string())?;
+        for (at, line) in curve.methods.iter().enumerate() {
+            if is_shown(at, line.method) {
+                write!(out, "\n{:15}", line.method.to_string())?;
+                let share = |share: &Option<f64>| share.map_or_else(|| "-".to_owned(), percent);
+                line.accuracies.iter().try_for_each(|accuracy| write!(out, "{:>11}", share(accuracy)))?;
+            }
         }
-        writeln!(out)?;
+        writeln!(out, "\n")?;
         curve.outlook.iter().try_for_each(|outlook| paragraph(out, &outlook.to_string()))
     }
 }
@@ -90,7 +91,7 @@ fn write_entry(out: &mut fmt::Formatter<'_>, entry: &Entry) -> fmt::Result {
     let interval = format!("{low:.1}-{high:.1}");
     writeln!(
         out,
-        "{name:<15} {:>7}  {interval:>9}  {behind:<22} {fit:>8}  {predict:>9}",
+        "{name:<15} {:>7}  {interval:>10}  {behind:<22} {fit:>8}  {predict:>9}",
         percent(entry.accuracy)
     )
 }
@@ -99,9 +100,19 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
+fn several(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// A number that fits a column.
+fn short(n: u64) -> String {
+    if n < 100_000_000 { n.to_string() } else { format!("{:.1e}", n as f64) }
+}
+
 fn time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {
+        ..0.0001 => "< 0.1 ms".to_owned(),
         ..0.01 => format!("{:.1} ms", seconds * 1e3),
         ..1.0 => format!("{:.0} ms", seconds * 1e3),
         ..100.0 => format!("{seconds:.1} s"),
@@ -115,11 +126,45 @@ fn paragraph(out: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     for word in text.split(' ') {
         if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > WIDTH {
             writeln!(out, "{line}")?;
-            line = "  ".to_owned();
+            line.replace_range(.., "  ");
         } else if !line.is_empty() {
             line.push(' ');
         }
         line.push_str(word);
     }
     writeln!(out, "{line}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Display;
+
+    use super::*;
+
+    #[test]
+    fn times_are_short() {
+        let found =
+            [0.000_02, 0.001_24, 0.124, 1.24, 124.4].map(|seconds| time(Duration::from_secs_f64(seconds)));
+        assert_eq!(found, ["< 0.1 ms", "1.2 ms", "124 ms", "1.2 s", "124 s"]);
+        assert_eq!([99_999_999, 1_600_000_000].map(short), ["99999999", "1.6e9"]);
+    }
+
+    struct Text(&'static str);
+
+    impl Display for Text {
+        fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            paragraph(out, self.0)
+        }
+    }
+
+    #[test]
+    fn paragraphs_are_wrapped_between_words() {
+        let text = Text(
+            "bayes            refused: this reason is long enough to need one more line than it was given",
+        );
+        let lines: Vec<String> = text.to_string().lines().map(str::to_owned).collect();
+        assert_eq!(lines.len(), 2);
+        assert!(lines[0].starts_with("bayes            refused") && lines[0].len() <= WIDTH);
+        assert!(lines[1].starts_with("  ") && lines[1].ends_with("given"));
+    }
 }

@@ -75,7 +75,7 @@ impl Verdict {
         let level = names(&self.level_with_leader);
         let told = format!("On these rows {level} cannot be told from {leader}.");
         let why = match advised {
-            Method::Selection => "a single classifier has to be asked",
+            Method::Selection => "then a single classifier has to be asked",
             Method::Majority => "it learns nothing that could be wrong",
             Method::AdaSpocc => "the default withstands copies, guessers and liars",
             _ if advised == leader => "nothing plainer comes as close",

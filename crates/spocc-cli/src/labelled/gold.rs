@@ -32,7 +32,7 @@ impl Gold {
             (None, None) => Vec::new(),
         };
         let (ids, column) = (table.columns(&names)?, table.column(label)?);
-        table.ask_only(ids.iter().copied().chain([column]))?;
+        table.ask_only(ids.iter().copied().chain([column]));
         let mut truths: HashMap<Vec<u8>, (Label, bool)> = HashMap::new();
         while table.next()? {
             if table.is_missing(column) {

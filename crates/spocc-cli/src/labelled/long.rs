@@ -75,7 +75,7 @@ impl LongTable {
         let item = table.column(&columns.item)?;
         let classifier = table.column(&columns.classifier)?;
         let label = table.column(&columns.label)?;
-        table.ask_only([item, classifier, label].into_iter().chain(truth))?;
+        table.ask_only([item, classifier, label].into_iter().chain(truth));
         let (mut items, mut names, mut labels) = (Numbers::default(), Numbers::default(), Numbers::default());
         let (mut places, mut lines) = (Lines::default(), Lines::default());
         let mut truths: Vec<Option<Label>> = Vec::new();

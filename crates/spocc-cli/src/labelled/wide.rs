@@ -33,7 +33,7 @@ pub(super) fn count(
     others.extend(truths.column());
     others.extend(weight.as_ref().map(|weight| weight.column));
     let columns = pick(table.header(), args, &others, &table.beginning())?;
-    table.ask_only(columns.iter().chain(&others).copied())?;
+    table.ask_only(columns.iter().chain(&others).copied());
 
     let mut notes = Notes::default();
     loop {

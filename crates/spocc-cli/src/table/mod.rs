@@ -21,9 +21,13 @@ use crate::error::{At, Error, Place, list, suggestion};
 
 pub(crate) use answers::{Answers, Known, Lines};
 #[cfg(feature = "arrow")]
-pub(crate) use arrow::ArrowType;
+pub(crate) use arrow_schema::DataType as ArrowType;
 use source::{Columns, Content, Source};
 use text::Text;
+
+/// Rows between two looks at how far a file of columns is read.
+#[cfg(feature = "arrow")]
+const PROGRESS: u64 = 1 << 16;
 
 /// How cells are told apart and which of them say nothing.
 #[derive(Clone, Debug, Default)]
@@ -171,7 +175,8 @@ impl Table {
             found.ok_or_else(|| self.top().refused(expected(), format!("no `{name}`")))
         };
         self.order = self.header.iter().map(place).collect::<Result<_, Error>>()?;
-        self.project()
+        self.project();
+        Ok(())
     }
 
     /// The top of the present file.
@@ -252,24 +257,19 @@ impl Table {
         names.iter().map(|name| self.column(name)).collect()
     }
 
-    /// Promises to ask for these columns only.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Refused`] if one of them holds no single values.
-    pub(crate) fn ask_only(&mut self, columns: impl IntoIterator<Item = usize>) -> Result<(), Error> {
+    /// Promises to ask for these columns only: others need not be read.
+    pub(crate) fn ask_only(&mut self, columns: impl IntoIterator<Item = usize>) {
         self.asked = Some(columns.into_iter().collect());
-        self.project()
+        self.project();
     }
 
-    #[cfg_attr(not(feature = "arrow"), allow(clippy::unnecessary_wraps, clippy::unused_self))]
-    fn project(&mut self) -> Result<(), Error> {
+    #[cfg_attr(not(feature = "arrow"), allow(clippy::unused_self))]
+    fn project(&mut self) {
         #[cfg(feature = "arrow")]
         if let (Part::Arrow(batches), Some(asked)) = (&mut self.part, &self.asked) {
             let columns: Vec<usize> = asked.iter().map(|&column| self.order[column]).collect();
-            batches.project(&columns).map_err(|fault| fault.at(&self.place))?;
+            batches.project(&columns);
         }
-        Ok(())
     }
 
     /// Goes to the next row; false after the last.
@@ -282,7 +282,12 @@ impl Table {
             let more = match &mut self.part {
                 Part::Text(text) => text.next()?,
                 #[cfg(feature = "arrow")]
-                Part::Arrow(batches) => batches.next().map_err(|fault| fault.at(&self.place))?,
+                Part::Arrow(batches) => {
+                    if batches.row() % PROGRESS == 0 {
+                        crate::progress::show("reading", batches.row(), batches.n_rows_hint());
+                    }
+                    batches.next().map_err(|fault| fault.at(&self.place))?
+                }
             };
             if more {
                 return Ok(true);
@@ -366,10 +371,12 @@ fn open_part(place: &Place, content: Content, reading: &Reading) -> Result<Part,
 
 #[cfg(feature = "arrow")]
 fn open_columns(place: &Place, kind: Columns, source: Source) -> Result<Part, Error> {
+    use std::io::BufReader;
+
     let batches = match (kind, source) {
         (Columns::Parquet, Source::File(file)) => arrow::Batches::parquet(file),
-        (Columns::ArrowFile, Source::File(file)) => arrow::Batches::ipc_file(file),
-        (Columns::ArrowStream, Source::File(file)) => arrow::Batches::ipc_stream(file),
+        (Columns::ArrowFile, Source::File(file)) => arrow::Batches::ipc_file(BufReader::new(file)),
+        (Columns::ArrowStream, Source::File(file)) => arrow::Batches::ipc_stream(BufReader::new(file)),
         (Columns::ArrowStream, Source::Stream(stream)) => arrow::Batches::ipc_stream(stream),
         (kind, Source::Stream(mut stream)) => {
             let mut bytes = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Cursor, Read},
+    io::{self, Cursor, Read, Seek},
     path::{Path, PathBuf},
 };
 
@@ -154,7 +154,11 @@ pub(crate) fn open(path: &Path, place: &Place) -> Result<Content, Error> {
     }
     if let Some(columns) = columns_of(&head) {
         let source = match file.filter(|_| packed == Packed::Not) {
-            Some(file) => Source::File(file),
+            Some(mut file) => {
+                // Its first bytes were read to see what it is.
+                file.rewind().map_err(failed)?;
+                Source::File(file)
+            }
             None => Source::Stream(joined(head, rest)),
         };
         return Ok(Content::Columns(columns, source));

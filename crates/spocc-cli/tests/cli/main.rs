@@ -2,6 +2,10 @@
 
 mod desk;
 mod fit_predict;
+mod interrupted;
+mod long;
 mod manners;
 mod refusals;
 mod reports;
+mod sharing;
+mod tables;

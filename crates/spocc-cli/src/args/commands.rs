@@ -1,0 +1,298 @@
+//! What each command takes.
+
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap_complete::Shell;
+
+use crate::args::{
+    method::{MethodArgs, OptionArgs},
+    panel::{PanelArgs, TableArgs},
+    usage,
+    words::{Column, Dialect, Format, Names, columns, methods},
+};
+
+/// What `spocc demo` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DemoArgs {
+    /// Write the example's tables to this directory instead: gold.csv, new.csv, truth.csv
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save: Option<PathBuf>,
+}
+
+/// What `spocc fit` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct FitArgs {
+    /// Table with truths, or a tally; several files, globs and directories are one table, `-` is standard input
+    #[arg(value_name = "TABLE|TALLY", required = true)]
+    pub(crate) input: Vec<PathBuf>,
+
+    /// The file to write the model to; `-` is standard output
+    #[arg(short, long, value_name = "MODEL")]
+    pub(crate) output: PathBuf,
+
+    /// Leave the counts out of the model: smaller and reveals less, but cannot be appended to or audited
+    #[arg(long)]
+    pub(crate) slim: bool,
+
+    #[command(flatten)]
+    pub(crate) panel: PanelArgs,
+
+    #[command(flatten)]
+    pub(crate) method: MethodArgs,
+
+    #[command(flatten)]
+    pub(crate) options: OptionArgs,
+}
+
+/// What `spocc predict` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PredictArgs {
+    /// Model written by `spocc fit`
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+
+    /// Table of answers; several files, globs and directories are one table, `-` is standard input
+    #[arg(value_name = "TABLE", required = true)]
+    pub(crate) input: Vec<PathBuf>,
+
+    /// The file to write to; .gz and .zst are compressed [default: standard output]
+    #[arg(short, long, value_name = "OUT", default_value = "-", hide_default_value = true)]
+    pub(crate) output: PathBuf,
+
+    /// Columns to copy to the output, such as `item` or `item,part`
+    #[arg(long, value_name = "COL")]
+    pub(crate) id: Option<Names>,
+
+    /// What to write about each row
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = columns(), default_value = "decision")]
+    pub(crate) columns: Vec<Column>,
+
+    /// How to write it [default: by the name of the file, else csv]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+
+    /// Refuse answers that the model never met, instead of taking them for silence
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+}
+
+/// What `spocc compare` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompareArgs {
+    /// Table with truths, or a tally; several files, globs and directories are one table, `-` is standard input
+    #[arg(value_name = "TABLE|TALLY", required = true)]
+    pub(crate) input: Vec<PathBuf>,
+
+    /// Other rows with truths, in the same form, to judge on instead of k-fold
+    #[arg(long, value_name = "TABLE|TALLY")]
+    pub(crate) test: Vec<PathBuf>,
+
+    /// Only these methods
+    #[arg(long, value_name = "a,b", value_delimiter = ',', value_parser = methods())]
+    pub(crate) methods: Vec<spocc::Method>,
+
+    /// Parts of a k-fold: each is judged by what was learned from the others
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..), conflicts_with = "test")]
+    pub(crate) folds: u16,
+
+    /// How often the rows are dealt into folds anew
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "test")]
+    pub(crate) rounds: u16,
+
+    /// Leave out how accuracy grows with the number of labelled rows
+    #[arg(long)]
+    pub(crate) no_curve: bool,
+
+    /// Write JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) panel: PanelArgs,
+
+    #[command(flatten)]
+    pub(crate) options: OptionArgs,
+}
+
+/// What `spocc audit` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AuditArgs {
+    /// Table with truths, a tally or a model; several files, globs and directories are one table
+    #[arg(value_name = "TABLE|TALLY|MODEL", required = true)]
+    pub(crate) input: Vec<PathBuf>,
+
+    /// Write JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) panel: PanelArgs,
+}
+
+/// What `spocc explain` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExplainArgs {
+    /// Model written by `spocc fit`
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+
+    /// Table of answers; several files, globs and directories are one table, `-` is standard input
+    #[arg(value_name = "TABLE", required = true)]
+    pub(crate) input: Vec<PathBuf>,
+
+    /// Which row under the header, from 1; with --long, which item in order of appearance
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) row: u64,
+
+    /// Columns that name the row, to be shown
+    #[arg(long, value_name = "COL")]
+    pub(crate) id: Option<Names>,
+
+    /// Write JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+}
+
+/// What `spocc append` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AppendArgs {
+    /// Model of spocc or adaspocc, not a slim one
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+
+    /// The rows the model was fitted to, with one more column; or a tally of them
+    #[arg(value_name = "TABLE|TALLY", required = true)]
+    pub(crate) input: Vec<PathBuf>,
+
+    /// The new classifier: the name of its column
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: String,
+
+    /// The file to write the grown model to; `-` is standard output
+    #[arg(short, long, value_name = "MODEL")]
+    pub(crate) output: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) panel: PanelArgs,
+}
+
+/// What `spocc tally` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TallyArgs {
+    /// Table with truths, or a tally to reduce; several files, globs and directories are one table
+    #[arg(value_name = "TABLE|TALLY", required = true)]
+    pub(crate) input: Vec<PathBuf>,
+
+    /// The file to write the tally to; `-` is standard output
+    #[arg(short, long, value_name = "TALLY")]
+    pub(crate) output: PathBuf,
+
+    /// Keep only how often each classifier gave each answer to each truth: enough for spocc, the votes and
+    /// naive-bayes, not for adaspocc, bayes and stacking
+    #[arg(long)]
+    pub(crate) marginals: bool,
+
+    /// Drop what fewer than N rows share, so that no count points at fewer
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "weight")]
+    pub(crate) min_count: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) panel: PanelArgs,
+}
+
+/// What `spocc merge` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct MergeArgs {
+    /// Tallies of the same panel
+    #[arg(value_name = "TALLY", required = true)]
+    pub(crate) input: Vec<PathBuf>,
+
+    /// The file to write the sum to; `-` is standard output
+    #[arg(short, long, value_name = "TALLY")]
+    pub(crate) output: PathBuf,
+}
+
+/// What `spocc inspect` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InspectArgs {
+    /// Model, tally or table; several files, globs and directories are one table, `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) input: Vec<PathBuf>,
+
+    /// Write JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) panel: PanelArgs,
+}
+
+/// What `spocc sql` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SqlArgs {
+    /// The column that holds the truth
+    #[arg(long, value_name = "COL")]
+    pub(crate) label: String,
+
+    /// The columns that are classifiers
+    #[arg(long, value_name = "a,b")]
+    pub(crate) classifiers: Names,
+
+    /// The table; dots separate its schema
+    #[arg(long, value_name = "NAME", default_value = "answers")]
+    pub(crate) table: String,
+
+    /// The name of the column with the counts
+    #[arg(long, value_name = "COL", default_value = "n")]
+    pub(crate) count: String,
+
+    /// Whose SQL
+    #[arg(long, value_enum, default_value_t = Dialect::Duckdb)]
+    pub(crate) dialect: Dialect,
+}
+
+/// What `spocc completions` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompletionsArgs {
+    /// Which shell
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
+
+/// What `spocc man` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ManArgs {
+    /// Which command [default: spocc itself]
+    #[arg(value_name = "COMMAND")]
+    pub(crate) of: Option<String>,
+}
+
+impl PredictArgs {
+    /// Refuses two output columns of one name, which no table may have.
+    ///
+    /// # Errors
+    ///
+    /// A usage error that names it.
+    pub(crate) fn refuse_repeats(&self) -> Result<(), clap::Error> {
+        let ids = self.id.iter().flat_map(|names| names.0.iter().map(String::as_str));
+        let item = self.table.long.as_ref().map(|long| long.item.as_str());
+        let asked =
+            self.columns.iter().filter(|column| **column != Column::Decision).map(|column| column.name());
+        let mut seen = Vec::new();
+        for name in ids.chain(item).chain(["decision"]).chain(asked) {
+            if seen.contains(&name) {
+                let message = format!("the output would have two columns `{name}`");
+                return Err(usage("predict", ErrorKind::ArgumentConflict, &message));
+            }
+            seen.push(name);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,187 @@
+//! Whole comparisons.
+
+use std::{ops::ControlFlow, time::Instant};
+
+use spocc::{Counting, Label};
+
+use super::*;
+use crate::compare::{
+    curve::MoreRows,
+    deal::mix,
+    panels::{drawn, evidence, table},
+};
+
+/// All methods but the slow one.
+const QUICK: [Method; 6] = [
+    Method::AdaSpocc,
+    Method::Selection,
+    Method::Majority,
+    Method::WeightedVote,
+    Method::NaiveBayes,
+    Method::Bayes,
+];
+
+fn quick() -> Settings {
+    Settings { methods: QUICK.to_vec(), ..Settings::default() }
+}
+
+fn run(evidence: &Evidence, test: Option<&Evidence>, settings: &Settings) -> Comparison {
+    let go_on: Progress<'_> = &|_, _| ControlFlow::Continue(());
+    compare(evidence, test, settings, &Watch::default(), go_on).expect("rows enough")
+}
+
+/// What must not change from run to run.
+fn figures(mut comparison: Comparison) -> Comparison {
+    let none = Times { fit: std::time::Duration::ZERO, predict: std::time::Duration::ZERO };
+    comparison.methods.iter_mut().for_each(|entry| entry.times = none);
+    comparison
+}
+
+fn of(comparison: &Comparison, method: Method) -> &Entry {
+    comparison.methods.iter().find(|entry| entry.method == method).expect("measured")
+}
+
+#[test]
+fn figures_depend_on_the_rows_alone() {
+    let rows = drawn::<4, 5>(120, &["x", "y", "z"], [0.8, 0.7, 0.6, 0.2], 1);
+    let names = ["a", "b", "c", "d"];
+    let usual = figures(run(&evidence(names, &rows), None, &quick()));
+    let mut shuffled = rows.clone();
+    shuffled.sort_by_key(|row| row.iter().fold(3, |hash, label| mix(hash, label.len() as u64)));
+    shuffled.reverse();
+    shuffled.rotate_left(17);
+    assert_eq!(figures(run(&evidence(names, &shuffled), None, &quick())), usual);
+    let (one, two) = (evidence(names, &rows[..50]), evidence(names, &rows[50..]));
+    let merged = two.merge(&one, &Watch::default()).expect("the same panel");
+    assert_eq!(figures(run(&merged, None, &quick())), usual);
+    let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    assert_eq!(figures(one_thread.install(|| run(&merged, None, &quick()))), usual);
+    let other_seed = figures(run(&merged, None, &Settings { seed: 1, ..quick() }));
+    assert_ne!(other_seed.methods, usual.methods);
+}
+
+#[test]
+fn a_perfect_classifier_is_always_right() {
+    let rows = drawn::<3, 4>(100, &["x", "y"], [1.0, 0.2, 0.2], 1);
+    let comparison = run(&evidence(["good", "b", "c"], &rows), None, &quick());
+    let selection = of(&comparison, Method::Selection);
+    assert_eq!((selection.accuracy, selection.interval[1]), (1.0, 1.0));
+    assert_eq!(comparison.best_classifier, Some(BestClassifier { name: "good".into(), accuracy: 1.0 }));
+    assert_eq!(comparison.verdict.recommended, Some(Method::Selection));
+    assert!(!comparison.verdict.beats_best_classifier);
+    assert!(of(&comparison, Method::Majority).is_behind());
+}
+
+#[test]
+fn on_pure_noise_nothing_beats_anything() {
+    for seed in 0..5 {
+        let rows = drawn::<4, 5>(150, &["x", "y"], [0.0; 4], seed);
+        let comparison =
+            run(&evidence(["a", "b", "c", "d"], &rows), None, &Settings { curve: false, ..quick() });
+        let verdict = &comparison.verdict;
+        assert!(!verdict.beats_best_classifier && !verdict.beats_majority && !verdict.is_lead_beyond_noise);
+        let plain = "Nothing here is surely better than the best single classifier or the majority vote.";
+        assert!(verdict.lines.iter().any(|line| line == plain), "{comparison}");
+    }
+}
+
+#[test]
+fn tiny_tables_are_measured_and_prove_nothing() {
+    for n in 2..8 {
+        let rows = drawn::<3, 4>(n, &["x", "y"], [1.0, 0.5, 0.0], 3);
+        let comparison = run(&evidence(["a", "b", "c"], &rows), None, &Settings::default());
+        assert_eq!(comparison.methods.len(), 9, "{comparison}");
+        assert!(comparison.methods.iter().all(|entry| n > 5 || !entry.is_behind()), "{comparison}");
+        assert!(comparison.curve.is_none() && comparison.to_string().contains("No learning curve"));
+    }
+    let one = evidence(["a"], &[["x", "x"]]);
+    let judged = run(&one, Some(&evidence(["a"], &[["x", "x"], ["z", "z"]])), &Settings::default());
+    assert!(judged.methods.iter().all(|entry| entry.accuracy == 0.5), "a truth never met is never right");
+}
+
+#[test]
+fn a_class_seen_once_is_never_right_unless_it_was_given() {
+    let mut rows = vec![["x", "x"]; 20];
+    rows.push(["y", "y"]);
+    let met = run(&evidence(["a"], &rows), None, &quick());
+    assert_eq!(of(&met, Method::Majority).accuracy, 20.0 / 21.0);
+    let (answers, truth) = table(["a"], &rows);
+    let classes = Some(["x", "y"].map(Label::from).to_vec());
+    let counting = Counting { classes, ..Counting::default() };
+    let given = Evidence::count(&answers, &truth, &counting, &Watch::default()).expect("known truths");
+    assert_eq!(of(&run(&given, None, &quick()), Method::Majority).accuracy, 1.0);
+}
+
+#[test]
+fn a_thousand_million_rows_take_no_longer() {
+    let (answers, truth) =
+        table(["a", "b"], &[["x", "x", "x"], ["y", "x", "x"], ["y", "y", "y"], ["x", "y", "y"]]);
+    let counts = [1_000_000_000, 300_000_000, 1_000_000_000, 200_000_000];
+    let counting = Counting { counts: Some(&counts), ..Counting::default() };
+    let evidence = Evidence::count(&answers, &truth, &counting, &Watch::default()).expect("counts fit");
+    let start = Instant::now();
+    let comparison = run(&evidence, None, &quick());
+    assert!(start.elapsed().as_secs() < 5);
+    assert_eq!(of(&comparison, Method::Selection).accuracy, 1.0);
+    let behind = of(&comparison, Method::Majority).behind.expect("not the best");
+    assert!(behind.is_beyond_noise && behind.interval[1] - behind.interval[0] < 1e-3, "{behind:?}");
+}
+
+#[test]
+fn a_curve_that_grows_asks_for_more_rows() {
+    // The joint table of four classifiers and eight classes has 4096 patterns to meet.
+    let classes = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let names = ["0", "1", "2", "3"];
+    let rows = |n: u64, seed: u64| panels::evidence(names, &drawn::<4, 5>(n, &classes, [0.5; 4], seed));
+    let (evidence, test) = (rows(1600, 1), rows(4000, 2));
+    let settings = Settings { methods: vec![Method::Bayes], ..Settings::default() };
+    for (test, n_rows) in [(None, [80, 160, 320, 640, 1280]), (Some(&test), [100, 200, 400, 800, 1600])] {
+        let comparison = run(&evidence, test, &settings);
+        let curve = comparison.curve.as_ref().expect("rows enough");
+        assert_eq!(curve.n_rows, n_rows);
+        let line = curve.methods.iter().find(|line| line.method == Method::Bayes).expect("measured");
+        assert!(line.accuracies.is_sorted(), "{comparison}");
+        let outlook = curve.outlook.as_ref().expect("one method learns");
+        assert_eq!((outlook.method, outlook.more_rows), (Method::Bayes, MoreRows::Help), "{comparison}");
+    }
+}
+
+#[test]
+fn references_are_there_unasked() {
+    let rows = drawn::<3, 4>(60, &["x", "y"], [0.9, 0.7, 0.7], 1);
+    let settings = Settings { methods: vec![Method::NaiveBayes], ..Settings::default() };
+    let comparison = run(&evidence(["a", "b", "c"], &rows), None, &settings);
+    let asked = |method| !of(&comparison, method).is_reference;
+    assert!(asked(Method::NaiveBayes) && !asked(Method::Selection) && !asked(Method::Majority));
+    assert!(comparison.to_string().contains("majority *"));
+}
+
+#[test]
+fn a_report_fits_a_screen() {
+    let rows = drawn::<3, 4>(80, &["x", "y"], [0.9, 0.7, 0.3], 1);
+    let names = ["a", "b", "c"];
+    let test = evidence(names, &drawn::<3, 4>(80, &["x", "y"], [0.9, 0.7, 0.3], 2));
+    let mut refusing = run(&evidence(names, &rows), None, &Settings::default());
+    let reason =
+        "regression on 80 patterns: expected at most 10 bytes of memory, found a need of about 99".to_owned();
+    refusing.refused.push(Refusal { method: Method::Stacking, reason });
+    for comparison in [run(&evidence(names, &rows), Some(&test), &Settings::default()), refusing] {
+        let text = comparison.to_string();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(text.lines().count() < 40, "{text}");
+    }
+}
+
+#[test]
+fn json_has_shares_seconds_and_the_words_of_the_engine() {
+    let rows = drawn::<3, 4>(60, &["x", "y"], [0.9, 0.7, 0.7], 1);
+    let json =
+        serde_json::to_value(run(&evidence(["a", "b", "c"], &rows), None, &quick())).expect("plain values");
+    assert_eq!(json["judged"]["by"], "folds");
+    let best = &json["methods"][0];
+    assert!(best["accuracy"].as_f64().is_some_and(|share| (0.0..=1.0).contains(&share)));
+    assert!(best["fit_seconds"].is_f64() && best["predict_seconds_per_million"].is_f64());
+    assert!(best["behind"].is_null() && json["methods"][1]["behind"]["is_beyond_noise"].is_boolean());
+    assert!(json["verdict"]["beats_majority"].is_boolean() && json["verdict"]["lines"][0].is_string());
+    assert_eq!(json["curve"]["n_rows"].as_array().map(Vec::len), Some(3));
+}

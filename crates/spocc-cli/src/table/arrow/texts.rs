@@ -1,0 +1,278 @@
+//! The cells of a column as text.
+//!
+//! In: the arrays of a column, one after the other. Out: the text of each cell, as the user would have written it
+//! in a table of text: whole floats keep their `.0`, times with a zone are told in UTC, and what is not a number
+//! is no answer at all.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, Int64Array, PrimitiveArray, StringArray,
+    cast::AsArray as _,
+    types::{Float16Type, Float32Type, Float64Type, Int64Type, UInt32Type},
+};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{ArrowError, DataType};
+
+use crate::table::Kind;
+
+/// Widest span of numbers that are told from a list: those of labels are small and come again and again.
+const SPAN: i64 = 256;
+
+/// How cells of this type were written; none if it has no text.
+pub(super) fn kind(data_type: &DataType) -> Option<Kind> {
+    use DataType as T;
+    match data_type {
+        T::Dictionary(_, values) => kind(values).filter(|_| !matches!(**values, T::Dictionary(..))),
+        T::RunEndEncoded(..) | T::Interval(_) => None,
+        _ if data_type.is_nested() => None,
+        T::Boolean => Some(Kind::Boolean),
+        _ if data_type.is_integer() => Some(Kind::Integer),
+        _ if data_type.is_floating() => Some(Kind::Float),
+        T::Decimal32(_, scale)
+        | T::Decimal64(_, scale)
+        | T::Decimal128(_, scale)
+        | T::Decimal256(_, scale) => Some(if *scale > 0 { Kind::Float } else { Kind::Integer }),
+        _ => Some(Kind::Text),
+    }
+}
+
+/// Some cells of a column.
+pub(super) struct Texts {
+    list: StringArray,
+    /// Which text of the list each cell has; without keys, the one in its place.
+    keys: Option<Vec<u32>>,
+    /// The dictionary that the list is of.
+    dictionary: Option<ArrayRef>,
+}
+
+impl Texts {
+    /// No cells.
+    pub(super) fn new() -> Self {
+        Self { list: StringArray::new_null(0), keys: None, dictionary: None }
+    }
+
+    /// Takes the cells of an array in place of those before.
+    ///
+    /// # Errors
+    ///
+    /// What the cast says about a cell that has no text, such as bytes that are not UTF-8.
+    pub(super) fn read(&mut self, array: &ArrayRef) -> Result<(), ArrowError> {
+        if let Some(coded) = array.as_any_dictionary_opt() {
+            return self.read_coded(coded.keys(), coded.values());
+        }
+        self.dictionary = None;
+        (self.list, self.keys) = match listed(array) {
+            Some((texts, keys)) => (texts, Some(keys)),
+            None => (texts(array)?, None),
+        };
+        Ok(())
+    }
+
+    fn read_coded(&mut self, keys: &dyn Array, values: &ArrayRef) -> Result<(), ArrowError> {
+        if !self.dictionary.as_ref().is_some_and(|known| Arc::ptr_eq(known, values)) {
+            // The last text is none, and the one of cells without a key.
+            self.list = texts(values)?.iter().chain([None]).collect();
+            self.dictionary = Some(Arc::clone(values));
+        }
+        let none = self.list.len() as u32 - 1;
+        let keys = cast(keys, &DataType::UInt32)?;
+        let keys = keys.as_primitive::<UInt32Type>().iter();
+        self.keys = Some(keys.map(|key| key.map_or(none, |key| key.min(none))).collect());
+        Ok(())
+    }
+
+    /// The text of a cell; none if it is null.
+    #[inline]
+    pub(super) fn get(&self, row: usize) -> Option<&[u8]> {
+        let at = self.keys.as_ref().map_or(row, |keys| keys[row] as usize);
+        self.list.is_valid(at).then(|| self.list.value(at).as_bytes())
+    }
+}
+
+/// Booleans and small numbers as places in a list of their texts: several times faster than to tell each anew.
+fn listed(array: &ArrayRef) -> Option<(StringArray, Vec<u32>)> {
+    let kind = kind(array.data_type())?;
+    let numbers = match kind {
+        Kind::Boolean | Kind::Integer => cast(array, &DataType::Int64).ok()?,
+        Kind::Float => Arc::new(whole(array)?),
+        Kind::Text => return None,
+    };
+    let numbers = numbers.as_primitive::<Int64Type>();
+    let least = numbers.iter().flatten().min()?;
+    let span = numbers.iter().flatten().max()?.checked_sub(least).filter(|span| *span < SPAN)?;
+    let text = |number: i64| match kind {
+        Kind::Boolean => (number == 1).to_string(),
+        Kind::Float => format!("{number}.0"),
+        Kind::Integer | Kind::Text => number.to_string(),
+    };
+    // The last is the one of cells that are null.
+    let texts = (least..=least + span).map(|number| Some(text(number))).chain([None]);
+    let keys = numbers.iter().map(|number| number.map_or(span + 1, |number| number - least) as u32);
+    Some((texts.collect(), keys.collect()))
+}
+
+/// Floats as integers, if that is what they are.
+fn whole(array: &ArrayRef) -> Option<Int64Array> {
+    const LARGEST: f64 = 1e15;
+    if !array.data_type().is_floating() {
+        return None;
+    }
+    let floats = cast(array, &DataType::Float64).ok()?;
+    let integers = floats.as_primitive::<Float64Type>().iter().map(|float| match float {
+        Some(float) if float.fract() == 0.0 && float.abs() < LARGEST => Some(Some(float as i64)),
+        Some(float) if !float.is_nan() => None,
+        _ => Some(None),
+    });
+    integers.collect()
+}
+
+/// The text of each cell.
+fn texts(array: &dyn Array) -> Result<StringArray, ArrowError> {
+    use DataType as T;
+    let halfway = match array.data_type() {
+        // Not cast, for it counts bytes from the beginning of the file and would soon be at its end.
+        T::LargeUtf8 => return Ok(array.as_string::<i64>().iter().collect()),
+        T::Utf8View => return Ok(array.as_string_view().iter().collect()),
+        T::Float16 => return Ok(floats(array.as_primitive::<Float16Type>())),
+        T::Float32 => return Ok(floats(array.as_primitive::<Float32Type>())),
+        T::Float64 => return Ok(floats(array.as_primitive::<Float64Type>())),
+        T::LargeBinary => T::LargeUtf8,
+        T::BinaryView => T::Utf8View,
+        T::FixedSizeBinary(_) => T::Binary,
+        // The names of zones are not known here, but what they name is kept in UTC.
+        T::Timestamp(unit, Some(zone)) if **zone != *UTC => T::Timestamp(*unit, Some(UTC.into())),
+        _ => return Ok(cast(array, &T::Utf8)?.as_string().clone()),
+    };
+    texts(&cast(array, &halfway)?)
+}
+
+/// The zone in which times are told.
+const UTC: &str = "+00:00";
+
+fn floats<T: ArrowPrimitiveType<Native: Into<f64>>>(array: &PrimitiveArray<T>) -> StringArray {
+    let text = |float: T::Native| match float.into() {
+        wide if wide.is_nan() => None,
+        // As the engine writes a label; adding zero turns -0.0 into 0.0.
+        wide if wide.fract() == 0.0 => Some(format!("{:.1}", wide + 0.0)),
+        // The shortest that reads back as the same number.
+        _ => Some(format!("{float:?}")),
+    };
+    array.iter().map(|float| float.and_then(text)).collect()
+}
+
+/// A cast that fails rather than leave a cell empty.
+fn cast(array: &dyn Array, to: &DataType) -> Result<ArrayRef, ArrowError> {
+    cast_with_options(array, to, &CastOptions { safe: false, ..CastOptions::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{
+        BinaryArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array, Float64Array,
+        Int8Array, NullArray, StringViewArray, TimestampMicrosecondArray, UInt64Array,
+    };
+    use arrow_schema::{Field, TimeUnit};
+
+    use super::*;
+
+    fn read(array: impl Array + 'static) -> Vec<Option<String>> {
+        let array: ArrayRef = Arc::new(array);
+        let mut texts = Texts::new();
+        texts.read(&array).expect("text");
+        let text = |row| texts.get(row).map(|text| String::from_utf8(text.to_vec()).expect("text"));
+        (0..array.len()).map(text).collect()
+    }
+
+    fn some<const N: usize>(texts: [&str; N]) -> Vec<Option<String>> {
+        texts.map(|text| (text != "-").then(|| text.to_owned())).to_vec()
+    }
+
+    #[test]
+    fn cells_read_as_they_would_be_written() {
+        assert_eq!(read(StringArray::from(vec![Some("a"), None, Some("")])), some(["a", "-", ""]));
+        assert_eq!(read(StringViewArray::from(vec![Some("a longer word than twelve"), None])).len(), 2);
+        assert_eq!(read(UInt64Array::from(vec![Some(u64::MAX), None])), some(["18446744073709551615", "-"]));
+        assert_eq!(
+            read(Int64Array::from(vec![i64::MIN, i64::MAX])),
+            some(["-9223372036854775808", "9223372036854775807"])
+        );
+        assert_eq!(read(Date32Array::from(vec![Some(0), None])), some(["1970-01-01", "-"]));
+        assert_eq!(read(NullArray::new(2)), some(["-", "-"]));
+        assert_eq!(read(BinaryArray::from(vec![&b"a"[..]])), some(["a"]));
+        let money = Decimal128Array::from(vec![150, -5]).with_precision_and_scale(9, 2).expect("a scale");
+        assert_eq!(read(money), some(["1.50", "-0.05"]));
+    }
+
+    #[test]
+    fn floats_read_as_labels() {
+        let floats = [1.0, -0.0, f64::NAN, 1e16, 0.1, -2.5e-7, f64::INFINITY];
+        let texts = some(["1.0", "0.0", "-", "10000000000000000.0", "0.1", "-2.5e-7", "inf"]);
+        assert_eq!(read(Float64Array::from(floats.to_vec())), texts);
+        for (float, text) in floats.iter().zip(texts) {
+            assert_eq!(read(Float64Array::from(vec![*float])).first(), Some(&text));
+            let label = spocc::Label::try_from(*float).ok();
+            assert!(label.is_none_or(|label| Some(label) == text.map(spocc::Label::from)), "{float}");
+        }
+        assert_eq!(read(Float32Array::from(vec![0.1, 16_777_216.0])), some(["0.1", "16777216.0"]));
+    }
+
+    #[test]
+    fn times_are_told_in_utc_whatever_their_zone() {
+        let time = TimestampMicrosecondArray::from(vec![Some(1_000_001), None]);
+        assert_eq!(read(time.clone()), some(["1970-01-01T00:00:01.000001", "-"]));
+        for zone in ["UTC", "Europe/Paris", "+02:00", "nowhere"] {
+            assert_eq!(read(time.clone().with_timezone(zone)), some(["1970-01-01T00:00:01.000001Z", "-"]));
+        }
+    }
+
+    #[test]
+    fn small_numbers_read_as_others_do() {
+        let slow = |array: &dyn Array| -> Vec<Option<String>> {
+            texts(array).expect("text").iter().map(|text| text.map(str::to_owned)).collect()
+        };
+        for shift in [0, -128, i64::MIN, i64::MAX - 255] {
+            let numbers: Int64Array = (0..256).map(|n| (n % 5 > 0).then_some(n + shift)).collect();
+            assert!(listed(&(Arc::new(numbers.clone()) as ArrayRef)).is_some());
+            assert_eq!(read(numbers.clone()), slow(&numbers));
+        }
+        let wide = Int64Array::from(vec![0, SPAN]);
+        assert!(listed(&(Arc::new(wide.clone()) as ArrayRef)).is_none());
+        assert_eq!(read(wide.clone()), slow(&wide));
+        let floats = Float64Array::from(vec![Some(3.0), None, Some(f64::NAN), Some(-2.0)]);
+        assert!(listed(&(Arc::new(floats.clone()) as ArrayRef)).is_some());
+        assert_eq!(read(floats.clone()), slow(&floats));
+        let booleans = BooleanArray::from(vec![Some(true), None, Some(false)]);
+        assert_eq!(read(booleans.clone()), slow(&booleans));
+        assert_eq!(read(Int64Array::from(vec![None, None])), some(["-", "-"]));
+    }
+
+    #[test]
+    fn dictionaries_may_have_nulls_in_both_places_or_be_empty() {
+        let keys = Int8Array::from(vec![Some(1), None, Some(2), Some(0)]);
+        let values: ArrayRef = Arc::new(Float64Array::from(vec![Some(0.5), Some(7.0), None]));
+        let coded = DictionaryArray::new(keys, values);
+        assert_eq!(kind(coded.data_type()), Some(Kind::Float));
+        assert_eq!(read(coded), some(["7.0", "-", "-", "0.5"]));
+        let empty: ArrayRef = Arc::new(StringArray::new_null(0));
+        assert_eq!(read(DictionaryArray::new(Int8Array::from(vec![None, None]), empty)), some(["-", "-"]));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_refused() {
+        let array: ArrayRef = Arc::new(BinaryArray::from(vec![&b"\xff"[..]]));
+        assert!(Texts::new().read(&array).is_err());
+    }
+
+    #[test]
+    fn types_without_a_text_have_no_kind() {
+        let item = || Arc::new(Field::new("item", DataType::Int32, true));
+        let list = DataType::List(item());
+        let coded_list = DataType::Dictionary(Box::new(DataType::Int8), Box::new(list.clone()));
+        for refused in [list, coded_list, DataType::Struct(vec![item()].into())] {
+            assert_eq!(kind(&refused), None, "{refused}");
+        }
+        assert_eq!(kind(&DataType::Timestamp(TimeUnit::Second, None)), Some(Kind::Text));
+        assert_eq!(kind(&DataType::Decimal128(9, 0)), Some(Kind::Integer));
+    }
+}
