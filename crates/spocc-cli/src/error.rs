@@ -60,6 +60,9 @@ pub(crate) enum At {
 }
 
 impl Place {
+    /// Characters of what was expected or found that are told.
+    const LONGEST: usize = 250;
+
     /// The whole file; `-` is standard input or output, as `stream` says.
     pub(crate) fn file(path: &Path, stream: &str) -> Self {
         let file = if path == Path::new("-") { stream.to_owned() } else { path.display().to_string() };
@@ -81,9 +84,13 @@ impl Place {
         self.at(at)
     }
 
-    /// Refuses what is here.
+    /// Refuses what is here; a long cell is cut short.
     pub(crate) fn refused(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
-        Error::Refused { place: self.clone(), expected: expected.into(), found: found.into() }
+        let short = |text: String| match text.char_indices().nth(Self::LONGEST) {
+            Some((end, _)) => format!("{} ..", &text[..end]),
+            None => text,
+        };
+        Error::Refused { place: self.clone(), expected: short(expected.into()), found: short(found.into()) }
     }
 
     /// Passes on what the engine says about it.
@@ -95,6 +102,10 @@ impl Place {
     pub(crate) fn io(&self, expected: &str, source: io::Error) -> Error {
         match source.kind() {
             io::ErrorKind::NotFound => self.refused(expected, "no such file"),
+            io::ErrorKind::NotADirectory => {
+                self.refused(expected, "something that is no directory in its path")
+            }
+            io::ErrorKind::FileTooLarge => self.refused("room to write", "a limit on the size of files"),
             io::ErrorKind::StorageFull => self.refused("room to write", "a full disk"),
             io::ErrorKind::PermissionDenied => self.refused(expected, "no permission"),
             io::ErrorKind::IsADirectory => self.refused(expected, "a directory"),
@@ -122,10 +133,42 @@ impl Error {
     }
 }
 
+/// A message as one line of bearable length, whatever the cells in it hold.
+pub(crate) fn one_line(message: &str) -> String {
+    const LONGEST: usize = 600;
+    let mut line = String::new();
+    for character in message.chars() {
+        if line.len() > LONGEST {
+            line.push_str(" ..");
+            break;
+        }
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
+}
+
+/// `1 row`, `2 rows`.
+pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// A name for a message, quoted, shortened when it is long.
+fn quoted(name: &str) -> String {
+    const LONGEST: usize = 60;
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("`{}..`", &name[..end]),
+        None => format!("`{name}`"),
+    }
+}
+
 /// Names for a message, each quoted, shortened when there are many.
 pub(crate) fn list<T: fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
     const SHOWN: usize = 8;
-    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    let names: Vec<String> = names.into_iter().map(|name| quoted(&name.to_string())).collect();
     let more = names.len().saturating_sub(SHOWN);
     let shown = names[..names.len() - more].join(", ");
     if more == 0 { shown } else { format!("{shown} and {more} more") }

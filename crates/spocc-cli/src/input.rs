@@ -70,8 +70,14 @@ impl Input {
 
     /// Opens one file of ours; what is no table either is said to be what was expected here.
     fn open_one(path: &Path, expected: &str) -> Result<Self, Error> {
+        if path.is_dir() {
+            return Err(Place::file(path, "").refused(expected, "a directory"));
+        }
         Self::open(&[path.to_owned()], &Reading::default()).map_err(|error| match error {
-            Error::Refused { place, found, .. } => place.refused(expected, found),
+            // Advice on how to make a table of it does not help here.
+            Error::Refused { place, found, .. } => {
+                place.refused(expected, found.split(" (").next().unwrap_or_default())
+            }
             other => other,
         })
     }

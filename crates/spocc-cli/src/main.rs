@@ -77,5 +77,5 @@ fn run(args: &Args) -> Result<(), Error> {
 /// Tells the user something on standard error; if nobody listens there, so be it.
 fn tell(message: std::fmt::Arguments<'_>) {
     progress::clear();
-    let _ = writeln!(std::io::stderr().lock(), "{message}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", error::one_line(&message.to_string()));
 }

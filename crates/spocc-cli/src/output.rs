@@ -53,14 +53,16 @@ impl Output {
     /// [`Error::Refused`] if it is a directory or in none.
     pub(crate) fn new(path: &Path) -> Result<Self, Error> {
         let place = Place::file(path, "standard output");
-        if path == Path::new("-") {
+        if path == Path::new("-") || path == Path::new("/dev/stdout") {
             return Ok(Self { place, kind: Kind::Standard });
         }
-        // A link is followed, so that what it points to is replaced and not the link.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let path = followed(path);
         let kind = match fs::metadata(&path) {
             Ok(found) if found.is_dir() => return Err(place.refused("a file to write", "a directory")),
             Ok(found) if !found.is_file() => Kind::Stream(path),
+            Ok(found) if found.permissions().readonly() => {
+                return Err(place.refused("permission to write", "a file that may only be read"));
+            }
             _ => {
                 let parent = path.parent().filter(|parent| *parent != Path::new(""));
                 let directory = parent.unwrap_or(Path::new(".")).to_owned();
@@ -113,6 +115,20 @@ impl std::fmt::Display for Output {
     }
 }
 
+/// Where a path leads: a link is followed, so that what it points to is replaced and not the link, also if there
+/// is nothing yet.
+fn followed(path: &Path) -> PathBuf {
+    const LINKS: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        match fs::read_link(&path) {
+            Ok(to) => path = path.parent().unwrap_or(Path::new("")).join(to),
+            Err(_) => break,
+        }
+    }
+    fs::canonicalize(&path).unwrap_or(path)
+}
+
 fn into<T>(
     to: impl Write + Send,
     content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>,
@@ -133,8 +149,9 @@ fn replace<T>(
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As any new file: the user's mask takes away what it should.
-        builder.permissions(fs::Permissions::from_mode(0o666));
+        // As the file it replaces, or as any new file: the user's mask takes away what it should.
+        let mode = fs::metadata(path).map_or(0o666, |found| found.permissions().mode());
+        builder.permissions(fs::Permissions::from_mode(mode));
     }
     let mut part = {
         // Made and noted in one go: an interruption finds either no file or its name.

@@ -100,7 +100,7 @@ pub enum Error {
         largest: f64,
     },
     /// A count that no longer fits.
-    #[error("{what}: expected a total below 2^64 units, found more (rescale the weights)")]
+    #[error("{what}: expected a total below 2^64, found more (scale them down)")]
     Overflow {
         /// Which count.
         what: &'static str,

@@ -167,6 +167,8 @@ fn joins(model: &Model, cells: &[u16]) -> Vec<Join> {
 /// Additions that the search for flips may cost before it is left out.
 const FLIP_BUDGET: f64 = 5e9;
 
+/// Names longer than this are not lined up any more.
+const WIDEST: usize = 60;
 /// Classes shown in a text: the more possible ones.
 const SHOWN_CLASSES: usize = 6;
 /// Flips shown in a text.
@@ -199,13 +201,13 @@ impl fmt::Display for Explanation {
         shown.truncate(SHOWN_CLASSES);
         shown.sort_unstable();
         let names: Vec<String> = shown.iter().map(|&i| self.classes[i].to_string()).collect();
-        let wide = |text: &mut dyn Iterator<Item = usize>| text.max().unwrap_or(0);
+        let wide = |text: &mut dyn Iterator<Item = usize>| text.max().unwrap_or(0).min(WIDEST);
         let who = wide(&mut self.voices.iter().map(|voice| voice.classifier.chars().count())).max(10);
         let said = wide(
             &mut self.voices.iter().filter_map(|voice| voice.said.as_ref()).map(|said| said.chars().count()),
         )
         .max(4);
-        let columns: Vec<usize> = names.iter().map(|name| name.chars().count().max(6)).collect();
+        let columns: Vec<usize> = names.iter().map(|name| name.chars().count().clamp(6, WIDEST)).collect();
         let row = |out: &mut fmt::Formatter<'_>, degrees: &[f64]| {
             shown
                 .iter()

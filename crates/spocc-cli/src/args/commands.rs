@@ -2,13 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::error::ErrorKind;
 use clap_complete::Shell;
 
 use crate::args::{
     method::{MethodArgs, OptionArgs},
     panel::{PanelArgs, TableArgs},
-    usage,
     words::{Column, Dialect, Format, Names, columns, methods},
 };
 
@@ -60,8 +58,8 @@ pub(crate) struct PredictArgs {
     #[arg(short, long, value_name = "OUT", default_value = "-", hide_default_value = true)]
     pub(crate) output: PathBuf,
 
-    /// Columns to copy to the output, such as `item` or `item,part`
-    #[arg(long, value_name = "COL")]
+    /// Columns to copy to the output, such as `item` or `item,part`; with --long, the item is
+    #[arg(long, value_name = "COL", conflicts_with = "long")]
     pub(crate) id: Option<Names>,
 
     /// What to write about each row
@@ -148,8 +146,8 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) row: u64,
 
-    /// Columns that name the row, to be shown
-    #[arg(long, value_name = "COL")]
+    /// Columns that name the row, to be shown; with --long, the item is
+    #[arg(long, value_name = "COL", conflicts_with = "long")]
     pub(crate) id: Option<Names>,
 
     /// Write JSON
@@ -194,8 +192,8 @@ pub(crate) struct TallyArgs {
     #[arg(short, long, value_name = "TALLY")]
     pub(crate) output: PathBuf,
 
-    /// Keep only how often each classifier gave each answer to each truth: enough for spocc, the votes and
-    /// naive-bayes, not for adaspocc, bayes and stacking
+    /// Keep only how often each classifier gave each answer to each truth: enough for spocc at a given exponent,
+    /// selection, majority, weighted-vote and naive-bayes
     #[arg(long)]
     pub(crate) marginals: bool,
 
@@ -210,9 +208,13 @@ pub(crate) struct TallyArgs {
 /// What `spocc merge` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MergeArgs {
-    /// Tallies of the same panel
+    /// Tallies of the same panel; globs and directories are their files
     #[arg(value_name = "TALLY", required = true)]
     pub(crate) input: Vec<PathBuf>,
+
+    /// Add up also tallies of exactly equal counts, which most likely are copies of one
+    #[arg(long)]
+    pub(crate) allow_equal: bool,
 
     /// The file to write the sum to; `-` is standard output
     #[arg(short, long, value_name = "TALLY")]
@@ -272,27 +274,4 @@ pub(crate) struct ManArgs {
     /// Which command [default: spocc itself]
     #[arg(value_name = "COMMAND")]
     pub(crate) of: Option<String>,
-}
-
-impl PredictArgs {
-    /// Refuses two output columns of one name, which no table may have.
-    ///
-    /// # Errors
-    ///
-    /// A usage error that names it.
-    pub(crate) fn refuse_repeats(&self) -> Result<(), clap::Error> {
-        let ids = self.id.iter().flat_map(|names| names.0.iter().map(String::as_str));
-        let item = self.table.long.as_ref().map(|long| long.item.as_str());
-        let asked =
-            self.columns.iter().filter(|column| **column != Column::Decision).map(|column| column.name());
-        let mut seen = Vec::new();
-        for name in ids.chain(item).chain(["decision"]).chain(asked) {
-            if seen.contains(&name) {
-                let message = format!("the output would have two columns `{name}`");
-                return Err(usage("predict", ErrorKind::ArgumentConflict, &message));
-            }
-            seen.push(name);
-        }
-        Ok(())
-    }
 }

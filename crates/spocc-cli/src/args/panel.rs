@@ -8,7 +8,7 @@ use spocc::Label;
 use crate::{
     args::{
         usage,
-        words::{Names, delimiter},
+        words::{Names, delimiter, names_of_something},
     },
     table::Reading,
 };
@@ -54,7 +54,7 @@ pub(crate) enum Repeats {
 }
 
 /// How a table is read.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Table")]
 pub(crate) struct TableArgs {
     /// A row per answer instead of a column per classifier: the columns of the item, who, and what they said
@@ -82,7 +82,7 @@ impl TableArgs {
 }
 
 /// What is what in a table with truths.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Table")]
 pub(crate) struct PanelArgs {
     /// The column that holds the truth
@@ -117,7 +117,7 @@ pub(crate) struct PanelArgs {
     ///
     /// Ties go to the first of them. Any other answer, such as `refuse`, is then something that a classifier
     /// can say but never a decision.
-    #[arg(long, value_name = "a,b,c")]
+    #[arg(long, value_name = "a,b,c", value_parser = names_of_something)]
     pub(crate) classes: Option<Names>,
 
     #[command(flatten)]
@@ -148,8 +148,13 @@ impl PanelArgs {
     ///
     /// A usage error that names the first.
     pub(crate) fn refuse_columns(&self, command: &str, found: &str) -> Result<(), clap::Error> {
+        // A tally has classifiers to choose from, a model is what it is.
+        let is_model = found == "a model";
         let given = [
+            ("--gold", self.gold.is_some()),
             ("--label", self.label.is_some()),
+            ("--classifiers", is_model && self.classifiers.is_some()),
+            ("--ignore", is_model && self.ignore.is_some()),
             ("--id", self.id.is_some()),
             ("--weight", self.weight.is_some()),
             ("--count", self.count.is_some()),

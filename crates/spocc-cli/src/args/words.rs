@@ -36,11 +36,11 @@ impl Column {
 /// How decided rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Text with commas
+    /// Text with commas; with tabs in files named .tsv
     Csv,
     /// Parquet, in builds with the feature `arrow`
     Parquet,
-    /// One JSON array, an object per line
+    /// One JSON array, an object per line; files named .jsonl have the lines alone
     Json,
 }
 
@@ -67,6 +67,16 @@ impl FromStr for Names {
         // An empty text is one empty name: some tables have a column without one.
         let any = reader.read_record(&mut names)?;
         Ok(Self(if any { names.iter().map(str::to_owned).collect() } else { vec![String::new()] }))
+    }
+}
+
+/// Names none of which is empty.
+pub(crate) fn names_of_something(text: &str) -> Result<Names, String> {
+    let names: Names = text.parse().map_err(|error: csv::Error| error.to_string())?;
+    if names.0.iter().any(String::is_empty) {
+        Err("expected names, found an empty one".to_owned())
+    } else {
+        Ok(names)
     }
 }
 

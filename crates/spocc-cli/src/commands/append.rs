@@ -2,7 +2,14 @@
 
 use spocc::{Level, Watch};
 
-use crate::{args::AppendArgs, error::Error, input::Input, labelled::Labelled, output::Output, tell};
+use crate::{
+    args::{AppendArgs, Names, PanelArgs},
+    error::Error,
+    input::Input,
+    labelled::Labelled,
+    output::Output,
+    tell,
+};
 
 /// Adds one classifier to a model and writes the grown model.
 ///
@@ -17,15 +24,18 @@ pub(crate) fn append(args: &AppendArgs, watch: &Watch<'_>) -> Result<(), Error> 
         return Err(place.refused("the name of a classifier that the model does not know", found));
     }
     let level = model.evidence().map_or(Level::Tally, spocc::Evidence::level);
-    let labelled = Labelled::read(&args.input, &args.panel, "append", level, watch)?;
+    // Other columns of the table are nobody's business here.
+    let everyone: Vec<String> = model.classifiers().iter().chain([&args.name]).cloned().collect();
+    let panel = PanelArgs { classifiers: Some(Names(everyone.clone())), ..args.panel.clone() };
+    let labelled = Labelled::read(&args.input, &panel, "append", level, watch)?;
     let engine = |error| labelled.place.engine(error);
-    let everyone: Vec<&String> = model.classifiers().iter().chain([&args.name]).collect();
     let evidence = labelled.evidence.select(&everyone, watch).map_err(engine)?;
     let grown = model.append(&evidence, watch).map_err(|error| match error {
         // What the model lacks is said of the model, the rest of the rows.
         spocc::Error::CannotAppend { expected, found } if found.contains("counts") => {
             labelled.place.refused(expected, found)
         }
+        error @ spocc::Error::LevelTooLow { .. } => labelled.place.engine(error),
         other => place.engine(other),
     })?;
     let bytes = grown.to_bytes();

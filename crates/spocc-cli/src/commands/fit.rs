@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use spocc::{Model, Watch};
+use spocc::{Method, Model, Watch};
 
 use crate::{
     args::FitArgs,
-    error::{Error, list},
+    error::{Error, count, list},
     labelled::{Labelled, rows},
     output::Output,
     tell,
@@ -26,17 +26,25 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
     let labelled = Labelled::read(&args.input, &args.panel, "fit", combiner.needs(), watch)?;
     let engine = |error| labelled.place.engine(error);
     let evidence = labelled.evidence.reduce_to(combiner.needs(), watch).map_err(engine)?;
-    let model = Model::fit(&*combiner, &evidence, &args.options.options(), watch).map_err(engine)?;
+    let model =
+        Model::fit(&*combiner, &evidence, &args.options.options(), watch).map_err(|error| match error {
+            spocc::Error::LevelTooLow { what, needs, found } => {
+                let others = Method::ALL.iter().filter(|method| method.combiner().needs() <= found);
+                let others: Vec<String> = others.map(ToString::to_string).collect();
+                let found = format!("{found}, enough for {}", others.join(", "));
+                labelled.place.refused(format!("{needs} for {what}"), found)
+            }
+            other => engine(other),
+        })?;
 
     let bytes = if args.slim { model.slim().to_bytes() } else { model.to_bytes() };
     output.write_all(&bytes)?;
-    let n = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     tell(format_args!(
         "fitted {} to {}: {}, {} ({}), {:.2} s",
         model.method(),
         rows(evidence.n_rows().round() as u64),
-        n(model.classifiers().len(), "classifier", "classifiers"),
-        n(model.classes().len(), "class", "classes"),
+        count(model.classifiers().len(), "classifier", "classifiers"),
+        count(model.classes().len(), "class", "classes"),
         list(model.classes()).replace('`', ""),
         start.elapsed().as_secs_f64(),
     ));

@@ -111,8 +111,12 @@ fn inspect_table(table: Table, args: &InspectArgs, watch: &Watch<'_>) -> Result<
     let place = table.place().clone();
     let mut facts = TableFacts::read(table)?;
     if args.panel.label.is_some() {
-        if args.input.iter().any(|name| name == Path::new("-")) {
-            return Err(place.refused("a file, to read it twice", "standard input"));
+        if args
+            .input
+            .iter()
+            .any(|name| name == Path::new("-") || (name.exists() && !name.is_file() && !name.is_dir()))
+        {
+            return Err(place.refused("a file, to read it twice", "something that can be read once"));
         }
         let labelled = Labelled::read(&args.input, &args.panel, "inspect", Level::Tally, watch)?;
         facts.tally = Some(TallyFacts::of(&labelled.evidence));
@@ -299,7 +303,8 @@ impl fmt::Display for TableFacts {
             None => String::new(),
         };
         writeln!(out, "a table of {}{delimiter}", rows(self.n_rows))?;
-        let wide = self.columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0).max(6);
+        let wide =
+            self.columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0).clamp(6, 60);
         writeln!(out, "\n  {:wide$}  missing  different  such as", "column")?;
         for column in &self.columns {
             let different = if column.n_different == DIFFERENT {

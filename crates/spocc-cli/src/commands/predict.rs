@@ -27,16 +27,12 @@ const SHOWN: usize = 8;
 ///
 /// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
 pub(crate) fn predict(args: &PredictArgs, watch: &Watch<'_>) -> Result<(), Error> {
-    args.refuse_repeats()?;
+    refuse_repeats(args)?;
     let shape = Shape::new(args.format, &args.output)?;
     let output = Output::new(&args.output)?;
     let (_, model) = Input::model(&args.model)?;
     let mut source = Source::open(args, &model)?;
     let ids = source.ids.clone();
-    // The first rows are decided before anything is written: most mistakes show there.
-    let mut clerk = Clerk { model: &model, args, watch, summary: Summary::default() };
-    let first = source.next(&model)?;
-    let decided = first.as_ref().map(|piece| clerk.decide(piece)).transpose()?;
     let heading = Heading {
         ids: &ids,
         #[cfg(feature = "arrow")]
@@ -44,6 +40,11 @@ pub(crate) fn predict(args: &PredictArgs, watch: &Watch<'_>) -> Result<(), Error
         columns: &args.columns,
         classes: model.classes(),
     };
+    heading.refuse_repeats()?;
+    // The first rows are decided before anything is written: most mistakes show there.
+    let mut clerk = Clerk { model: &model, args, watch, summary: Summary::default() };
+    let first = source.next(&model)?;
+    let decided = first.as_ref().map(|piece| clerk.decide(piece)).transpose()?;
     let work = |sheet: &mut dyn Sheet| {
         let (mut piece, mut decided) = (first, decided);
         while let (Some(rows), Some(done)) = (piece, decided) {
@@ -56,6 +57,22 @@ pub(crate) fn predict(args: &PredictArgs, watch: &Watch<'_>) -> Result<(), Error
     let summary = output.write(|out| shape.write(out, &heading, work))?;
     summary.tell(&model);
     Ok(())
+}
+
+/// Refuses two output columns of one name as far as that is known before there is a model.
+fn refuse_repeats(args: &PredictArgs) -> Result<(), Error> {
+    let ids: Vec<String> = match (&args.table.long, &args.id) {
+        (Some(long), _) => vec![long.item.clone()],
+        (None, ids) => ids.iter().flat_map(|names| names.0.clone()).collect(),
+    };
+    let heading = Heading {
+        ids: &ids,
+        #[cfg(feature = "arrow")]
+        id_types: Vec::new(),
+        columns: &args.columns,
+        classes: &[],
+    };
+    Ok(heading.refuse_repeats()?)
 }
 
 /// The classifiers' columns, by name.

@@ -1,7 +1,11 @@
 //! `spocc sql`: the query that groups a table where it lies.
 
+use std::collections::HashSet;
+
+use clap::error::ErrorKind;
+
 use crate::{
-    args::{Dialect, SqlArgs},
+    args::{Dialect, SqlArgs, usage},
     error::Error,
     report,
 };
@@ -10,8 +14,14 @@ use crate::{
 ///
 /// # Errors
 ///
-/// [`Error::Io`] if standard output does not take it.
+/// [`Error::Usage`] for two columns of one name, [`Error::Io`] if standard output does not take it.
 pub(crate) fn sql(args: &SqlArgs) -> Result<(), Error> {
+    let mut seen = HashSet::new();
+    let mut names = args.classifiers.0.iter().chain([&args.label, &args.count]);
+    if let Some(twice) = names.find(|name| !seen.insert(name.as_str())) {
+        let message = format!("the query would have two columns `{twice}`");
+        return Err(usage("sql", ErrorKind::ArgumentConflict, &message).into());
+    }
     report::print_text(&query(args))
 }
 

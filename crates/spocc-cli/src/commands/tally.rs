@@ -1,15 +1,16 @@
 //! `spocc tally`: a table becomes counts that can be shared. `spocc merge`: counts add up.
 
-use std::{collections::HashMap, fs, path::PathBuf};
+use std::{collections::HashMap, path::PathBuf};
 
 use spocc::{Level, Watch};
 
 use crate::{
     args::{MergeArgs, TallyArgs},
-    error::Error,
+    error::{Error, count},
     input::Input,
     labelled::{Labelled, rows},
     output::Output,
+    table::expand,
     tell,
 };
 
@@ -37,13 +38,10 @@ pub(crate) fn tally(args: &TallyArgs, watch: &Watch<'_>) -> Result<(), Error> {
     let bytes = evidence.to_bytes();
     output.write_all(&bytes)?;
     let kept = evidence.n_rows().round() as u64;
-    let patterns = match evidence.n_patterns() {
-        Some(1) => "1 pattern".to_owned(),
-        Some(patterns) => format!("{patterns} patterns"),
-        None => "marginals".to_owned(),
-    };
-    let classifiers = evidence.classifiers().len();
-    tell(format_args!("counted {}: {classifiers} classifiers, {patterns}", rows(kept)));
+    let patterns = evidence.n_patterns();
+    let patterns = patterns.map_or("marginals".to_owned(), |n| count(n, "pattern", "patterns"));
+    let classifiers = count(evidence.classifiers().len(), "classifier", "classifiers");
+    tell(format_args!("counted {}: {classifiers}, {patterns}", rows(kept)));
     if let (Some(min_count), dropped @ 1..) =
         (args.min_count, labelled.evidence.n_rows().round() as u64 - kept)
     {
@@ -62,14 +60,15 @@ pub(crate) fn tally(args: &TallyArgs, watch: &Watch<'_>) -> Result<(), Error> {
 pub(crate) fn merge(args: &MergeArgs, watch: &Watch<'_>) -> Result<(), Error> {
     let output = Output::new(&args.output)?;
     let mut seen: HashMap<Vec<u8>, &PathBuf> = HashMap::new();
-    let mut paths: HashMap<PathBuf, &PathBuf> = HashMap::new();
     let mut sum: Option<spocc::Evidence> = None;
-    for path in &args.input {
+    let files = expand(&args.input)?;
+    for path in &files {
         let (place, evidence) = Input::tally(path)?;
-        let same_path = fs::canonicalize(path).ok().and_then(|path_of| paths.insert(path_of, path));
         // A copy under another name has the same bytes.
-        if let Some(before) = same_path.or_else(|| seen.insert(evidence.to_bytes(), path)) {
-            let found = format!("the one of {} again", before.display());
+        let before = if args.allow_equal { None } else { seen.insert(evidence.to_bytes(), path) };
+        if let Some(before) = before {
+            let found =
+                format!("the counts of {} again (--allow-equal adds them all the same)", before.display());
             return Err(place.refused("another tally", found));
         }
         sum = Some(match sum {
@@ -80,12 +79,9 @@ pub(crate) fn merge(args: &MergeArgs, watch: &Watch<'_>) -> Result<(), Error> {
     let Some(sum) = sum else { return Ok(()) };
     let bytes = sum.to_bytes();
     output.write_all(&bytes)?;
-    let n_rows = rows(sum.n_rows().round() as u64);
-    tell(format_args!(
-        "merged {} tallies: {n_rows}, {} classifiers",
-        args.input.len(),
-        sum.classifiers().len()
-    ));
+    let tallies = count(files.len(), "tally", "tallies");
+    let classifiers = count(sum.classifiers().len(), "classifier", "classifiers");
+    tell(format_args!("merged {tallies}: {}, {classifiers}", rows(sum.n_rows().round() as u64)));
     tell(format_args!("wrote {output} ({} bytes)", bytes.len()));
     Ok(())
 }

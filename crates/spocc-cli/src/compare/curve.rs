@@ -7,10 +7,10 @@ use spocc::{Error, Method};
 
 use crate::compare::{
     REFERENCES,
-    cells::Cells,
     contest::{Contest, Marks},
     deal::{Part, half, mix},
     difference::{Difference, Paired},
+    measure::Trial,
     scores::Sheet,
 };
 
@@ -32,6 +32,8 @@ pub(crate) struct Curve {
     pub(crate) methods: Vec<Line>,
     /// Whether more labelled rows would help; unknown if only the references were measured.
     pub(crate) outlook: Option<Outlook>,
+    /// The outlook in a sentence.
+    pub(crate) summary: Option<String>,
 }
 
 /// The curve of one method.
@@ -65,15 +67,6 @@ pub(crate) enum MoreRows {
     DoLittle,
     /// Neither can be said.
     Unclear,
-}
-
-/// Rows learned from and rows judged, with the marks that were given.
-pub(super) struct Trial<'a> {
-    pub(super) learned: &'a Cells,
-    pub(super) counts: &'a [u64],
-    pub(super) judged: &'a Cells,
-    pub(super) part: &'a Part,
-    pub(super) marks: &'a Marks,
 }
 
 /// A curve in the making.
@@ -153,7 +146,8 @@ impl Drawing {
         let learns =
             |&&(m, method): &&(usize, Method)| !REFERENCES.contains(&method) && !self.points[1].refused[m];
         let outlook = ranking.iter().find(learns).map(|&(m, method)| self.outlook(m, method, is_test));
-        Some(Curve { n_rows, methods: ranking.iter().map(line).collect(), outlook })
+        let summary = outlook.as_ref().map(ToString::to_string);
+        Some(Curve { n_rows, methods: ranking.iter().map(line).collect(), outlook, summary })
     }
 
     /// The last doubling if it tells something, else the last two if they do.
@@ -223,8 +217,8 @@ impl MoreRows {
 impl fmt::Display for Outlook {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { method, from, to, gain, more_rows } = self;
-        let [low, high] = gain.interval.map(|share| share * 100.0);
-        write!(out, "From {from} to {to} labelled rows {method} gained {:.1} points", gain.by * 100.0)?;
+        let [by, low, high] = gain.points();
+        write!(out, "From {from} to {to} labelled rows {method} gained {by:.1} points")?;
         write!(out, " ({low:.1} .. {high:.1}): ")?;
         out.write_str(match more_rows {
             MoreRows::Help => "more would help.",
@@ -260,7 +254,6 @@ mod tests {
         assert_eq!(after(60.0, 20.0, 1000.0), MoreRows::Help);
         assert_eq!(after(21.0, 20.0, 100.0), MoreRows::Unclear);
         assert_eq!(after(2100.0, 2000.0, 100_000.0), MoreRows::DoLittle);
-        assert_eq!(after(0.0, 3.0, 1000.0), MoreRows::DoLittle);
     }
 
     /// A drawing of one method whose accuracy on 1000 rows rises by these gains, the last doubling first.
@@ -286,8 +279,10 @@ mod tests {
         perfect.points[0].right[0] = 1000.0;
         assert_eq!(perfect.outlook(0, Method::Spocc, true).more_rows, MoreRows::DoLittle);
         let text = outlook([60.0, 60.0]).to_string();
-        assert!(text.starts_with("From 200 to 400 labelled rows spocc gained 6.0 points ("), "{text}");
-        assert!(text.ends_with("more would help."), "{text}");
+        assert_eq!(
+            text,
+            "From 200 to 400 labelled rows spocc gained 6.0 points (3.5 .. 8.4): more would help."
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Dealing rows out at random: into folds, into halves, into halves of halves.
 //!
-//! In: how many rows each cell of a grouped table holds. Out: how many of them go to each part. Chance is a hash
-//! of a seed and of what a row says, never of where it stands, so the same rows are dealt alike in any order,
-//! from any number of files, on any machine.
+//! In: how many rows each cell of a grouped table holds. Out: how many of them go to each part. Chance is a
+//! hash of a seed and of what a row says, never of where it stands, so the same rows are dealt alike in any
+//! order, from any number of files, on any machine.
 
 /// Cells of which a part holds rows, by number, and how many.
 pub(super) type Part = Vec<(usize, u64)>;
@@ -33,8 +33,8 @@ pub(super) fn text(text: &str) -> u64 {
 
 /// Deals the rows of all cells into `parts`, every row into exactly one, each on its own.
 ///
-/// Equal rows are not spread evenly: twins must sometimes end in the same part, as they would had they not been
-/// grouped, or a method that learns by heart looks better than it is and folds look more alike than they are.
+/// Equal rows are not spread evenly: twins must sometimes end in the same part, as they would had they not
+/// been grouped, or a method that learns by heart looks better than it is and folds more alike than they are.
 pub(super) fn deal(keys: &[u64], counts: &[u64], parts: usize, salt: u64) -> Vec<Part> {
     let total = counts.iter().fold(0u64, |sum, count| sum.saturating_add(*count));
     if total <= SHUFFLED { shuffle(keys, counts, parts, salt) } else { draw(keys, counts, parts, salt) }

@@ -50,7 +50,7 @@ impl Paired {
         })
     }
 
-    /// Centre and standard error after half a row is added to each of the four outcomes (Agresti and Min 2005):
+    /// Centre and standard error with half a row added to each of the four outcomes (Agresti and Min 2005).
     ///
     /// ```text
     /// d = (b - c) / n,   variance = ((b + c) - (b - c)^2 / n) / n^2,   with b + 1/2, c + 1/2 and n + 2
@@ -80,8 +80,8 @@ impl Difference {
     /// variance = (1/J + n_test / n_train) * sample variance of the J differences;   J - 1 degrees of freedom
     /// ```
     ///
-    /// The correction is for training rows that the folds share. Few folds may agree by chance, so the interval
-    /// is never narrower than that of the same rows judged once on a test set.
+    /// The correction is for training rows that the folds share. Few folds may agree by chance, so the
+    /// interval is never narrower than that of the same rows judged once on a test set.
     pub(super) fn across_folds(folds: &[Paired], repeats: usize, rivals: usize) -> Self {
         let n = folds.len() as f64;
         let mean = Paired::sum(folds).over(repeats.max(1) as f64);
@@ -98,6 +98,12 @@ impl Difference {
         Self::new(mean, mean.by(), half, error.max(least))
     }
 
+    /// Difference and ends of the interval in points, to a tenth, none of them a negative zero.
+    pub(super) fn points(&self) -> [f64; 3] {
+        let [low, high] = self.interval;
+        [self.by, low, high].map(|share| (share * 1000.0).round() / 10.0 + 0.0)
+    }
+
     fn new(mean: Paired, centre: f64, half: f64, error: f64) -> Self {
         let interval = [(centre - half).max(-1.0), (centre + half).min(1.0)];
         let excludes_zero = interval[0] > 0.0 || interval[1] < 0.0;
@@ -106,9 +112,9 @@ impl Difference {
     }
 }
 
-/// What an interval leaves on either side: 2.5 %, or less where the better side was picked from several rivals
-/// by these very figures, since the best of nine is partly luck. If all are equal, the luckiest is called surely
-/// better than a given one in at most 5 of 100 comparisons (Bonferroni's share for each rival).
+/// What an interval leaves on either side: 2.5 %, or less where the better side was picked from several
+/// rivals by these very figures, since the best of nine is partly luck. If all are equal, the luckiest is
+/// called surely better than a given one in at most 5 of 100 comparisons (Bonferroni's share for each rival).
 fn tail(rivals: usize) -> f64 {
     0.05 / rivals.max(2) as f64
 }
@@ -181,6 +187,8 @@ mod tests {
         let same = Paired { rows: 80.0, first: 0.0, second: 0.0 };
         let found = Difference::across_folds(&[same; 15], 3, 8);
         assert!(found.by == 0.0 && !found.is_beyond_noise);
+        let none = Difference { by: -0.0001, interval: [-0.0004, 0.0], ..found };
+        assert_eq!(none.points().map(|points| points.to_string()), ["0", "0", "0"]);
         assert!(Difference::across_folds(&[], 1, 1).by == 0.0 && Difference::on_test(&[], 1).by == 0.0);
     }
 

@@ -5,9 +5,9 @@ use spocc::{Error, Evidence, Method, Watch};
 use crate::compare::{
     Judged, Settings,
     cells::Cells,
-    contest::{Contest, Progress, Times},
-    curve::{Drawing, Trial, halvings},
-    deal::{deal, mix},
+    contest::{Contest, Marks, Progress, Times},
+    curve::{Drawing, halvings},
+    deal::{Part, deal, mix},
     scores::{Scores, Sheet},
 };
 
@@ -25,6 +25,15 @@ pub(super) struct Measured {
     /// Why who refused, perhaps several times.
     pub(super) refused: Vec<(usize, String)>,
     pub(super) drawing: Drawing,
+}
+
+/// Rows learned from and rows judged, with the marks that were given.
+pub(super) struct Trial<'a> {
+    pub(super) learned: &'a Cells,
+    pub(super) counts: &'a [u64],
+    pub(super) judged: &'a Cells,
+    pub(super) part: &'a Part,
+    pub(super) marks: &'a Marks,
 }
 
 /// Labelled rows, the rows to be judged if they are others, and how it is done.

@@ -1,7 +1,8 @@
 //! Comparing: every method on the user's own rows, each judged on rows it did not learn from.
 //!
-//! In: the tally of the labelled rows, and perhaps of test rows about the same panel. Out: how often each method
-//! is right, how sure that is, what it costs, whether more labelled rows would help, and all of it in words.
+//! In: the tally of the labelled rows, and perhaps of test rows about the same panel. Out: how often each
+//! method is right, how sure that is, what it costs, whether more labelled rows would help, and all of it in
+//! words.
 
 mod cells;
 mod deal;
@@ -117,9 +118,9 @@ pub(crate) struct Refusal {
 ///
 /// # Errors
 ///
-/// [`Error::NoLabelledRows`], [`Error::OutOfRange`] for too few rows, folds or repetitions, [`Error::LevelTooLow`]
-/// without a tally, [`Error::Weighted`], [`Error::DifferentClassifiers`] if the test rows are about another panel,
-/// [`Error::MemoryLimit`] if not even the rows fit, [`Error::Cancelled`].
+/// [`Error::NoLabelledRows`], [`Error::OutOfRange`] for too few rows, folds or repetitions,
+/// [`Error::LevelTooLow`] without a tally, [`Error::Weighted`], [`Error::DifferentClassifiers`] if the test
+/// rows are about another panel, [`Error::MemoryLimit`] if not even the rows fit, [`Error::Cancelled`].
 pub(crate) fn compare(
     evidence: &Evidence,
     test: Option<&Evidence>,

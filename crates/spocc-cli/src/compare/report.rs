@@ -40,13 +40,13 @@ impl Comparison {
     }
 
     fn write_methods(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "method            right        95 %    behind the best         fit   1e6 rows")?;
+        writeln!(out, "method            right        95 %    behind the best         fit  1e6 rows")?;
         self.methods.iter().try_for_each(|entry| write_entry(out, entry))?;
         for refusal in &self.refused {
             paragraph(out, &format!("{:<15}  refused: {}", refusal.method.to_string(), refusal.reason))?;
         }
         let notes = [
-            (self.methods.len() > 1, "behind: in points, intervals 95 % for all methods together"),
+            (self.methods.len() > 1, "behind: points, 95 % for all methods together"),
             (self.methods.iter().skip(1).any(|entry| !entry.is_behind()), "~ within noise"),
             (self.methods.iter().any(|entry| entry.is_reference), "* reference"),
         ];
@@ -75,7 +75,7 @@ impl Comparison {
             }
         }
         writeln!(out, "\n")?;
-        curve.outlook.iter().try_for_each(|outlook| paragraph(out, &outlook.to_string()))
+        curve.summary.iter().try_for_each(|line| paragraph(out, line))
     }
 }
 
@@ -83,15 +83,15 @@ fn write_entry(out: &mut fmt::Formatter<'_>, entry: &Entry) -> fmt::Result {
     let name = format!("{}{}", entry.method, if entry.is_reference { " *" } else { "" });
     let [low, high] = entry.interval.map(|share| share * 100.0);
     let behind = entry.behind.map_or_else(String::new, |behind| {
-        let [low, high] = behind.interval.map(|share| share * 100.0);
+        let [by, low, high] = behind.points();
         let mark = if behind.is_beyond_noise { ' ' } else { '~' };
-        format!("{mark} {:>4.1} ({low:.1} .. {high:.1})", behind.by * 100.0)
+        format!("{mark} {by:>4.1} ({low:.1} .. {high:.1})")
     });
     let (fit, predict) = (time(entry.times.fit), time(entry.times.predict));
     let interval = format!("{low:.1}-{high:.1}");
     writeln!(
         out,
-        "{name:<15} {:>7}  {interval:>10}  {behind:<22} {fit:>8}  {predict:>9}",
+        "{name:<15} {:>7}  {interval:>10}  {behind:<22} {fit:>8}  {predict:>8}",
         percent(entry.accuracy)
     )
 }

@@ -8,9 +8,6 @@ use crate::compare::{
     difference::{Difference, Paired},
 };
 
-/// Of more rows than this the exact interval is out of reach: its quantile may take for ever to find.
-const MANY: f64 = 1e6;
-
 /// One trial: on how many rows exactly these methods were right, a bit each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Sheet(BTreeMap<u64, u64>);
@@ -65,7 +62,7 @@ impl Scores {
     /// Its 95 % interval; judging a row three times does not make three rows of it.
     pub(super) fn interval(&self, m: usize) -> [f64; 2] {
         let (right, rows) = (self.mean(|sheet| sheet.right(m)), self.mean(Sheet::rows));
-        if rows > MANY { wilson(right, rows) } else { spocc::clopper_pearson(right, rows) }
+        spocc::clopper_pearson(right, rows)
     }
 
     /// How much more often method `a` was right than method `b`, one of its `rivals`.
@@ -80,14 +77,6 @@ impl Scores {
     fn mean(&self, figure: impl Fn(&Sheet) -> f64) -> f64 {
         self.sheets.iter().map(figure).sum::<f64>() / self.repeats.unwrap_or(1).max(1) as f64
     }
-}
-
-/// Wilson's interval of a share, which so many rows make as good as the exact one.
-fn wilson(right: f64, rows: f64) -> [f64; 2] {
-    let z = 1.959_964;
-    let (share, slack) = (right / rows, z * z / rows);
-    let half = z * (share * (1.0 - share) / rows + slack / rows / 4.0).sqrt();
-    [-half, half].map(|half| ((share + slack / 2.0 + half) / (1.0 + slack)).clamp(0.0, 1.0))
 }
 
 #[cfg(test)]
@@ -122,16 +111,5 @@ mod tests {
         assert_eq!(scores.difference(0, 1, 1).by, 0.1);
         assert_eq!(scores.difference(1, 0, 1).by, -0.1);
         assert_eq!(Scores::new(Vec::new(), None).accuracy(0), 0.0);
-    }
-
-    #[test]
-    fn with_many_rows_both_intervals_are_one() {
-        for right in [0.0, 1000.0, 500_000.0, 999_999.0, 1e6] {
-            let (exact, quick) = (spocc::clopper_pearson(right, 1e6), wilson(right, 1e6));
-            assert!(
-                exact.iter().zip(quick).all(|(a, b)| (a - b).abs() < 5e-6),
-                "{right}: {exact:?} {quick:?}"
-            );
-        }
     }
 }

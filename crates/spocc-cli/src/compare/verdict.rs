@@ -3,7 +3,7 @@
 use serde::Serialize;
 use spocc::Method;
 
-use crate::compare::Entry;
+use crate::compare::{Entry, difference::Difference};
 
 /// What to make of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -20,14 +20,17 @@ pub(crate) struct Verdict {
     pub(crate) beats_majority: bool,
     /// Methods that cannot be told from the leader on these rows.
     pub(crate) level_with_leader: Vec<Method>,
-    /// What to use: the simplest that is within one standard error of the leader.
+    /// What to use: the plainest that is as good as the leader for all one can tell.
     pub(crate) recommended: Option<Method>,
     /// All of it in sentences.
     pub(crate) lines: Vec<String>,
 }
 
-/// The plainer of two methods that are equally good has the lower number: least to ask, least to learn, then the
-/// default, which is made to withstand copies, guessers and liars.
+/// A point that a plainer method may be behind.
+const WORTH_OF_PLAINNESS: f64 = 0.01;
+
+/// The plainer of two methods that are equally good has the lower number: least to ask, least to learn, then
+/// the default, which is made to withstand copies, guessers and liars.
 pub(super) fn complexity(method: Method) -> usize {
     const ORDER: [Method; 9] = [
         Method::Selection,
@@ -75,7 +78,7 @@ impl Verdict {
         let level = names(&self.level_with_leader);
         let told = format!("On these rows {level} cannot be told from {leader}.");
         let why = match advised {
-            Method::Selection => "then a single classifier has to be asked",
+            Method::Selection => "then only one classifier has to be asked",
             Method::Majority => "it learns nothing that could be wrong",
             Method::AdaSpocc => "the default withstands copies, guessers and liars",
             _ if advised == leader => "nothing plainer comes as close",
@@ -85,9 +88,12 @@ impl Verdict {
     }
 }
 
-/// Whether a method is within one standard error of the leader, as Breiman would have it.
+/// Whether a plainer method may stand in for the leader: it is within noise, and behind by no more than
+/// plainness is worth or a lucky draw explains.
 fn is_close(entry: &Entry) -> bool {
-    entry.behind.is_none_or(|behind| !behind.is_beyond_noise && behind.by <= behind.error)
+    entry.behind.is_none_or(|Difference { by, error, is_beyond_noise, .. }| {
+        !is_beyond_noise && by <= (error / 2.0).max(WORTH_OF_PLAINNESS)
+    })
 }
 
 /// Who leads, and by how much.
@@ -149,7 +155,7 @@ fn names(methods: &[Method]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::difference::{Difference, Paired};
+    use crate::compare::difference::Paired;
 
     fn entries(ranking: &[(Method, f64)]) -> Vec<Entry> {
         let entry = |(at, &(method, behind)): (usize, &(Method, f64))| {
@@ -187,7 +193,7 @@ mod tests {
 
     #[test]
     fn of_methods_within_noise_the_plainest_close_one_is_advised() {
-        // One standard error of these differences is about 1 point: the vote is within noise but not close.
+        // These differences have a standard error of about 1 point: the vote is within noise but not close.
         let ranking = [
             (Method::Stacking, 0.0),
             (Method::AdaSpocc, 0.005),

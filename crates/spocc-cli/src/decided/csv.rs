@@ -18,25 +18,10 @@ pub(super) struct CsvSheet<W: Write> {
 
 impl<W: Write> CsvSheet<W> {
     /// Writes the header.
-    pub(super) fn new(out: W, heading: &Heading<'_>) -> io::Result<Self> {
-        let mut sheet = Self {
-            out: csv::Writer::from_writer(out),
-            columns: heading.columns.to_vec(),
-            classes: texts(heading.classes),
-        };
-        let mut names = heading.ids.to_vec();
-        names.push("decision".to_owned());
-        for column in heading.columns {
-            match column {
-                Column::Decision => {}
-                Column::Possibility => {
-                    names.extend(sheet.classes.iter().map(|class| format!("possibility:{class}")));
-                }
-                other => names.push(other.name().to_owned()),
-            }
-        }
-        sheet.out.write_record(&names).map_err(io_error)?;
-        Ok(sheet)
+    pub(super) fn new(out: W, heading: &Heading<'_>, delimiter: u8) -> io::Result<Self> {
+        let mut out = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
+        out.write_record(heading.names()).map_err(io_error)?;
+        Ok(Self { out, columns: heading.columns.to_vec(), classes: texts(heading.classes) })
     }
 
     fn row(&mut self, block: &Block<'_>, row: usize) -> csv::Result<()> {

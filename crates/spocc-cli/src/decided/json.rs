@@ -1,4 +1,4 @@
-//! Decided rows as one JSON array, an object per line.
+//! Decided rows as one JSON array, or as JSON lines; an object per line in either.
 
 use std::io::{self, Write};
 
@@ -17,6 +17,7 @@ use crate::{
 pub(super) struct JsonSheet<W: Write> {
     out: W,
     names: Names,
+    lines: bool,
     is_empty: bool,
 }
 
@@ -75,31 +76,34 @@ impl<T: Serialize> Serialize for Object<'_, T> {
 }
 
 impl<W: Write> JsonSheet<W> {
-    /// Opens the array.
-    pub(super) fn new(mut out: W, heading: &Heading<'_>) -> io::Result<Self> {
-        out.write_all(b"[")?;
+    /// Opens the array, unless only lines are wanted.
+    pub(super) fn new(mut out: W, heading: &Heading<'_>, lines: bool) -> io::Result<Self> {
+        out.write_all(if lines { b"" } else { b"[" })?;
         let names = Names {
             ids: heading.ids.to_vec(),
             columns: heading.columns.to_vec(),
             classes: heading.classes.to_vec(),
             texts: texts(heading.classes),
         };
-        Ok(Self { out, names, is_empty: true })
+        Ok(Self { out, names, lines, is_empty: true })
     }
 }
 
 impl<W: Write> Sheet for JsonSheet<W> {
     fn write(&mut self, block: &Block<'_>) -> io::Result<()> {
         for row in 0..block.rulings.len() {
-            self.out.write_all(if self.is_empty { b"\n" } else { b",\n" })?;
+            if !self.lines {
+                self.out.write_all(if self.is_empty { b"\n" } else { b",\n" })?;
+            }
             self.is_empty = false;
             serde_json::to_writer(&mut self.out, &Row { names: &self.names, block, row })?;
+            self.out.write_all(if self.lines { b"\n" } else { b"" })?;
         }
         Ok(())
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.out.write_all(b"\n]\n")?;
+        self.out.write_all(if self.lines { b"" } else { b"\n]\n" })?;
         self.out.flush()
     }
 }

@@ -6,6 +6,7 @@ mod json;
 mod parquet;
 
 use std::{
+    collections::HashSet,
     ffi::OsStr,
     io::{self, Write},
     path::Path,
@@ -34,6 +35,40 @@ pub(crate) struct Heading<'a> {
     pub(crate) classes: &'a [Label],
 }
 
+impl Heading<'_> {
+    /// The names of the columns.
+    fn names(&self) -> Vec<String> {
+        let mut names = self.ids.to_vec();
+        names.push("decision".to_owned());
+        for column in self.columns {
+            match column {
+                Column::Decision => {}
+                Column::Possibility => {
+                    names.extend(self.classes.iter().map(|class| format!("possibility:{class}")));
+                }
+                other => names.push(other.name().to_owned()),
+            }
+        }
+        names
+    }
+
+    /// Refuses two columns of one name, which no table may have.
+    ///
+    /// # Errors
+    ///
+    /// A usage error that names it.
+    pub(crate) fn refuse_repeats(&self) -> Result<(), clap::Error> {
+        let mut seen = HashSet::new();
+        match self.names().into_iter().find(|name| !seen.insert(name.clone())) {
+            Some(twice) => {
+                let message = format!("the output would have two columns `{twice}`");
+                Err(usage("predict", ErrorKind::ArgumentConflict, &message))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 /// Some rows, decided; everything has as many entries as there are rows.
 pub(crate) struct Block<'a> {
     /// One list per column that is copied.
@@ -48,6 +83,10 @@ pub(crate) struct Block<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     format: Format,
+    /// Between the cells of a CSV.
+    delimiter: u8,
+    /// Whether JSON is an object per line and no array.
+    lines: bool,
     packing: Packing,
 }
 
@@ -73,11 +112,14 @@ impl Shape {
             "zst" | "zstd" => (Packing::Zstd, path.with_extension("")),
             _ => (Packing::Plain, path.to_owned()),
         };
-        let format = asked.unwrap_or(match extension(&inner).as_str() {
+        let extension = extension(&inner);
+        let format = asked.unwrap_or(match extension.as_str() {
             "parquet" | "pq" => Format::Parquet,
-            "json" => Format::Json,
+            "json" | "jsonl" | "ndjson" => Format::Json,
             _ => Format::Csv,
         });
+        let delimiter = if extension == "tsv" { b'\t' } else { b',' };
+        let lines = matches!(extension.as_str(), "jsonl" | "ndjson");
         let refuse = |message: &str| Err(usage("predict", ErrorKind::InvalidValue, message));
         match format {
             Format::Parquet if cfg!(not(feature = "arrow")) => refuse(
@@ -86,7 +128,7 @@ impl Shape {
             Format::Parquet if packing != Packing::Plain => {
                 refuse("Parquet is compressed inside: name it .parquet")
             }
-            _ => Ok(Self { format, packing }),
+            _ => Ok(Self { format, delimiter, lines, packing }),
         }
     }
 
@@ -125,10 +167,10 @@ impl Shape {
         rows: impl FnOnce(&mut dyn Sheet) -> Result<T, Error>,
     ) -> Result<T, Error> {
         match self.format {
-            Format::Json => into(json::JsonSheet::new(out, heading)?, rows),
+            Format::Json => into(json::JsonSheet::new(out, heading, self.lines)?, rows),
             #[cfg(feature = "arrow")]
             Format::Parquet => into(parquet::ParquetSheet::new(out, heading)?, rows),
-            _ => into(csv::CsvSheet::new(out, heading)?, rows),
+            _ => into(csv::CsvSheet::new(out, heading, self.delimiter)?, rows),
         }
     }
 }

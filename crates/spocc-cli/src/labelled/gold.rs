@@ -6,12 +6,16 @@ use spocc::Label;
 
 use crate::{
     args::PanelArgs,
-    error::Error,
+    error::{Error, Place, list},
+    labelled::{Notes, rows},
     table::{Reading, Table},
 };
 
 /// The truth of rows by name.
 pub(super) struct Gold {
+    place: Place,
+    /// The columns that name rows.
+    names: Vec<String>,
     /// Each truth, and whether a row asked for it.
     truths: HashMap<Vec<u8>, (Label, bool)>,
 }
@@ -39,7 +43,9 @@ impl Gold {
                 continue;
             }
             let truth = table.kind(column).label(table.text(column)?);
-            let key = key(&table, &ids);
+            let Some(key) = key(&table, &ids) else {
+                return Err(table.here().refused("the name of a row beside its truth", "an empty cell"));
+            };
             if let Some((known, _)) = truths.get(&key).filter(|(known, _)| *known != truth) {
                 let found = format!("`{known}` before and `{truth}` here");
                 return Err(table.here().refused("one truth for a row", found));
@@ -49,12 +55,12 @@ impl Gold {
         if truths.is_empty() {
             return Err(table.place().refused(format!("a truth in column `{label}` of some row"), "none"));
         }
-        Ok(Self { truths })
+        Ok(Self { place: table.place().clone(), names, truths })
     }
 
     /// The truth of the present row of another table.
     pub(super) fn truth(&mut self, table: &Table, ids: &[usize]) -> Option<&Label> {
-        self.find(&key(table, ids))
+        self.find(&key(table, ids)?)
     }
 
     /// The truth of an item.
@@ -70,17 +76,32 @@ impl Gold {
         Some(label)
     }
 
-    /// How many truths no row asked for.
-    pub(super) fn n_unmatched(&self) -> usize {
-        self.truths.values().filter(|(_, asked)| !asked).count()
+    /// Notes the truths that no row asked for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if that is all of them: the two tables then name rows differently.
+    pub(super) fn note(&self, notes: &mut Notes, table: &Place) -> Result<(), Error> {
+        notes.n_unmatched = self.truths.values().filter(|(_, asked)| !asked).count();
+        let n_rows = notes.n_rows + notes.n_skipped;
+        if notes.n_rows > 0 || n_rows == 0 {
+            return Ok(());
+        }
+        let expected = format!("a truth for some of the {} of {table}", rows(n_rows));
+        let columns = if self.names.len() == 1 { "column" } else { "columns" };
+        Err(self.place.refused(expected, format!("none by {columns} {}", list(&self.names))))
     }
 }
 
-/// The cells that name a row as one key: each with its length, so that no two names run into each other.
-fn key(table: &Table, ids: &[usize]) -> Vec<u8> {
+/// The cells that name a row as one key, each with its length so that no two names run into each other; none if
+/// there is nothing in them.
+fn key(table: &Table, ids: &[usize]) -> Option<Vec<u8>> {
+    if ids.iter().all(|&column| table.is_missing(column)) {
+        return None;
+    }
     let mut key = Vec::new();
     ids.iter().for_each(|&column| push_cell(&mut key, table.cell(column).unwrap_or_default()));
-    key
+    Some(key)
 }
 
 fn push_cell(key: &mut Vec<u8>, cell: &[u8]) {

@@ -145,12 +145,14 @@ fn take_truth(table: &Table, column: usize, known: &mut Option<Label>) -> Result
 fn chosen(occurring: &[String], who: &Who<'_>, place: &Place) -> Result<(Vec<String>, Vec<u32>), Error> {
     let names: Vec<String> = match who {
         Who::Only(names) => {
-            if !occurring.iter().any(|name| names.contains(name)) {
+            if !occurring.is_empty() && !occurring.iter().any(|name| names.contains(name)) {
                 let expected = format!("answers of the model's {} classifiers", names.len());
                 return Err(place.refused(expected, format!("only those of {}", list(occurring))));
             }
             names.to_vec()
         }
+        // Nobody said anything: there is nothing to choose from, and nothing to complain of yet.
+        Who::Chosen(_) if occurring.is_empty() => vec![String::new()],
         Who::Chosen(args) => {
             let mut sorted = occurring.to_vec();
             sorted.sort();
@@ -207,13 +209,9 @@ pub(super) fn count(
         long.truths = long.items.iter().map(|item| gold.truth_of(item).cloned()).collect();
     }
     let n_rows = long.truths.iter().flatten().count() as u64;
-    let notes = Notes {
-        n_rows,
-        n_skipped: long.items.len() as u64 - n_rows,
-        n_unmatched: gold.map_or(0, |gold| gold.n_unmatched()),
-        n_repeats: long.n_repeats,
-        different: Vec::new(),
-    };
+    let n_skipped = long.items.len() as u64 - n_rows;
+    let mut notes = Notes { n_rows, n_skipped, n_repeats: long.n_repeats, ..Notes::default() };
+    gold.map_or(Ok(()), |gold| gold.note(&mut notes, sum.place))?;
     let truth = Truth::new(long.truths).map_err(|error| sum.place.engine(error))?;
     if n_rows > 0 {
         let (answers, lines) = (long.answers, long.lines);

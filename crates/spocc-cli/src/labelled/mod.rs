@@ -13,7 +13,7 @@ use spocc::{Counting, Evidence, Level, Watch};
 
 use crate::{
     args::PanelArgs,
-    error::{Error, Place},
+    error::{Error, Place, count},
     input::Input,
     table::Table,
     tell,
@@ -129,11 +129,15 @@ impl Labelled {
             tell(format_args!("skipped {} without truth", rows(notes.n_skipped)));
         }
         if notes.n_unmatched > 0 {
-            let truths = if notes.n_unmatched == 1 { "truth" } else { "truths" };
-            tell(format_args!("note: {} {truths} of --gold belong to no row", notes.n_unmatched));
+            let truths = count(notes.n_unmatched, "truth", "truths");
+            let belong = if notes.n_unmatched == 1 { "belongs" } else { "belong" };
+            tell(format_args!("note: {truths} of --gold {belong} to no row"));
         }
         if notes.n_repeats > 0 {
-            tell(format_args!("note: {} repeated answers were left out", notes.n_repeats));
+            tell(format_args!(
+                "note: left out {}",
+                count(notes.n_repeats, "repeated answer", "repeated answers")
+            ));
         }
         for (name, different) in &notes.different {
             // What never says the same thing twice is a name of the row and not an opinion about it.
@@ -149,7 +153,7 @@ impl Labelled {
 
 /// `1 row`, `2 rows`.
 pub(crate) fn rows(n: u64) -> String {
-    format!("{n} {}", if n == 1 { "row" } else { "rows" })
+    count(n as usize, "row", "rows")
 }
 
 /// Evidence of all pieces so far.

@@ -21,11 +21,11 @@ pub(crate) fn pick(
     place: &Place,
 ) -> Result<Vec<usize>, Error> {
     let ignored: BTreeSet<usize> = match &args.ignore {
-        Some(names) => find(known, names, "--ignore", place)?.into_iter().collect(),
+        Some(names) => find(known, names, |name| format!("`{name}` to ignore"), place)?.into_iter().collect(),
         None => BTreeSet::new(),
     };
     let mut picked = match &args.classifiers {
-        Some(names) => find(known, names, "--classifiers", place)?,
+        Some(names) => find(known, names, |name| format!("a classifier `{name}`"), place)?,
         None => (0..known.len()).collect(),
     };
     picked.retain(|at| !other.contains(at) && !ignored.contains(at));
@@ -38,7 +38,12 @@ pub(crate) fn pick(
 }
 
 /// The places that these names and globs mean, each once, in the order they are named.
-fn find(known: &[String], names: &Names, option: &str, place: &Place) -> Result<Vec<usize>, Error> {
+fn find(
+    known: &[String],
+    names: &Names,
+    wanted: impl Fn(&str) -> String,
+    place: &Place,
+) -> Result<Vec<usize>, Error> {
     let mut found: Vec<usize> = Vec::new();
     for name in &names.0 {
         let before = found.len();
@@ -57,7 +62,7 @@ fn find(known: &[String], names: &Names, option: &str, place: &Place) -> Result<
         }
         if !met {
             let there = format!("{}{}", list(known), suggestion(name, known));
-            return Err(place.refused(format!("`{name}` ({option})"), there));
+            return Err(place.refused(wanted(name), there));
         }
     }
     Ok(found)
@@ -73,12 +78,14 @@ mod tests {
     fn names_come_before_globs_and_nothing_comes_twice() {
         let known = ["a*", "ab", "b", "ac"].map(str::to_owned);
         let place = Place::file(Path::new("t"), "");
-        let find = |names: &str| find(&known, &names.parse().expect("names"), "--ignore", &place);
+        let find = |names: &str| {
+            find(&known, &names.parse().expect("names"), |name| format!("a classifier `{name}`"), &place)
+        };
         assert_eq!(find("a*").expect("a column has that very name"), [0]);
         assert_eq!(find("a?,ab,b").expect("all there"), [0, 1, 3, 2]);
         assert_eq!(
             find("[").err().map(|error| error.to_string()).as_deref(),
-            Some("t: expected `[` (--ignore), found `a*`, `ab`, `b`, `ac`")
+            Some("t: expected a classifier `[`, found `a*`, `ab`, `b`, `ac`")
         );
     }
 }

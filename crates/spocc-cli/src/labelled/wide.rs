@@ -31,6 +31,8 @@ pub(super) fn count(
     let weight = Weight::find(args, &table)?;
     let mut others = ids;
     others.extend(truths.column());
+    // A truth beside the answers is no classifier, also where truths come from elsewhere.
+    others.extend(table.column(label).ok().filter(|_| args.gold.is_some()));
     others.extend(weight.as_ref().map(|weight| weight.column));
     let columns = pick(table.header(), args, &others, &table.beginning())?;
     table.ask_only(columns.iter().chain(&others).copied());
@@ -46,7 +48,7 @@ pub(super) fn count(
         }
     }
     if let Truths::Elsewhere { gold, .. } = &truths {
-        notes.n_unmatched = gold.n_unmatched();
+        gold.note(&mut notes, table.place())?;
     }
     Ok(notes)
 }

@@ -33,8 +33,13 @@ impl Known {
         let symbol = if table.reading().is_missing(Some(cell)) {
             None
         } else {
+            let text = table.text(column)?;
+            if text.contains('\0') {
+                let expected = format!("text in column `{}`", table.header()[column]);
+                return Err(table.here().refused(expected, "a NUL byte in it"));
+            }
             let kind: Kind = table.kind(column);
-            Some(look_up(kind.label(table.text(column)?))?)
+            Some(look_up(kind.label(text))?)
         };
         self.0.insert(cell.to_owned(), symbol);
         Ok(symbol)
@@ -144,8 +149,10 @@ impl Lines {
             TruthNotAClass { row, found, classes } => {
                 place(row).refused(format!("a truth among the classes {classes}"), format!("`{found}`"))
             }
-            BadWeight { row, found, smallest, largest } => place(row)
-                .refused(format!("a weight of 0 or between {smallest} and {largest}"), found.to_string()),
+            BadWeight { row, found, smallest, largest } => place(row).refused(
+                format!("a weight of 0 or between {smallest:e} and {largest:e}"),
+                format!("{found:?}"),
+            ),
             UnseenLabel { row, classifier, found } => place(row)
                 .refused(format!("`{classifier}` to say a label known to the model"), format!("`{found}`")),
             RepeatedCell { row, classifier } => {

@@ -6,6 +6,7 @@
 mod answers;
 #[cfg(feature = "arrow")]
 mod arrow;
+mod scan;
 mod source;
 mod text;
 
@@ -17,11 +18,14 @@ use std::{
 
 use spocc::Label;
 
-use crate::error::{At, Error, Place, list, suggestion};
+#[cfg(feature = "arrow")]
+use crate::error::At;
+use crate::error::{Error, Place, list, suggestion};
 
 pub(crate) use answers::{Answers, Known, Lines};
 #[cfg(feature = "arrow")]
 pub(crate) use arrow_schema::DataType as ArrowType;
+pub(crate) use source::expand;
 use source::{Columns, Content, Source};
 use text::Text;
 
@@ -119,7 +123,9 @@ impl Opened {
             if rest.is_empty() {
                 return Ok(Self::Ours(place, all));
             }
-            return Err(place.refused("tables", "a model or a tally of spocc among several files"));
+            return Err(
+                place.refused("tables", "a model or a tally of spocc (`spocc merge` adds tallies up)")
+            );
         }
         let part = open_part(&place, content, reading)?;
         let (reading, first) = (reading.clone(), place.clone());
@@ -182,7 +188,7 @@ impl Table {
     /// The top of the present file.
     fn top(&self) -> Place {
         match &self.part {
-            Part::Text(_) => self.place.at(At::Line(1)),
+            Part::Text(text) => self.place.at(text.top()),
             #[cfg(feature = "arrow")]
             Part::Arrow(_) => self.place.clone(),
         }
@@ -196,7 +202,7 @@ impl Table {
     /// Where this table begins, its header.
     pub(crate) fn beginning(&self) -> Place {
         match &self.part {
-            Part::Text(_) => self.first.at(At::Line(1)),
+            Part::Text(text) => self.first.at(text.top()),
             #[cfg(feature = "arrow")]
             Part::Arrow(_) => self.first.clone(),
         }

@@ -1,6 +1,7 @@
 //! From what the user named to bytes: globs, directories, standard input, compression, and what is inside.
 
 use std::{
+    collections::HashSet,
     fs::{self, File},
     io::{self, Cursor, Read, Seek},
     path::{Path, PathBuf},
@@ -35,6 +36,12 @@ pub(crate) fn expand(names: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
             files.extend(matching(pattern, &place)?);
         } else {
             files.push(name.clone());
+        }
+    }
+    let mut known = HashSet::new();
+    for file in &files {
+        if !known.insert(fs::canonicalize(file).unwrap_or_else(|_| file.clone())) {
+            return Err(Place::file(file, "standard input").refused("every file once", "it again"));
         }
     }
     Ok(files)
@@ -141,8 +148,8 @@ pub(crate) fn open(path: &Path, place: &Place) -> Result<Content, Error> {
                 Packed::Gzip => Box::new(flate2::read::MultiGzDecoder::new(whole)),
                 _ => Box::new(zstd::Decoder::new(whole).map_err(failed)?),
             };
-            let damaged = |error: io::Error| place.refused(format!("{packed} data"), error.to_string());
-            (read_head(&mut unpacked).map_err(damaged)?, unpacked)
+            unpacked = Box::new(Unpacked { source: unpacked, packed });
+            (read_head(&mut unpacked).map_err(failed)?, unpacked)
         }
     };
     if head.is_empty() {
@@ -224,6 +231,19 @@ fn read_head(source: &mut dyn Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(HEAD);
     source.take(HEAD as u64).read_to_end(&mut head)?;
     Ok(head)
+}
+
+/// Unpacks, and says what it was unpacking when it fails.
+struct Unpacked {
+    source: Box<dyn Read>,
+    packed: Packed,
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let damaged = |error| io::Error::other(format!("expected {} data, found {error}", self.packed));
+        self.source.read(buffer).map_err(damaged)
+    }
 }
 
 /// Passes bytes on and shows how many.

@@ -1,12 +1,15 @@
 //! Delimited text: a header line, then a row of cells per line.
 
 use std::{
-    cell::Cell,
-    io::{self, Cursor, Read},
+    cell::RefCell,
+    io::{Cursor, Read},
     rc::Rc,
 };
 
-use crate::error::{At, Error, Place};
+use crate::{
+    error::{At, Error, Place},
+    table::scan::{Scanned, Seen, line_ends},
+};
 
 /// Bytes read at once.
 const BUFFER: usize = 1 << 16;
@@ -25,10 +28,8 @@ pub(crate) struct Text {
     reader: csv::Reader<Box<dyn Read>>,
     record: csv::ByteRecord,
     line: u64,
-    /// Whether an odd number of quotes was read so far.
-    open_quote: Rc<Cell<bool>>,
-    /// Whether lines end in a bare line feed: the reader has then counted it when it hands out a row.
-    counts_line_end: bool,
+    header_line: u64,
+    seen: Rc<RefCell<Seen>>,
 }
 
 impl Text {
@@ -44,8 +45,8 @@ impl Text {
         rest: Box<dyn Read>,
     ) -> Result<Self, Error> {
         let delimiter = delimiter.unwrap_or_else(|| sniff(&head));
-        let open_quote = Rc::new(Cell::new(false));
-        let source = Quotes { source: Cursor::new(head).chain(rest), odd: Rc::clone(&open_quote) };
+        let seen = Rc::new(RefCell::new(Seen::new(delimiter)));
+        let source = Scanned { source: Cursor::new(head).chain(rest), seen: Rc::clone(&seen) };
         let reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -53,8 +54,7 @@ impl Text {
             .buffer_capacity(BUFFER)
             .from_reader(Box::new(source) as Box<dyn Read>);
         let (header, record) = (Vec::new(), csv::ByteRecord::new());
-        let mut text =
-            Self { place, header, delimiter, reader, record, line: 0, open_quote, counts_line_end: false };
+        let mut text = Self { place, header, delimiter, reader, record, line: 0, header_line: 1, seen };
         text.read_header()?;
         Ok(text)
     }
@@ -63,12 +63,11 @@ impl Text {
         if !self.next()? {
             return Err(self.place.refused("a table with a header line", "an empty file"));
         }
-        self.counts_line_end = self.reader.position().line() > 1;
-        self.line = 1;
+        self.header_line = self.line;
         for cell in &self.record {
             let name = std::str::from_utf8(cell).map_err(|_| {
                 let found = format!("`{}`", cell.escape_ascii());
-                self.place.at(At::Line(1)).refused("column names in UTF-8", found)
+                self.place.at(self.at()).refused("column names in UTF-8", found)
             })?;
             self.header.push(name.to_owned());
         }
@@ -85,6 +84,11 @@ impl Text {
         self.delimiter
     }
 
+    /// The line of the header.
+    pub(crate) fn top(&self) -> At {
+        At::Line(self.header_line)
+    }
+
     /// The line of the present row.
     pub(crate) fn at(&self) -> At {
         At::Line(self.line)
@@ -96,22 +100,27 @@ impl Text {
     ///
     /// [`Error::Refused`] if it has not one cell per column, [`Error::Io`].
     pub(crate) fn next(&mut self) -> Result<bool, Error> {
-        let before = self.reader.position().line();
-        let last_line = self.line + newlines(&self.record);
+        let last_line = self.line + line_ends(self.record.as_slice());
         let more =
             self.reader.read_byte_record(&mut self.record).map_err(|error| match error.into_kind() {
                 csv::ErrorKind::Io(source) => self.place.io("a table", source),
                 // The reader is flexible and reads bytes: it has nothing else to complain about.
-                other => self.place.at(At::Line(before)).refused("a table", format!("{other:?}")),
+                other => self.place.at(At::Line(self.line)).refused("a table", format!("{other:?}")),
             })?;
         let here = |line: u64| self.place.at(At::Line(line));
-        if !more {
-            if self.open_quote.get() {
+        if more {
+            let mut seen = self.seen.borrow_mut();
+            // The reader takes a text that ends inside a quoted cell for whole.
+            let is_cut = seen.is_cut();
+            let end = seen.line_of_end(if is_cut { u64::MAX } else { self.reader.position().byte() });
+            self.line = end - line_ends(self.record.as_slice());
+            if is_cut {
                 return Err(here(self.line).refused("a closing quote", "the end of the table"));
             }
+        }
+        if !more {
             return Ok(false);
         }
-        self.line = self.line_of_record(before);
         // The reader skips empty lines; in a table of one column such a line is a row without an answer.
         if self.header.len() == 1 && self.line > last_line + 1 {
             return Err(here(last_line + 1).refused("a cell, or \"\" for a missing one", "an empty line"));
@@ -124,41 +133,9 @@ impl Text {
         Ok(true)
     }
 
-    /// The line on which the record just read begins. The reader knows on which line it stopped, before or
-    /// after the end of that line, and where it stopped before, which skipped empty lines may precede.
-    fn line_of_record(&self, before: u64) -> u64 {
-        let after = self.reader.position().line();
-        let inside = match after - before {
-            0 | 1 => 0,
-            _ => newlines(&self.record),
-        };
-        (after - inside - u64::from(self.counts_line_end)).max(before)
-    }
-
     /// A cell of the present row.
     pub(crate) fn cell(&self, column: usize) -> &[u8] {
         &self.record[column]
-    }
-}
-
-/// Line ends inside the cells of a row.
-fn newlines(record: &csv::ByteRecord) -> u64 {
-    record.as_slice().split(|byte| *byte == b'\n').skip(1).count() as u64
-}
-
-/// Passes bytes on and keeps count of the quotes among them: the reader takes a table that ends inside a quoted
-/// cell for whole, and a file cut in half must not become one long label.
-struct Quotes<R> {
-    source: R,
-    odd: Rc<Cell<bool>>,
-}
-
-impl<R: Read> Read for Quotes<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.source.read(buffer)?;
-        let odd = buffer[..n].iter().fold(false, |odd, byte| odd ^ (*byte == b'"'));
-        self.odd.set(self.odd.get() ^ odd);
-        Ok(n)
     }
 }
 
@@ -190,7 +167,7 @@ fn sniff(head: &[u8]) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::{io, path::Path};
 
     use super::*;
 
@@ -206,7 +183,7 @@ mod tests {
 
     #[test]
     fn rows_know_their_lines_whatever_ends_them() {
-        for end in ["\n", "\r\n"] {
+        for end in ["\n", "\r\n", "\r"] {
             let text = ["a,b", "1,2", "", "", "3,4", "\"x", "y\",5", "6,7"].join(end);
             let expected = [2, 5, 6, 8].map(At::Line);
             assert_eq!(lines_of(&text), expected, "{end:?}, last line not ended");

@@ -223,7 +223,10 @@ fn files_that_are_no_tables_are_told_for_what_they_are() {
         desk.refused("fit file --label truth -o m.spocc", &message);
         desk.refused("predict panel.spocc gold.csv file -o out.csv", &message);
         desk.refused("inspect file", &message);
-        let message = format!("file: expected a model written by `spocc fit`, found {found}");
+        let message = format!(
+            "file: expected a model written by `spocc fit`, found {}",
+            found.split(" (").next().unwrap_or_default()
+        );
         desk.refused("predict file gold.csv", &message);
     };
     for content in [utf16([0xff, 0xfe], u16::to_le_bytes), utf16([0xfe, 0xff], u16::to_be_bytes)] {
@@ -279,8 +282,9 @@ fn rows_past_the_end_cannot_be_explained() {
     desk.misused(&explain("0"), "0 is not in 1..");
     desk.misused(&explain("x"), "invalid value 'x' for '--row <N>'");
     desk.misused("explain panel.spocc gold.csv", "--row <N>");
+    desk.write("copy.csv", desk.read("gold.csv"));
     desk.refused(
-        "explain panel.spocc gold.csv gold.csv --row 13",
+        "explain panel.spocc gold.csv copy.csv --row 13",
         "gold.csv: expected a row 13 under the header, found 12 rows",
     );
 }
@@ -341,7 +345,6 @@ fn more_labels_than_the_engine_takes_are_refused_by_column() {
 }
 
 #[test]
-#[ignore = "bug: a quote left open in the header makes a name of the whole file, printed with its line ends"]
 fn a_quote_left_open_in_the_header_is_told() {
     let desk = Desk::new();
     desk.write("open.csv", "item,ann,\"truth\n1,cat,cat\n2,dog,dog\n");
@@ -352,7 +355,6 @@ fn a_quote_left_open_in_the_header_is_told() {
 }
 
 #[test]
-#[ignore = "bug: control characters of a cell reach the terminal as they are"]
 fn a_message_is_one_line_whatever_is_in_the_cells() {
     let desk = Desk::with_model();
     desk.write("lines.csv", "w,ann,\"tru\nth\"\n\"\u{1b}[31m1\n2\",cat,cat\n");
@@ -367,7 +369,6 @@ fn a_message_is_one_line_whatever_is_in_the_cells() {
 }
 
 #[test]
-#[ignore = "bug: only the first 64 KiB are looked at, later NUL bytes become part of a label"]
 fn nul_bytes_are_refused_wherever_they_are() {
     let desk = Desk::new();
     let rows = "cat,cat\ndog,dog\n".repeat(5000);
@@ -378,7 +379,6 @@ fn nul_bytes_are_refused_wherever_they_are() {
 }
 
 #[test]
-#[ignore = "bug: in the middle of a file the words of the library stand alone"]
 fn a_long_archive_that_is_cut_off_is_refused_like_a_short_one() {
     let desk = Desk::new();
     let rows: Vec<String> = (0..60_000u64).map(|row| format!("{row},{0},{0}\n", row * row % 7)).collect();
@@ -397,7 +397,6 @@ fn a_long_archive_that_is_cut_off_is_refused_like_a_short_one() {
 }
 
 #[test]
-#[ignore = "bug: header lines are counted from the first line that is not empty, and bare returns not at all"]
 fn lines_are_counted_as_an_editor_counts_them() {
     let desk = Desk::new();
     let cases = [
@@ -412,7 +411,6 @@ fn lines_are_counted_as_an_editor_counts_them() {
 }
 
 #[test]
-#[ignore = "bug: speaks of weights, of no line, and of units that nobody has given"]
 fn counts_that_are_too_large_are_told_as_counts() {
     let desk = Desk::new();
     desk.write("counts.csv", "n,ann,truth\n18446744073709551615,cat,cat\n1,dog,dog\n");

@@ -248,11 +248,11 @@ fn classifiers_are_chosen_by_name_and_by_glob() {
     let there = "`item`, `ann`, `bob`, `eve`, `truth`";
     desk.refused(
         &format!("fit gold.csv {PANEL} --ignore annn -o m.spocc"),
-        &format!("gold.csv: line 1: expected `annn` (--ignore), found {there} (did you mean `ann`?)"),
+        &format!("gold.csv: line 1: expected `annn` to ignore, found {there} (did you mean `ann`?)"),
     );
     desk.refused(
         &format!("fit gold.csv {PANEL} --classifiers ann,z* -o m.spocc"),
-        &format!("gold.csv: line 1: expected `z*` (--classifiers), found {there}"),
+        &format!("gold.csv: line 1: expected a classifier `z*`, found {there}"),
     );
     desk.refused(
         &format!("fit gold.csv {PANEL} --ignore * -o m.spocc"),
@@ -363,7 +363,6 @@ fn columns_come_in_the_order_asked() {
 }
 
 #[test]
-#[ignore = "bug: any odd number of quotes in a table is taken for an open one, and the last line is blamed"]
 fn a_lone_quote_inside_a_cell_is_a_character_like_any_other() {
     let desk = Desk::with_model();
     desk.write("inches.csv", "item,ann,bob,eve\n5\" disk,cat,cat,dog\n2,dog,dog,cat\n");
@@ -372,7 +371,6 @@ fn a_lone_quote_inside_a_cell_is_a_character_like_any_other() {
 }
 
 #[test]
-#[ignore = "bug: an id named like one of the columns of possibilities makes two columns of one name"]
 fn no_id_may_have_the_name_of_a_possibility() {
     let desk = Desk::with_model();
     desk.write("new.csv", "possibility:cat,ann,bob,eve\n1,cat,cat,dog\n");
@@ -401,7 +399,6 @@ fn a_link_is_followed_and_stays() {
 
 #[cfg(unix)]
 #[test]
-#[ignore = "bug: a link to a file that is not there yet is replaced by a file"]
 fn a_link_to_nothing_is_followed_too() {
     decide_into_link(&Desk::with_model());
 }

@@ -7,6 +7,9 @@ use crate::{
     audit::{Audit, ClassifierAudit},
 };
 
+/// Names longer than this are not lined up any more.
+const WIDEST: usize = 60;
+
 impl fmt::Display for Audit {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let classes: Vec<String> =
@@ -20,7 +23,13 @@ impl fmt::Display for Audit {
 
 impl Audit {
     fn write_classifiers(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let who = self.classifiers.iter().map(|entry| entry.name.chars().count()).max().unwrap_or(0).max(10);
+        let who = self
+            .classifiers
+            .iter()
+            .map(|entry| entry.name.chars().count())
+            .max()
+            .unwrap_or(0)
+            .clamp(10, WIDEST);
         let with_influence = self.classifiers.iter().any(|entry| entry.influence.is_some());
         let sways = if with_influence { "  sways" } else { "" };
         writeln!(out, "{:who$}   right    95 %  relabel  spoke  bits{sways}  verdict", "classifier")?;

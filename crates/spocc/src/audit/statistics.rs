@@ -1,6 +1,9 @@
 //! The figures of an audit that are not counts.
 
-use statrs::function::{beta::inv_beta_reg, gamma::checked_gamma_ur};
+use statrs::{
+    distribution::{ContinuousCDF, Gamma, Normal},
+    function::{beta::inv_beta_reg, gamma::checked_gamma_ur},
+};
 
 use crate::{
     error::Error,
@@ -20,6 +23,11 @@ pub fn clopper_pearson(successes: f64, trials: f64) -> [f64; 2] {
     interval(successes, trials, 0.025)
 }
 
+/// Trials beyond which an interval is that of its limit.
+const MANY: f64 = 1e6;
+/// Successes or failures that are rare among so many.
+const RARE: f64 = 1e4;
+
 /// The Clopper-Pearson interval that leaves `tail` on either side.
 pub(super) fn interval(successes: f64, trials: f64, tail: f64) -> [f64; 2] {
     let failures = trials - successes;
@@ -27,9 +35,30 @@ pub(super) fn interval(successes: f64, trials: f64, tail: f64) -> [f64; 2] {
     if !valid {
         return [0.0, 1.0];
     }
+    if trials > MANY {
+        return interval_of_many(successes, trials, tail);
+    }
     let low = if successes > 0.0 { inv_beta_reg(successes, failures + 1.0, tail) } else { 0.0 };
     let high = if failures > 0.0 { inv_beta_reg(successes + 1.0, failures, 1.0 - tail) } else { 1.0 };
     [low, high]
+}
+
+/// The same for so many trials that its limits are as good, and the quantiles of the beta distribution are not
+/// found any more: Poisson's where successes or failures are rare, else Wilson's.
+fn interval_of_many(successes: f64, trials: f64, tail: f64) -> [f64; 2] {
+    let failures = trials - successes;
+    let rare = successes.min(failures);
+    if rare >= RARE {
+        let z = Normal::standard().inverse_cdf(1.0 - tail);
+        let (share, spread) = (successes / trials, z * z / trials);
+        let centre = share + spread / 2.0;
+        let width = (spread * share * (1.0 - share) + spread * spread / 4.0).sqrt();
+        return [-1.0, 1.0].map(|side| (centre + side * width) / (1.0 + spread));
+    }
+    let quantile = |shape: f64, p: f64| Gamma::new(shape, 1.0).map_or(shape, |gamma| gamma.inverse_cdf(p));
+    let low = if rare > 0.0 { quantile(rare, tail) / trials } else { 0.0 };
+    let high = quantile(rare + 1.0, 1.0 - tail) / trials;
+    if successes <= failures { [low, high] } else { [1.0 - high, 1.0 - low] }
 }
 
 /// G statistic, degrees of freedom and p value of independence between classifier `k`'s answers and the truth,
@@ -257,6 +286,27 @@ mod tests {
         assert_eq!(clopper_pearson(0.0, 10.0)[0], 0.0);
         assert_eq!(clopper_pearson(10.0, 10.0)[1], 1.0);
         assert_eq!(clopper_pearson(0.0, 0.0), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn intervals_of_very_many_rows_go_on_where_the_others_end() {
+        for share in [1e-6, 1e-5, 1e-3, 0.02, 0.5, 0.9, 0.999, 1.0 - 1e-6] {
+            let exact = interval(share * MANY, MANY, 0.025);
+            let limit = interval_of_many(share * MANY, MANY, 0.025);
+            let narrow = 1e-3 * (exact[1] - exact[0]);
+            assert!(
+                (0..2).all(|side| (exact[side] - limit[side]).abs() < 10.0 * narrow),
+                "{share}: {exact:?} {limit:?}"
+            );
+        }
+        for (right, rows) in [(1e7, 1e7), (0.0, 1e7), (9_999_990.0, 1e7), (1e3, 1e9), (8e8, 1e9)] {
+            let [low, high] = clopper_pearson(right, rows);
+            assert!(
+                low <= right / rows && right / rows <= high && high - low < 1e-5 * 10.0,
+                "{right} {rows}"
+            );
+        }
+        assert_eq!((clopper_pearson(0.0, 1e7)[0], clopper_pearson(1e7, 1e7)[1]), (0.0, 1.0));
     }
 
     fn tally(answers: &[[Option<&str>; 3]]) -> Evidence {

@@ -110,7 +110,8 @@ impl<'a> Rows<'a> {
             }
         };
         let total = units.iter().flatten().try_fold(0u64, |sum, units| sum.checked_add(*units));
-        total.ok_or(Error::Overflow { what: "weights" })?;
+        let what = if options.weights.is_some() { "weights" } else { "counts" };
+        total.ok_or(Error::Overflow { what })?;
         let counts = |row: usize| {
             truth.ids()[row] != MISSING && units.as_ref().is_none_or(|units: &Vec<u64>| units[row] > 0)
         };

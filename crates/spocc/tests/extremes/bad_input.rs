@@ -151,7 +151,7 @@ fn bad_numbers_and_words_are_named() {
     );
     assert_eq!(
         text(Possibility::from_counts(&[u64::MAX, 1]).map(drop)),
-        "counts: expected a total below 2^64 units, found more (rescale the weights)"
+        "counts: expected a total below 2^64, found more (scale them down)"
     );
     assert!(Possibility::from_counts_smoothed(&[u64::MAX]).is_err());
     assert_eq!(

@@ -57,10 +57,7 @@ fn totals_beyond_64_bits_are_refused() {
     assert_eq!(weighted(&[large, large]).err(), Some(Error::Overflow { what: "weights" }));
     let one = weighted(&[large]).expect("a total below 2^64");
     let error = one.merge(&one, &quiet()).expect_err("a total of 2^64");
-    assert_eq!(
-        error.to_string(),
-        "merged rows: expected a total below 2^64 units, found more (rescale the weights)"
-    );
+    assert_eq!(error.to_string(), "merged rows: expected a total below 2^64, found more (scale them down)");
     // A whole weight that no longer fits once another part has fractions.
     let fraction = weighted(&[0.5]).expect("half a row");
     assert!(matches!(one.merge(&fraction, &quiet()), Err(Error::Overflow { .. })));
