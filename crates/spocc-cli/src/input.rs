@@ -12,7 +12,7 @@ use crate::{
 /// Something to read.
 pub(crate) enum Input {
     /// Rows.
-    Table(Table),
+    Table(Box<Table>),
     /// Counts.
     Tally(Place, Evidence),
     /// A fitted model.
@@ -50,7 +50,7 @@ impl Input {
         match Self::open_one(path, expected)? {
             Self::Model(place, model) => Ok((place, *model)),
             Self::Tally(place, _) => Err(place.refused(expected, "a tally")),
-            Self::Table(table) => Err(table.place().refused(expected, "a table (the model comes first)")),
+            Self::Table(table) => Err(table.source().refused(expected, "a table (the model comes first)")),
         }
     }
 
@@ -64,7 +64,7 @@ impl Input {
         match Self::open_one(path, expected)? {
             Self::Tally(place, evidence) => Ok((place, evidence)),
             Self::Model(place, _) => Err(place.refused(expected, "a model")),
-            Self::Table(table) => Err(table.place().refused(expected, "a table")),
+            Self::Table(table) => Err(table.source().refused(expected, "a table")),
         }
     }
 

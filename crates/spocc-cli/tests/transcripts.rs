@@ -5,7 +5,9 @@
 //! `SPOCC_BLESS` set, the pages are rewritten instead.
 
 use std::{
-    env, fs,
+    env,
+    fmt::Write,
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -110,9 +112,9 @@ fn replay(page: &str) -> (String, Vec<String>) {
         };
         for Step { command, shown } in steps {
             let printed = run(&command, directory.path());
-            rewritten.push_str(&format!("$ {}\n", command.replace('\n', "\n> ")));
+            let _ = writeln!(rewritten, "$ {}", command.replace('\n', "\n> "));
             let kept = if is_same(&shown, &printed) { &shown } else { &printed };
-            kept.iter().for_each(|line| rewritten.push_str(&format!("{line}\n")));
+            kept.iter().for_each(|line| rewritten.extend([line, "\n"]));
             if !is_same(&shown, &printed) {
                 differences.push(format!(
                     "$ {command}\n--- shown\n{}\n--- printed\n{}",

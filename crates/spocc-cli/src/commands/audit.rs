@@ -25,7 +25,7 @@ pub(crate) fn audit(args: &AuditArgs, watch: &Watch<'_>) -> Result<(), Error> {
             (of_evidence(&labelled.place, &labelled.evidence, watch)?, None)
         }
         Input::Table(table) => {
-            let labelled = Labelled::count(table, &args.panel, "audit", Level::Tally, watch)?;
+            let labelled = Labelled::count(*table, &args.panel, "audit", Level::Tally, watch)?;
             (of_evidence(&labelled.place, &labelled.evidence, watch)?, Some(labelled))
         }
     };

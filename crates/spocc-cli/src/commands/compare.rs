@@ -58,7 +58,7 @@ pub(crate) fn compare(args: &CompareArgs, watch: &Watch<'_>) -> Result<(), Error
 
 fn read(input: Input, args: &CompareArgs, watch: &Watch<'_>) -> Result<Labelled, Error> {
     match input {
-        Input::Table(table) => Labelled::count(table, &args.panel, "compare", Level::Tally, watch),
+        Input::Table(table) => Labelled::count(*table, &args.panel, "compare", Level::Tally, watch),
         Input::Tally(place, evidence) => Labelled::of_tally(place, &evidence, &args.panel, watch),
         Input::Model(place, _) => Err(place.refused("a table or a tally", "a model")),
     }

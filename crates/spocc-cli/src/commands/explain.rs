@@ -63,14 +63,14 @@ fn in_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<Explai
         id.push((name.clone(), table.text(column)?.to_owned()));
     }
     let (answers, lines) = answers.finish();
-    let blame = |error| lines.blame(table.place(), error);
+    let blame = |error| lines.blame(table.source(), error);
     let explanation = model.align(&answers).and_then(|aligned| aligned.explain(0)).map_err(blame)?;
     Ok(Explained { row: args.row, id, explanation })
 }
 
 fn in_long(args: &ExplainArgs, model: &Model, table: Table) -> Result<Explained, Error> {
     let Some(long) = &args.table.long else { return in_wide(args, model, table) };
-    let place = table.place().clone();
+    let place = table.source().clone();
     let who = Who::Only(model.classifiers());
     let read = LongTable::read(table, long, args.table.repeats, &who, None)?;
     let at = args.row as usize - 1;
@@ -86,5 +86,5 @@ fn in_long(args: &ExplainArgs, model: &Model, table: Table) -> Result<Explained,
 }
 
 fn no_such_row(args: &ExplainArgs, table: &Table, n_rows: u64) -> Error {
-    table.place().refused(format!("a row {} under the header", args.row), crate::labelled::rows(n_rows))
+    table.source().refused(format!("a row {} under the header", args.row), crate::labelled::rows(n_rows))
 }

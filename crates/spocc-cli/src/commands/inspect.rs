@@ -101,14 +101,14 @@ pub(crate) fn inspect(args: &InspectArgs, watch: &Watch<'_>) -> Result<(), Error
             let labelled = Labelled::of_tally(place, &evidence, &args.panel, watch)?;
             Inspection::Tally(TallyFacts::of(&labelled.evidence))
         }
-        Input::Table(table) => Inspection::Table(inspect_table(table, args, watch)?),
+        Input::Table(table) => Inspection::Table(inspect_table(*table, args, watch)?),
     };
     crate::progress::clear();
     report::print(args.json, &inspection, || inspection.to_string())
 }
 
 fn inspect_table(table: Table, args: &InspectArgs, watch: &Watch<'_>) -> Result<TableFacts, Error> {
-    let place = table.place().clone();
+    let place = table.source().clone();
     let mut facts = TableFacts::read(table)?;
     if args.panel.label.is_some() {
         if args

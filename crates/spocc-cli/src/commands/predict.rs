@@ -112,7 +112,7 @@ impl Source {
     fn open(args: &PredictArgs, model: &Model) -> Result<Self, Error> {
         let mut table = Table::open(&args.input, &args.table.reading())?;
         if let Some(long) = &args.table.long {
-            let place = table.place().clone();
+            let place = table.source().clone();
             let who = Who::Only(model.classifiers());
             let read = LongTable::read(table, long, args.table.repeats, &who, None)?;
             let items = read.items.into_iter().map(Some).collect();
@@ -154,7 +154,7 @@ impl Source {
             }
         }
         let (answers, lines) = answers.finish();
-        let place = table.place().clone();
+        let place = table.source().clone();
         Ok((answers.n_rows() > 0).then_some(Piece { ids: copied, answers, lines, place }))
     }
 }

@@ -33,20 +33,19 @@ struct Names {
 struct Row<'a> {
     names: &'a Names,
     block: &'a Block<'a>,
-    row: usize,
+    at: usize,
 }
 
 impl Serialize for Row<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { names, block, row } = self;
+        let Self { names, block, at } = self;
         let mut object = serializer.serialize_map(None)?;
         for (name, ids) in names.ids.iter().zip(block.ids) {
-            object.serialize_entry(name, &ids[*row])?;
+            object.serialize_entry(name, &ids[*at])?;
         }
-        object.serialize_entry("decision", &names.classes[usize::from(block.rulings[*row].class)])?;
+        object.serialize_entry("decision", &names.classes[usize::from(block.rulings[*at].class)])?;
         for column in names.columns.iter().filter(|column| **column != Column::Decision) {
-            let decision =
-                block.decisions.get(*row).ok_or_else(|| S::Error::custom("no decision in full"))?;
+            let decision = block.decisions.get(*at).ok_or_else(|| S::Error::custom("no decision in full"))?;
             match column {
                 Column::Decision => {}
                 Column::Margin => object.serialize_entry("margin", &decision.margin)?,
@@ -91,12 +90,12 @@ impl<W: Write> JsonSheet<W> {
 
 impl<W: Write> Sheet for JsonSheet<W> {
     fn write(&mut self, block: &Block<'_>) -> io::Result<()> {
-        for row in 0..block.rulings.len() {
+        for at in 0..block.rulings.len() {
             if !self.lines {
                 self.out.write_all(if self.is_empty { b"\n" } else { b",\n" })?;
             }
             self.is_empty = false;
-            serde_json::to_writer(&mut self.out, &Row { names: &self.names, block, row })?;
+            serde_json::to_writer(&mut self.out, &Row { names: &self.names, block, at })?;
             self.out.write_all(if self.lines { b"\n" } else { b"" })?;
         }
         Ok(())

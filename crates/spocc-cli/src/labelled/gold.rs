@@ -53,9 +53,9 @@ impl Gold {
             truths.entry(key).or_insert((truth, false));
         }
         if truths.is_empty() {
-            return Err(table.place().refused(format!("a truth in column `{label}` of some row"), "none"));
+            return Err(table.source().refused(format!("a truth in column `{label}` of some row"), "none"));
         }
-        Ok(Self { place: table.place().clone(), names, truths })
+        Ok(Self { place: table.source().clone(), names, truths })
     }
 
     /// The truth of the present row of another table.

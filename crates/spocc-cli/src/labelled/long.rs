@@ -104,9 +104,9 @@ impl LongTable {
             n_read += 1;
         }
         let labels: Vec<Label> = labels.texts.iter().map(|text| kind.label(text)).collect();
-        let (names, place_of) = chosen(&names.texts, who, table.place())?;
+        let (names, place_of) = chosen(&names.texts, who, table.source())?;
         let conflict = |cell: &Cell, before: &Label, here: &Label| {
-            let place = places.place(cell.3).unwrap_or_else(|| table.place().clone());
+            let place = places.place(cell.3).unwrap_or_else(|| table.source().clone());
             let (who, what) = (&names[place_of[cell.1 as usize] as usize], &items.texts[cell.0 as usize]);
             let found =
                 format!("`{before}` before and `{here}` here (--repeats first or last takes one of them)");
@@ -119,7 +119,7 @@ impl LongTable {
         };
         let answers =
             Predictions::from_cells(names.iter().cloned(), items.texts.len(), cells.iter().map(answer))
-                .map_err(|error| table.place().engine(error))?;
+                .map_err(|error| table.source().engine(error))?;
         Ok(Self { items: items.texts, answers, lines, n_repeats, truths })
     }
 }

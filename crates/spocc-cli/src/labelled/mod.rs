@@ -63,7 +63,7 @@ impl Labelled {
     ) -> Result<Self, Error> {
         args.refuse_double_use(command)?;
         match Input::open(names, &args.table.reading())? {
-            Input::Table(table) => Self::count(table, args, command, level, watch),
+            Input::Table(table) => Self::count(*table, args, command, level, watch),
             Input::Tally(place, evidence) => {
                 args.refuse_columns(command, "a tally")?;
                 Self::of_tally(place, &evidence, args, watch)
@@ -85,7 +85,7 @@ impl Labelled {
         watch: &Watch<'_>,
     ) -> Result<Self, Error> {
         let label = args.label(command)?;
-        let place = table.place().clone();
+        let place = table.source().clone();
         let classes = args.class_list();
         let mut sum = Sum { place: &place, level, classes, watch, evidence: None };
         let notes = match &args.table.long {

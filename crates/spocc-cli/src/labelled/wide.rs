@@ -48,7 +48,7 @@ pub(super) fn count(
         }
     }
     if let Truths::Elsewhere { gold, .. } = &truths {
-        gold.note(&mut notes, table.place())?;
+        gold.note(&mut notes, table.source())?;
     }
     Ok(notes)
 }

@@ -68,7 +68,7 @@ impl Answers {
     /// [`Error::Engine`] if there are none.
     pub(crate) fn new(table: &Table, columns: Vec<usize>) -> Result<Self, Error> {
         let names = columns.iter().map(|&column| table.header()[column].clone());
-        let builder = Predictions::builder(names).map_err(|error| table.place().engine(error))?;
+        let builder = Predictions::builder(names).map_err(|error| table.source().engine(error))?;
         let known = columns.iter().map(|_| Known::default()).collect();
         Ok(Self { columns, builder, known, row: Vec::new(), lines: Lines::default() })
     }

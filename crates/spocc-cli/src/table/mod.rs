@@ -13,7 +13,7 @@ mod text;
 use std::{
     collections::{HashMap, VecDeque},
     io::Read,
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use spocc::Label;
@@ -84,7 +84,7 @@ pub(crate) struct Table {
     reading: Reading,
     /// The files still to come.
     rest: VecDeque<PathBuf>,
-    first: Place,
+    beginning: Place,
     place: Place,
     part: Part,
     /// Where each column is in the present file.
@@ -99,7 +99,7 @@ pub(crate) struct Table {
 /// What the user's file names turned out to be.
 pub(crate) enum Opened {
     /// A table.
-    Table(Table),
+    Table(Box<Table>),
     /// The bytes of a model or a tally.
     Ours(Place, Vec<u8>),
 }
@@ -128,11 +128,11 @@ impl Opened {
             );
         }
         let part = open_part(&place, content, reading)?;
-        let (reading, first) = (reading.clone(), place.clone());
+        let (reading, beginning) = (reading.clone(), place.clone());
         let (header, order, numbers) = (Vec::new(), Vec::new(), HashMap::new());
-        let mut table = Table { reading, rest, first, place, part, order, header, numbers, asked: None };
+        let mut table = Table { reading, rest, beginning, place, part, order, header, numbers, asked: None };
         table.take_header()?;
-        Ok(Self::Table(table))
+        Ok(Self::Table(Box::new(table)))
     }
 }
 
@@ -144,7 +144,7 @@ impl Table {
     /// [`Error::Refused`] if there is none, if it is a model or a tally, or if column names repeat.
     pub(crate) fn open(names: &[PathBuf], reading: &Reading) -> Result<Self, Error> {
         match Opened::new(names, reading)? {
-            Opened::Table(table) => Ok(table),
+            Opened::Table(table) => Ok(*table),
             Opened::Ours(place, _) => Err(place.refused("a table", "a model or a tally of spocc")),
         }
     }
@@ -161,12 +161,12 @@ impl Table {
     }
 
     /// Goes on with the next file, whose columns may come in another order.
-    fn next_part(&mut self, path: PathBuf) -> Result<(), Error> {
-        self.place = Place::file(&path, "standard input");
-        let content = source::open(&path, &self.place)?;
+    fn next_part(&mut self, path: &Path) -> Result<(), Error> {
+        self.place = Place::file(path, "standard input");
+        let content = source::open(path, &self.place)?;
         self.part = open_part(&self.place, content, &self.reading)?;
         let theirs = self.part.header();
-        let expected = || format!("the columns of {}", self.first);
+        let expected = || format!("the columns of {}", self.beginning);
         let mut places: HashMap<&str, usize> = HashMap::new();
         for (at, name) in theirs.iter().enumerate() {
             if places.insert(name, at).is_some() {
@@ -202,15 +202,15 @@ impl Table {
     /// Where this table begins, its header.
     pub(crate) fn beginning(&self) -> Place {
         match &self.part {
-            Part::Text(text) => self.first.at(text.top()),
+            Part::Text(text) => self.beginning.at(text.top()),
             #[cfg(feature = "arrow")]
-            Part::Arrow(_) => self.first.clone(),
+            Part::Arrow(_) => self.beginning.clone(),
         }
     }
 
     /// Its first file.
-    pub(crate) fn place(&self) -> &Place {
-        &self.first
+    pub(crate) fn source(&self) -> &Place {
+        &self.beginning
     }
 
     /// Where the present row is.
@@ -224,6 +224,7 @@ impl Table {
     }
 
     /// What stands between cells, if the table is a text.
+    #[cfg_attr(not(feature = "arrow"), allow(clippy::unnecessary_wraps))]
     pub(crate) fn delimiter(&self) -> Option<u8> {
         match &self.part {
             Part::Text(text) => Some(text.delimiter()),
@@ -299,7 +300,7 @@ impl Table {
                 return Ok(true);
             }
             match self.rest.pop_front() {
-                Some(path) => self.next_part(path)?,
+                Some(path) => self.next_part(&path)?,
                 None => return Ok(false),
             }
         }
@@ -307,6 +308,7 @@ impl Table {
 
     /// A cell of the present row; none if there is no value.
     #[inline]
+    #[cfg_attr(not(feature = "arrow"), allow(clippy::unnecessary_wraps))]
     pub(crate) fn cell(&self, column: usize) -> Option<&[u8]> {
         match &self.part {
             Part::Text(text) => Some(text.cell(self.order[column])),

@@ -76,9 +76,8 @@ impl Seen {
 
     fn step(&mut self, byte: u8) {
         self.cell = match (self.cell, byte) {
-            (Cell::Start, b'"') | (Cell::MaybeClosed, b'"') => Cell::Quoted,
             (Cell::Quoted, b'"') => Cell::MaybeClosed,
-            (Cell::Quoted, _) => Cell::Quoted,
+            (Cell::Start | Cell::MaybeClosed, b'"') | (Cell::Quoted, _) => Cell::Quoted,
             (_, byte) if self.is_border(byte) => Cell::Start,
             _ => Cell::Plain,
         };
@@ -87,10 +86,12 @@ impl Seen {
 
 /// Line ends inside the cells of a row.
 pub(super) fn line_ends(cells: &[u8]) -> u64 {
-    let feeds = cells.iter().filter(|byte| **byte == b'\n').count();
-    let returns =
-        (0..cells.len()).filter(|&at| cells[at] == b'\r' && cells.get(at + 1) != Some(&b'\n')).count();
-    (feeds + returns) as u64
+    let ends = |at: usize| match cells[at] {
+        b'\n' => true,
+        b'\r' => cells.get(at + 1) != Some(&b'\n'),
+        _ => false,
+    };
+    (0..cells.len()).filter(|&at| ends(at)).count() as u64
 }
 
 /// Passes bytes on and looks at them.

@@ -1,5 +1,7 @@
 //! The command as a user meets it: run in a fresh directory, judged by what it prints and how it ends.
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod desk;
 mod fit_predict;
 mod interrupted;
