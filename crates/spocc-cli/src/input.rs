@@ -14,7 +14,7 @@ pub(crate) enum Input {
     /// Rows.
     Table(Box<Table>),
     /// Counts.
-    Tally(Place, Evidence),
+    Tally(Place, Box<Evidence>),
     /// A fitted model.
     Model(Place, Box<Model>),
 }
@@ -31,7 +31,7 @@ impl Input {
             Opened::Ours(place, bytes) => (place, bytes),
         };
         match Evidence::from_bytes(&bytes) {
-            Ok(evidence) => Ok(Self::Tally(place, evidence)),
+            Ok(evidence) => Ok(Self::Tally(place, Box::new(evidence))),
             Err(spocc::Error::WrongKind { .. }) => match Model::from_bytes(&bytes) {
                 Ok(model) => Ok(Self::Model(place, Box::new(model))),
                 Err(error) => Err(place.engine(error)),
@@ -62,7 +62,7 @@ impl Input {
     pub(crate) fn tally(path: &Path) -> Result<(Place, Evidence), Error> {
         let expected = "a tally written by `spocc tally`";
         match Self::open_one(path, expected)? {
-            Self::Tally(place, evidence) => Ok((place, evidence)),
+            Self::Tally(place, evidence) => Ok((place, *evidence)),
             Self::Model(place, _) => Err(place.refused(expected, "a model")),
             Self::Table(table) => Err(table.source().refused(expected, "a table")),
         }

@@ -12,6 +12,7 @@ mod compare;
 mod report;
 mod output;
 mod progress;
+mod interrupt;
 mod example;
 mod commands;
 mod error;
@@ -25,18 +26,10 @@ use crate::{
     error::Error,
 };
 
-/// The exit code of a command that was interrupted: 128 and the number of the signal.
-const INTERRUPTED: i32 = 130;
-
 fn main() -> ExitCode {
     let args = Args::parse();
     progress::start();
-    // Fails only if someone else handles the signal; then nothing is lost but the cleaning up.
-    let _ = ctrlc::set_handler(|| {
-        progress::clear();
-        output::abandon();
-        std::process::exit(INTERRUPTED);
-    });
+    interrupt::clean_up_when_told_to_end();
     let done = run(&args);
     progress::clear();
     match done {

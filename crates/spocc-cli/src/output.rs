@@ -7,7 +7,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use crate::error::{Error, Place};
+use crate::{
+    error::{Error, Place},
+    table::expand,
+};
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 16;
@@ -56,6 +59,11 @@ impl Output {
         if path == Path::new("-") || path == Path::new("/dev/stdout") {
             return Ok(Self { place, kind: Kind::Standard });
         }
+        // A pipe or device is written as it is, and so is whatever another name of an open file leads to.
+        let is_stream = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+        if is_stream || path.starts_with("/dev") || path.starts_with("/proc/self/fd") {
+            return Ok(Self { place, kind: Kind::Stream(path.to_owned()) });
+        }
         let path = followed(path);
         let kind = match fs::metadata(&path) {
             Ok(found) if found.is_dir() => return Err(place.refused("a file to write", "a directory")),
@@ -76,6 +84,29 @@ impl Output {
         Ok(Self { place, kind })
     }
 
+    /// Refuses to write over what is being read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if the file is one of these, which may also be globs and directories.
+    pub(crate) fn refuse_inputs<'a>(
+        &self,
+        inputs: impl IntoIterator<Item = &'a PathBuf>,
+    ) -> Result<(), Error> {
+        let Kind::File { path, directory } = &self.kind else { return Ok(()) };
+        let own = fs::canonicalize(directory).unwrap_or_else(|_| directory.clone());
+        let own = own.join(path.file_name().unwrap_or_default());
+        let is_own = |input: &PathBuf| {
+            // What is missing or wrong is told when it is read.
+            let files = expand(std::slice::from_ref(input)).unwrap_or_default();
+            files.iter().any(|file| fs::canonicalize(file).is_ok_and(|file| file == own))
+        };
+        if inputs.into_iter().any(is_own) {
+            return Err(self.place.refused("another file to write than those to read", "one of them"));
+        }
+        Ok(())
+    }
+
     /// Writes everything that `content` writes. What was in the file before stays until all of it is there.
     ///
     /// # Errors
@@ -88,7 +119,7 @@ impl Output {
         let written = match &self.kind {
             Kind::Standard => into(io::stdout(), content),
             Kind::Stream(path) => {
-                let stream = fs::File::options().write(true).open(path);
+                let stream = fs::File::options().append(true).open(path);
                 stream.map_err(Error::Writing).and_then(|stream| into(stream, content))
             }
             Kind::File { path, directory } => replace(path, directory, content),
@@ -149,9 +180,8 @@ fn replace<T>(
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As the file it replaces, or as any new file: the user's mask takes away what it should.
-        let mode = fs::metadata(path).map_or(0o666, |found| found.permissions().mode());
-        builder.permissions(fs::Permissions::from_mode(mode));
+        // As any new file: the user's mask takes away what it should.
+        builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let mut part = {
         // Made and noted in one go: an interruption finds either no file or its name.
@@ -161,6 +191,9 @@ fn replace<T>(
         part
     };
     let value = into(part.as_file_mut(), content)?;
+    if let Ok(replaced) = fs::metadata(path) {
+        part.as_file().set_permissions(replaced.permissions())?;
+    }
     part.as_file().sync_all()?;
     let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     part.persist(path).map_err(|error| error.error)?;

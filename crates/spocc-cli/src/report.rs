@@ -47,6 +47,15 @@ fn standard_output(source: std::io::Error) -> Error {
     Place::file("-".as_ref(), "standard output").io("permission to write", source)
 }
 
+/// A text without the control characters that a name or label in it may have; lines stay.
+pub(crate) fn plain(text: &str) -> String {
+    let escaped = |character: char| {
+        let is_kept = character == '\n' || !character.is_control();
+        if is_kept { character.to_string() } else { character.escape_default().to_string() }
+    };
+    text.chars().map(escaped).collect()
+}
+
 /// A line over a chapter.
 pub(crate) fn heading(title: &str) -> String {
     format!("\n{BOLD}== {title} {}{PLAIN}\n\n", "=".repeat(76usize.saturating_sub(title.len())))
@@ -55,7 +64,7 @@ pub(crate) fn heading(title: &str) -> String {
 /// An audit's text with its verdicts coloured: green for who helps, yellow for who does not, red for who would
 /// mislead a vote.
 pub(crate) fn audit(audit: &Audit) -> String {
-    let text = audit.to_string();
+    let text = plain(&audit.to_string());
     let mut verdicts = audit.classifiers.iter().peekable();
     let mut painted = String::with_capacity(text.len() + 10 * audit.classifiers.len());
     for line in text.lines() {
@@ -77,7 +86,7 @@ pub(crate) fn audit(audit: &Audit) -> String {
 
 /// A comparison's text with the head of its table in bold.
 pub(crate) fn comparison(comparison: &Comparison) -> String {
-    let text = comparison.to_string();
+    let text = plain(&comparison.to_string());
     let paint = |line: &str| {
         if line.starts_with("method ") { format!("{BOLD}{line}{PLAIN}\n") } else { format!("{line}\n") }
     };

@@ -168,6 +168,13 @@ impl Predictions {
             .map(|id| &self.labels[usize::from(id)])
     }
 
+    /// Shows every answer to a row (from 0), in the order of the classifiers; costs nothing for who is silent.
+    pub fn for_each_answer<'a>(&'a self, row: usize, mut show: impl FnMut(usize, &'a Label)) {
+        if row < self.n_rows() {
+            self.grid.row(row).for_each(|k, id| show(k, &self.labels[usize::from(id)]));
+        }
+    }
+
     pub(crate) fn labels(&self) -> &[Label] {
         &self.labels
     }
@@ -369,6 +376,9 @@ mod tests {
         assert_eq!(said(0, 1), None);
         assert_eq!(said(1, 1).as_deref(), Some("b"));
         assert_eq!((said(2, 0), table.n_rows()), (None, 3));
+        let mut shown = Vec::new();
+        (0..4).for_each(|row| table.for_each_answer(row, |k, label| shown.push((row, k, label.to_string()))));
+        assert_eq!(shown, [(0, 0, "a".to_owned()), (1, 0, "a".to_owned()), (1, 1, "b".to_owned())]);
     }
 
     #[test]

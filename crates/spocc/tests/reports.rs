@@ -358,7 +358,7 @@ fn reports_speak_json_in_the_words_of_every_face() {
     let model = Spocc { exponent: SpoccExponent::Fixed(Exponent::MINIMUM) }.fit(&evidence).expect("rows");
 
     let audit = json(&Audit::new(&evidence, Some(&model), &Watch::default()).expect("rows"));
-    assert_eq!(audit["classes"][1], serde_json::json!({"label": 1, "n_rows": 30.0}));
+    assert_eq!(audit["classes"][1], serde_json::json!({"label": 1, "n_rows": 30}));
     assert_eq!(
         (&audit["classifiers"][1]["verdict"], &audit["classifiers"][1]["original"]),
         (&"copy-of".into(), &"a".into())

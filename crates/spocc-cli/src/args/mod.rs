@@ -27,12 +27,12 @@ pub(crate) use words::{Column, Dialect, Format, Names};
     max_term_width = 100,
     after_help = "\
 Examples:
-  spocc demo                                     see it work, no data needed
-  spocc audit gold.csv --label truth             who is worth listening to
-  spocc compare gold.csv --label truth           which method is best here
-  spocc fit gold.csv --label truth -o panel.spocc
+  spocc demo                                             see it work, no data needed
+  spocc audit gold.csv --label truth --id item           who is worth listening to
+  spocc compare gold.csv --label truth --id item         which method is best here
+  spocc fit gold.csv --label truth --id item -o panel.spocc
   spocc predict panel.spocc new.csv --id item -o decided.csv
-  spocc explain panel.spocc new.csv --row 1      why
+  spocc explain panel.spocc new.csv --id item --row 1    why
 
 `spocc help COMMAND` says more about each."
 )]
@@ -70,9 +70,9 @@ Examples:
     #[command(after_help = "\
 Examples:
   spocc fit gold.csv --label truth --id item -o panel.spocc
-  spocc fit gold.csv --label truth --classes yes,no -o panel.spocc
-  spocc fit gold.csv --label truth --method spocc --exponent inf -o p.spocc
-  spocc fit 'part-*.csv.gz' --label truth -o panel.spocc
+  spocc fit gold.csv --label truth --id item --classes yes,no -o panel.spocc
+  spocc fit gold.csv --label truth --id item --method spocc --exponent inf -o p.spocc
+  spocc fit 'part-*.csv.gz' --label truth --id item -o panel.spocc
   spocc fit crowd.csv --long item,worker,answer --gold gold.csv --label truth -o crowd.spocc
   spocc fit all.tally -o panel.spocc")]
     Fit(FitArgs),
@@ -83,7 +83,7 @@ Examples:
     #[command(after_help = "\
 Columns:
   decision     the class decided; always there
-  margin       how clearly it leads: 0 a tie, 1 no doubt at all
+  margin       how clearly it leads: 0 a tie, 1 nothing speaks for another; no probability
   possibility  how possible each class is, from 0 to 1, a column each
   ties         the equally good classes, joined by `|`, if there are several
   answered     how many classifiers spoke and were understood

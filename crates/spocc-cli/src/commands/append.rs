@@ -18,6 +18,7 @@ use crate::{
 /// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
 pub(crate) fn append(args: &AppendArgs, watch: &Watch<'_>) -> Result<(), Error> {
     let output = Output::new(&args.output)?;
+    output.refuse_inputs(args.input.iter().chain(&args.panel.gold))?;
     let (place, model) = Input::model(&args.model)?;
     if model.classifiers().contains(&args.name) {
         let found = format!("`{}`, which is one of its own", args.name);

@@ -46,6 +46,12 @@ fn save(directory: &Path, labelled: &Example, held_out: &Example) -> Result<(), 
         ("new.csv", held_out.to_csv(LABELLED + 1, false)),
         ("truth.csv", held_out.truths_to_csv(LABELLED + 1)),
     ];
+    for (name, _) in &files {
+        let path = directory.join(name);
+        if path.exists() {
+            return Err(Place::file(&path, "").refused("no such file yet", "one that would be lost"));
+        }
+    }
     for (name, text) in files {
         let output = Output::new(&directory.join(name))?;
         output.write_all(text.as_bytes())?;
@@ -98,7 +104,7 @@ fn contest(evidence: &Evidence, held_out: &Example, watch: &Watch<'_>) -> Result
     Ok(format!(
         "{}{}\n\
          The majority follows the five desks. This panel was made to have every trouble\n\
-         at once; on yours another method may lead.\n",
+         at once; on yours another method may lead, so compare before you choose.\n",
         heading("3. What the best combination is"),
         report::comparison(&comparison)
     ))
@@ -122,7 +128,7 @@ fn explanation(model: &Model, majority: &Model, held_out: &Example) -> Result<St
     Ok(format!(
         "\
 {}Message {} was `{}`. That has {} votes and `{}` has {}, so the
-majority vote errs. adaspocc does not:
+majority vote errs. adaspocc, whose every voice can be followed, does not:
 
 {explained}",
         heading("4. Why"),

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use spocc::{Explanation, Model};
 
 use crate::{
-    args::ExplainArgs,
+    args::{ExplainArgs, Long},
     commands::predict::columns_of,
     decided::Object,
     error::Error,
@@ -37,12 +37,12 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<(), Error> {
     let (_, model) = Input::model(&args.model)?;
     let table = Table::open(&args.input, &args.table.reading())?;
     let explained = match &args.table.long {
-        Some(_) => in_long(args, &model, table)?,
+        Some(long) => in_long(args, long, &model, table)?,
         None => in_wide(args, &model, table)?,
     };
     report::print(args.json, &explained, || {
         let id: Vec<String> = explained.id.iter().map(|(name, value)| format!(", {name} {value}")).collect();
-        format!("row {}{}\n{}", explained.row, id.concat(), explained.explanation)
+        report::plain(&format!("row {}{}\n{}", explained.row, id.concat(), explained.explanation))
     })
 }
 
@@ -68,8 +68,7 @@ fn in_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<Explai
     Ok(Explained { row: args.row, id, explanation })
 }
 
-fn in_long(args: &ExplainArgs, model: &Model, table: Table) -> Result<Explained, Error> {
-    let Some(long) = &args.table.long else { return in_wide(args, model, table) };
+fn in_long(args: &ExplainArgs, long: &Long, model: &Model, table: Table) -> Result<Explained, Error> {
     let place = table.source().clone();
     let who = Who::Only(model.classifiers());
     let read = LongTable::read(table, long, args.table.repeats, &who, None)?;

@@ -22,6 +22,7 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
     let combiner = args.method.combiner()?;
     args.options.refuse_unused_seed("fit")?;
     let output = Output::new(&args.output)?;
+    output.refuse_inputs(args.input.iter().chain(&args.panel.gold))?;
     // A model keeps what its method needs; a table of a large crowd would not fit otherwise.
     let labelled = Labelled::read(&args.input, &args.panel, "fit", combiner.needs(), watch)?;
     let engine = |error| labelled.place.engine(error);

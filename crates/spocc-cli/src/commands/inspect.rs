@@ -104,7 +104,7 @@ pub(crate) fn inspect(args: &InspectArgs, watch: &Watch<'_>) -> Result<(), Error
         Input::Table(table) => Inspection::Table(inspect_table(*table, args, watch)?),
     };
     crate::progress::clear();
-    report::print(args.json, &inspection, || inspection.to_string())
+    report::print(args.json, &inspection, || report::plain(&inspection.to_string()))
 }
 
 fn inspect_table(table: Table, args: &InspectArgs, watch: &Watch<'_>) -> Result<TableFacts, Error> {
@@ -169,6 +169,7 @@ impl TableFacts {
             .collect();
         table.ask_only(0..columns.len());
         let mut seen: Vec<HashSet<Vec<u8>>> = vec![HashSet::new(); columns.len()];
+        let told_apart = DIFFERENT.min(1_000_000 / columns.len().max(1)).max(SHOWN);
         let mut n_rows = 0;
         while table.next()? {
             n_rows += 1;
@@ -176,7 +177,7 @@ impl TableFacts {
                 let cell = table.cell(at).unwrap_or_default();
                 if table.is_missing(at) {
                     facts.n_missing += 1;
-                } else if seen.len() < DIFFERENT && !seen.contains(cell) {
+                } else if seen.len() < told_apart && !seen.contains(cell) {
                     seen.insert(cell.to_owned());
                     facts.n_different += 1;
                     if facts.examples.len() < SHOWN {

@@ -9,14 +9,14 @@ use crate::{
     decided::{Block, Heading, Shape, Sheet},
     error::{Error, Place, list, suggestion},
     input::Input,
-    labelled::{LongTable, Who, rows},
+    labelled::{LongTable, Who, piece, rows},
     output::Output,
     table::{Answers, Lines, Table},
     tell,
 };
 
-/// Rows decided at a time.
-const PIECE: usize = 1 << 18;
+/// Possibilities held at a time, of rows decided in full.
+const DEGREES: usize = 1 << 22;
 
 /// Unseen answers told one by one.
 const SHOWN: usize = 8;
@@ -30,6 +30,7 @@ pub(crate) fn predict(args: &PredictArgs, watch: &Watch<'_>) -> Result<(), Error
     refuse_repeats(args)?;
     let shape = Shape::new(args.format, &args.output)?;
     let output = Output::new(&args.output)?;
+    output.refuse_inputs(args.input.iter().chain([&args.model]))?;
     let (_, model) = Input::model(&args.model)?;
     let mut source = Source::open(args, &model)?;
     let ids = source.ids.clone();
@@ -40,16 +41,16 @@ pub(crate) fn predict(args: &PredictArgs, watch: &Watch<'_>) -> Result<(), Error
         columns: &args.columns,
         classes: model.classes(),
     };
-    heading.refuse_repeats()?;
+    heading.refuse_repeats(shape.is_json())?;
     // The first rows are decided before anything is written: most mistakes show there.
     let mut clerk = Clerk { model: &model, args, watch, summary: Summary::default() };
-    let first = source.next(&model)?;
+    let first = source.next()?;
     let decided = first.as_ref().map(|piece| clerk.decide(piece)).transpose()?;
     let work = |sheet: &mut dyn Sheet| {
         let (mut piece, mut decided) = (first, decided);
         while let (Some(rows), Some(done)) = (piece, decided) {
             clerk.write(&rows, &done, sheet)?;
-            piece = source.next(&model)?;
+            piece = source.next()?;
             decided = piece.as_ref().map(|piece| clerk.decide(piece)).transpose()?;
         }
         Ok(clerk.summary)
@@ -72,7 +73,7 @@ fn refuse_repeats(args: &PredictArgs) -> Result<(), Error> {
         columns: &args.columns,
         classes: &[],
     };
-    Ok(heading.refuse_repeats()?)
+    Ok(heading.refuse_repeats(false)?)
 }
 
 /// The classifiers' columns, by name.
@@ -135,14 +136,14 @@ impl Source {
         }
     }
 
-    fn next(&mut self, _: &Model) -> Result<Option<Piece>, Error> {
+    fn next(&mut self) -> Result<Option<Piece>, Error> {
         let (table, ids, columns, is_done) = match &mut self.kind {
             Kind::Long(piece) => return Ok(piece.take()),
             Kind::Wide { table, ids, columns, is_done } => (table, ids, columns, is_done),
         };
         let mut answers = Answers::new(table, columns.clone())?;
         let mut copied = vec![Vec::new(); ids.len()];
-        while !*is_done && answers.n_rows() < PIECE {
+        while !*is_done && answers.n_rows() < piece(columns.len()) / 4 {
             if !table.next()? {
                 *is_done = true;
                 break;
@@ -182,14 +183,19 @@ impl Clerk<'_> {
     fn write(&self, piece: &Piece, decisions: &Decisions, sheet: &mut dyn Sheet) -> Result<(), Error> {
         // Decisions in full cost more than labels alone: they are made only for what needs them.
         let in_full = self.args.columns.iter().any(|column| *column != Column::Decision);
-        let n = decisions.rulings().len();
-        let full = if in_full {
-            let blame = |error| piece.lines.blame(&piece.place, error);
-            self.model.align(&piece.answers).and_then(|aligned| aligned.decide_rows(0..n)).map_err(blame)?
-        } else {
-            Vec::new()
-        };
-        Ok(sheet.write(&Block { ids: &piece.ids, rulings: decisions.rulings(), decisions: &full })?)
+        if !in_full {
+            let block = Block { ids: &piece.ids, first: 0, rulings: decisions.rulings(), decisions: &[] };
+            return Ok(sheet.write(&block)?);
+        }
+        let blame = |error| piece.lines.blame(&piece.place, error);
+        let aligned = self.model.align(&piece.answers).map_err(blame)?;
+        let n_rows = (DEGREES / self.model.classes().len().max(1)).max(1);
+        for (at, rulings) in decisions.rulings().chunks(n_rows).enumerate() {
+            let first = at * n_rows;
+            let full = aligned.decide_rows(first..first + rulings.len()).map_err(blame)?;
+            sheet.write(&Block { ids: &piece.ids, first, rulings, decisions: &full })?;
+        }
+        Ok(())
     }
 }
 

@@ -1,8 +1,12 @@
 //! `spocc tally`: a table becomes counts that can be shared. `spocc merge`: counts add up.
 
-use std::{collections::HashMap, path::PathBuf};
+use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hash, Hasher},
+    path::PathBuf,
+};
 
-use spocc::{Level, Watch};
+use spocc::{Evidence, Level, Watch};
 
 use crate::{
     args::{MergeArgs, TallyArgs},
@@ -21,6 +25,7 @@ use crate::{
 /// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
 pub(crate) fn tally(args: &TallyArgs, watch: &Watch<'_>) -> Result<(), Error> {
     let output = Output::new(&args.output)?;
+    output.refuse_inputs(args.input.iter().chain(&args.panel.gold))?;
     let level = if args.marginals { Level::Marginals } else { Level::Tally };
     let labelled = Labelled::read(&args.input, &args.panel, "tally", level, watch)?;
     let engine = |error| labelled.place.engine(error);
@@ -42,14 +47,38 @@ pub(crate) fn tally(args: &TallyArgs, watch: &Watch<'_>) -> Result<(), Error> {
     let patterns = patterns.map_or("marginals".to_owned(), |n| count(n, "pattern", "patterns"));
     let classifiers = count(evidence.classifiers().len(), "classifier", "classifiers");
     tell(format_args!("counted {}: {classifiers}, {patterns}", rows(kept)));
-    if let (Some(min_count), dropped @ 1..) =
-        (args.min_count, labelled.evidence.n_rows().round() as u64 - kept)
-    {
-        tell(format_args!("dropped {} shared by fewer than {min_count}", rows(dropped)));
+    if let Some(min_count) = args.min_count {
+        tell_dropped(&labelled.evidence, &evidence, min_count);
     }
     labelled.tell_notes();
     tell(format_args!("wrote {output} ({} bytes)", bytes.len()));
     Ok(())
+}
+
+/// Tells what became of what few rows share.
+fn tell_dropped(before: &Evidence, after: &Evidence, min_count: u64) {
+    let answers = |evidence: &Evidence| {
+        (0..evidence.classifiers().len()).map(|k| evidence.n_answers(k)).sum::<f64>().round() as u64
+    };
+    let n_rows = (before.n_rows() - after.n_rows()).round() as u64;
+    if n_rows > 0 {
+        tell(format_args!("dropped {} shared by fewer than {min_count}", rows(n_rows)));
+    }
+    if after.n_patterns().is_none() {
+        let silenced = (answers(before) - answers(after)) as usize;
+        tell(format_args!("turned {} into silence", count(silenced, "answer", "answers")));
+    }
+    let named = (0..after.classifiers().len()).filter(|&k| after.n_answers(k) == 0.0).count();
+    if named > 0 {
+        let named = count(named, "classifier", "classifiers");
+        tell(format_args!("note: {named} without any count left still named: --ignore leaves them out"));
+    }
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Adds up tallies and writes the sum.
@@ -59,14 +88,19 @@ pub(crate) fn tally(args: &TallyArgs, watch: &Watch<'_>) -> Result<(), Error> {
 /// [`Error::Refused`] for the same tally twice, [`Error::Engine`] for tallies of different panels, [`Error::Io`].
 pub(crate) fn merge(args: &MergeArgs, watch: &Watch<'_>) -> Result<(), Error> {
     let output = Output::new(&args.output)?;
-    let mut seen: HashMap<Vec<u8>, &PathBuf> = HashMap::new();
-    let mut sum: Option<spocc::Evidence> = None;
+    output.refuse_inputs(&args.input)?;
+    let mut seen: HashMap<u64, &PathBuf> = HashMap::new();
+    let mut sum: Option<Evidence> = None;
     let files = expand(&args.input)?;
     for path in &files {
         let (place, evidence) = Input::tally(path)?;
         // A copy under another name has the same bytes.
-        let before = if args.allow_equal { None } else { seen.insert(evidence.to_bytes(), path) };
-        if let Some(before) = before {
+        let bytes = evidence.to_bytes();
+        let before = seen.insert(hash(&bytes), path).filter(|_| !args.allow_equal);
+        // A hash may err: the file is asked again.
+        if let Some(before) = before
+            && Input::tally(before)?.1.to_bytes() == bytes
+        {
             let found =
                 format!("the counts of {} again (--allow-equal adds them all the same)", before.display());
             return Err(place.refused("another tally", found));

@@ -42,11 +42,11 @@ impl Cells {
         let (mut keys, mut truths) = (Vec::new(), Vec::new());
         for cell in 0..table.counts.len() {
             let truth = table.truth.get(cell).map_or("", Label::canonical);
-            let said = |(k, &name): (usize, &u64)| {
-                table.answers.answer(cell, k).map_or(0, |label| mix(name, text(label.canonical())))
-            };
             // A sum, so that the order of the columns does not matter.
-            let pattern = names.iter().enumerate().map(said).fold(0, u64::wrapping_add);
+            let mut pattern = 0u64;
+            table.answers.for_each_answer(cell, |k, label| {
+                pattern = pattern.wrapping_add(mix(names[k], text(label.canonical())));
+            });
             keys.push(mix(pattern, text(truth)));
             truths.push(numbers.get(truth).copied().unwrap_or(usize::MAX));
         }
@@ -66,6 +66,14 @@ impl Cells {
     /// Number of cells.
     pub(super) fn len(&self) -> usize {
         self.keys.len()
+    }
+
+    /// Whether someone was silent somewhere.
+    pub(super) fn has_gaps(&self) -> bool {
+        let answers = &self.table.answers;
+        let mut n = 0;
+        (0..self.len()).for_each(|cell| answers.for_each_answer(cell, |_, _| n += 1));
+        n < self.len() * answers.n_classifiers()
     }
 
     /// Number of rows.
@@ -104,15 +112,22 @@ impl Cells {
         Ok(decided.rulings().iter().zip(&self.truths).map(is_right).collect())
     }
 
-    /// The classifier that is right about the most rows, the first of several: known only in hindsight.
+    /// Of the classifiers that answered every row, the one that is right about the most, the first of several: known
+    /// only in hindsight.
     pub(super) fn best_classifier(&self) -> Option<BestClassifier> {
         let answers = &self.table.answers;
-        let right = |k: usize| {
-            let is_right = |cell: &usize| answers.answer(*cell, k) == self.table.truth.get(*cell);
-            (0..self.len()).filter(is_right).map(|cell| self.counts()[cell]).sum::<u64>()
-        };
-        let best = (0..answers.n_classifiers()).rev().map(|k| (right(k), k)).max_by_key(|entry| entry.0);
-        best.map(|(right, k)| BestClassifier {
+        let (mut right, mut n_answers) =
+            (vec![0u64; answers.n_classifiers()], vec![0; answers.n_classifiers()]);
+        for (cell, count) in self.counts().iter().enumerate() {
+            let truth = self.table.truth.get(cell);
+            answers.for_each_answer(cell, |k, label| {
+                n_answers[k] += 1;
+                right[k] += if Some(label) == truth { *count } else { 0 };
+            });
+        }
+        let everywhere = right.into_iter().enumerate().rev().filter(|(k, _)| n_answers[*k] == self.len());
+        let best = everywhere.max_by_key(|entry| entry.1);
+        best.map(|(k, right)| BestClassifier {
             name: answers.classifiers()[k].clone(),
             accuracy: right as f64 / self.n_rows().max(1) as f64,
         })

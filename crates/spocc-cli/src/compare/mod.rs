@@ -141,7 +141,7 @@ pub(crate) fn compare(
         n_classifiers: evidence.classifiers().len(),
         n_classes: evidence.labels().classes().len(),
         judged: plan.judged(),
-        verdict: Verdict::new(&entries),
+        verdict: Verdict::new(&entries, plan.n_rows(), plan.judged_cells().has_gaps()),
         methods: entries,
         refused: measured.refusals(),
         best_classifier: plan.judged_cells().best_classifier(),
@@ -183,7 +183,7 @@ impl Measured {
 }
 
 impl Entry {
-    /// Whether the best method is surely better.
+    /// Whether the best method is clearly better.
     fn is_behind(&self) -> bool {
         self.behind.is_some_and(|behind| behind.is_beyond_noise)
     }

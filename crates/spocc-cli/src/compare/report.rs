@@ -40,7 +40,7 @@ impl Comparison {
     }
 
     fn write_methods(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "method            right        95 %    behind the best         fit  1e6 rows")?;
+        writeln!(out, "method            right        95 %    behind the best           fit  1e6 rows")?;
         self.methods.iter().try_for_each(|entry| write_entry(out, entry))?;
         for refusal in &self.refused {
             paragraph(out, &format!("{:<15}  refused: {}", refusal.method.to_string(), refusal.reason))?;
@@ -91,13 +91,14 @@ fn write_entry(out: &mut fmt::Formatter<'_>, entry: &Entry) -> fmt::Result {
     let interval = format!("{low:.1}-{high:.1}");
     writeln!(
         out,
-        "{name:<15} {:>7}  {interval:>10}  {behind:<22} {fit:>8}  {predict:>8}",
+        "{name:<15} {:>7}  {interval:>10}  {behind:<24} {fit:>8}  {predict:>8}",
         percent(entry.accuracy)
     )
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+    // Adding zero turns -0.0 into 0.0.
+    format!("{:.1} %", share * 100.0 + 0.0)
 }
 
 fn several(n: u64, what: &str) -> String {

@@ -1,6 +1,6 @@
 //! Whole comparisons.
 
-use std::{ops::ControlFlow, time::Instant};
+use std::ops::ControlFlow;
 
 use spocc::{Counting, Label};
 
@@ -80,7 +80,7 @@ fn on_pure_noise_nothing_beats_anything() {
             run(&evidence(["a", "b", "c", "d"], &rows), None, &Settings { curve: false, ..quick() });
         let verdict = &comparison.verdict;
         assert!(!verdict.beats_best_classifier && !verdict.beats_majority && !verdict.is_lead_beyond_noise);
-        let plain = "Nothing here is surely better than the best single classifier or the majority vote.";
+        let plain = "Nothing here is clearly better than the best single classifier or the majority vote.";
         assert!(verdict.lines.iter().any(|line| line == plain), "{comparison}");
     }
 }
@@ -113,15 +113,13 @@ fn a_class_seen_once_is_never_right_unless_it_was_given() {
 }
 
 #[test]
-fn a_thousand_million_rows_take_no_longer() {
+fn a_thousand_million_rows_are_no_more_work_than_four_cells() {
     let (answers, truth) =
         table(["a", "b"], &[["x", "x", "x"], ["y", "x", "x"], ["y", "y", "y"], ["x", "y", "y"]]);
     let counts = [1_000_000_000, 300_000_000, 1_000_000_000, 200_000_000];
     let counting = Counting { counts: Some(&counts), ..Counting::default() };
     let evidence = Evidence::count(&answers, &truth, &counting, &Watch::default()).expect("counts fit");
-    let start = Instant::now();
     let comparison = run(&evidence, None, &quick());
-    assert!(start.elapsed().as_secs() < 5);
     assert_eq!(of(&comparison, Method::Selection).accuracy, 1.0);
     let behind = of(&comparison, Method::Majority).behind.expect("not the best");
     assert!(behind.is_beyond_noise && behind.interval[1] - behind.interval[0] < 1e-3, "{behind:?}");

@@ -12,11 +12,11 @@ pub(crate) struct Verdict {
     pub(crate) leader: Option<Method>,
     /// Right most often but for the leader.
     pub(crate) runner_up: Option<Method>,
-    /// Whether the leader is surely better than the next.
+    /// Whether the leader is clearly better than the next.
     pub(crate) is_lead_beyond_noise: bool,
-    /// Whether the leader is surely better than the best single classifier.
+    /// Whether the leader is clearly better than the best single classifier.
     pub(crate) beats_best_classifier: bool,
-    /// Whether the leader is surely better than the majority vote.
+    /// Whether the leader is clearly better than the majority vote.
     pub(crate) beats_majority: bool,
     /// Methods that cannot be told from the leader on these rows.
     pub(crate) level_with_leader: Vec<Method>,
@@ -46,9 +46,13 @@ pub(super) fn complexity(method: Method) -> usize {
     ORDER.iter().position(|known| *known == method).unwrap_or(ORDER.len())
 }
 
+/// Rows below which nothing is recommended.
+const FEW: u64 = 20;
+
 impl Verdict {
-    /// On methods that were measured, the best first.
-    pub(super) fn new(entries: &[Entry]) -> Self {
+    /// On methods that were measured, the best first. Where the panel has gaps, the best single classifier is the
+    /// best of those that answered a row.
+    pub(super) fn new(entries: &[Entry], n_rows: u64, has_gaps: bool) -> Self {
         let Some(leader) = entries.first() else {
             return Self { lines: vec!["No method could be measured.".to_owned()], ..Self::default() };
         };
@@ -65,12 +69,17 @@ impl Verdict {
             recommended: recommended.min_by_key(|method| complexity(*method)),
             lines: Vec::new(),
         };
-        verdict.lines = vec![lead(entries), references(entries), verdict.advice(leader.method)];
+        verdict.lines =
+            vec![lead(entries), references(entries, has_gaps), verdict.advice(leader.method, has_gaps)];
+        if n_rows < FEW {
+            verdict.recommended = None;
+            verdict.lines = vec![format!("{n_rows} rows are too few to recommend anything.")];
+        }
         verdict.lines.retain(|line| !line.is_empty());
         verdict
     }
 
-    fn advice(&self, leader: Method) -> String {
+    fn advice(&self, leader: Method, has_gaps: bool) -> String {
         let advised = self.recommended.unwrap_or(leader);
         if self.level_with_leader.is_empty() {
             return format!("Use {leader}.");
@@ -78,6 +87,7 @@ impl Verdict {
         let level = names(&self.level_with_leader);
         let told = format!("On these rows {level} cannot be told from {leader}.");
         let why = match advised {
+            Method::Selection if has_gaps => "it asks one classifier at a time, the best first",
             Method::Selection => "then only one classifier has to be asked",
             Method::Majority => "it learns nothing that could be wrong",
             Method::AdaSpocc => "the default withstands copies, guessers and liars",
@@ -102,7 +112,7 @@ fn lead(entries: &[Entry]) -> String {
     let Some(behind) = next.behind else { return String::new() };
     let (first, second, by) = (leader.method, next.method, points(behind.by));
     if behind.is_beyond_noise {
-        format!("{first} leads: it is surely better than {second}, the next, by {by}.")
+        format!("{first} leads: it is clearly better than {second}, the next, by {by}.")
     } else if behind.by == 0.0 {
         format!("{first} and {second} lead, right equally often.")
     } else {
@@ -111,8 +121,10 @@ fn lead(entries: &[Entry]) -> String {
 }
 
 /// Whether combining is worth it at all.
-fn references(entries: &[Entry]) -> String {
-    let known = [(Method::Selection, "the best single classifier"), (Method::Majority, "the majority vote")];
+fn references(entries: &[Entry], has_gaps: bool) -> String {
+    let single =
+        if has_gaps { "the best single classifier that answered" } else { "the best single classifier" };
+    let known = [(Method::Selection, single), (Method::Majority, "the majority vote")];
     let (mut beaten, mut unbeaten) = (Vec::new(), Vec::new());
     for (method, name) in known {
         match entries.iter().find(|entry| entry.method == method) {
@@ -125,10 +137,10 @@ fn references(entries: &[Entry]) -> String {
     }
     let mut sentences = Vec::new();
     if let (false, Some(leader)) = (beaten.is_empty(), entries.first()) {
-        sentences.push(format!("{} is surely better than {}.", leader.method, beaten.join(" and ")));
+        sentences.push(format!("{} is clearly better than {}.", leader.method, beaten.join(" and ")));
     }
     if !unbeaten.is_empty() {
-        sentences.push(format!("Nothing here is surely better than {}.", unbeaten.join(" or ")));
+        sentences.push(format!("Nothing here is clearly better than {}.", unbeaten.join(" or ")));
     }
     sentences.join(" ")
 }
@@ -168,14 +180,14 @@ mod tests {
     #[test]
     fn a_sure_leader_is_named_with_its_lead() {
         let ranking = [(Method::Stacking, 0.0), (Method::Selection, 0.1), (Method::Majority, 0.2)];
-        let verdict = Verdict::new(&entries(&ranking));
+        let verdict = Verdict::new(&entries(&ranking), 400, false);
         assert!(verdict.is_lead_beyond_noise && verdict.beats_best_classifier && verdict.beats_majority);
         assert_eq!(verdict.recommended, Some(Method::Stacking));
         assert_eq!(
             verdict.lines,
             [
-                "stacking leads: it is surely better than selection, the next, by 10.0 points.",
-                "stacking is surely better than the best single classifier (by 10.0 points) and the majority \
+                "stacking leads: it is clearly better than selection, the next, by 10.0 points.",
+                "stacking is clearly better than the best single classifier (by 10.0 points) and the majority \
                  vote (by 20.0 points).",
                 "Use stacking."
             ]
@@ -185,10 +197,10 @@ mod tests {
     #[test]
     fn nothing_better_than_the_plain_ones_is_said_plainly() {
         let ranking = [(Method::Bayes, 0.0), (Method::Majority, 0.001), (Method::Selection, 0.1)];
-        let verdict = Verdict::new(&entries(&ranking));
+        let verdict = Verdict::new(&entries(&ranking), 400, false);
         assert!(verdict.beats_best_classifier && !verdict.beats_majority && !verdict.is_lead_beyond_noise);
         assert_eq!(verdict.recommended, Some(Method::Majority));
-        assert!(verdict.lines[1].ends_with("Nothing here is surely better than the majority vote."));
+        assert!(verdict.lines[1].ends_with("Nothing here is clearly better than the majority vote."));
     }
 
     #[test]
@@ -200,15 +212,15 @@ mod tests {
             (Method::Majority, 0.015),
             (Method::Bayes, 0.1),
         ];
-        let verdict = Verdict::new(&entries(&ranking));
+        let verdict = Verdict::new(&entries(&ranking), 400, false);
         assert_eq!(verdict.recommended, Some(Method::AdaSpocc));
         assert_eq!(verdict.level_with_leader, [Method::AdaSpocc, Method::Majority]);
     }
 
     #[test]
     fn no_method_and_one_method_have_a_verdict_too() {
-        assert_eq!(Verdict::new(&[]).lines, ["No method could be measured."]);
-        let alone = Verdict::new(&entries(&[(Method::Majority, 0.0)]));
-        assert_eq!(alone.lines, ["Nothing here is surely better than the majority vote.", "Use majority."]);
+        assert_eq!(Verdict::new(&[], 400, false).lines, ["No method could be measured."]);
+        let alone = Verdict::new(&entries(&[(Method::Majority, 0.0)]), 400, false);
+        assert_eq!(alone.lines, ["Nothing here is clearly better than the majority vote.", "Use majority."]);
     }
 }

@@ -26,7 +26,7 @@ impl<W: Write> CsvSheet<W> {
 
     fn row(&mut self, block: &Block<'_>, row: usize) -> csv::Result<()> {
         for ids in block.ids {
-            self.out.write_field(ids[row].as_deref().unwrap_or_default())?;
+            self.out.write_field(ids[block.first + row].as_deref().unwrap_or_default())?;
         }
         self.out.write_field(&self.classes[usize::from(block.rulings[row].class)])?;
         if let Some(decision) = block.decisions.get(row) {

@@ -8,7 +8,7 @@ mod parquet;
 use std::{
     collections::HashSet,
     ffi::OsStr,
-    io::{self, Write},
+    io::{self, BufWriter, Write},
     path::Path,
 };
 
@@ -57,9 +57,12 @@ impl Heading<'_> {
     /// # Errors
     ///
     /// A usage error that names it.
-    pub(crate) fn refuse_repeats(&self) -> Result<(), clap::Error> {
+    pub(crate) fn refuse_repeats(&self, is_json: bool) -> Result<(), clap::Error> {
         let mut seen = HashSet::new();
-        match self.names().into_iter().find(|name| !seen.insert(name.clone())) {
+        // JSON has all possibilities of a row under one name.
+        let nested =
+            (is_json && self.columns.contains(&Column::Possibility)).then(|| "possibility".to_owned());
+        match self.names().into_iter().chain(nested).find(|name| !seen.insert(name.clone())) {
             Some(twice) => {
                 let message = format!("the output would have two columns `{twice}`");
                 Err(usage("predict", ErrorKind::ArgumentConflict, &message))
@@ -69,10 +72,11 @@ impl Heading<'_> {
     }
 }
 
-/// Some rows, decided; everything has as many entries as there are rows.
+/// Some rows, decided.
 pub(crate) struct Block<'a> {
-    /// One list per column that is copied.
+    /// One list per column that is copied; its entry `first` belongs to the first row.
     pub(crate) ids: &'a [Vec<Option<String>>],
+    pub(crate) first: usize,
     /// The decisions in short.
     pub(crate) rulings: &'a [Ruling],
     /// The decisions in full; empty if only the decision itself is written.
@@ -132,6 +136,11 @@ impl Shape {
         }
     }
 
+    /// Whether it is JSON.
+    pub(crate) fn is_json(self) -> bool {
+        self.format == Format::Json
+    }
+
     /// Writes everything that `rows` hands over, under a heading.
     ///
     /// # Errors
@@ -146,15 +155,16 @@ impl Shape {
         match self.packing {
             Packing::Plain => self.write_plain(out, heading, rows),
             Packing::Gzip => {
-                let mut packed = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+                let packed = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+                let mut packed = BufWriter::new(packed);
                 let value = self.write_plain(&mut packed, heading, rows)?;
-                packed.finish()?;
+                packed.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?;
                 Ok(value)
             }
             Packing::Zstd => {
-                let mut packed = zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+                let mut packed = BufWriter::new(zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?);
                 let value = self.write_plain(&mut packed, heading, rows)?;
-                packed.finish()?;
+                packed.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?;
                 Ok(value)
             }
         }

@@ -77,7 +77,8 @@ impl<W: Write + Send> ParquetSheet<W> {
     fn batch(&self, block: &Block<'_>) -> Result<RecordBatch, ArrowError> {
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
         for (texts, field) in block.ids.iter().zip(&self.schema.fields()[..self.n_ids]) {
-            arrays.push(typed(texts.iter().collect(), field.data_type())?);
+            let texts = texts.iter().skip(block.first).take(block.rulings.len());
+            arrays.push(typed(texts.collect(), field.data_type())?);
         }
         let decided: UInt16Array = block.rulings.iter().map(|ruling| Some(ruling.class)).collect();
         arrays.push(take(&self.classes, &decided, Some(TakeOptions { check_bounds: true }))?);

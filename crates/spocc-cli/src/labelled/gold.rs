@@ -27,9 +27,12 @@ impl Gold {
     ///
     /// [`Error::Refused`] for columns that are not there, and for a row with two truths.
     pub(super) fn read(path: &Path, args: &PanelArgs, label: &str) -> Result<Self, Error> {
-        // It may be another kind of file than the answers.
-        let reading = Reading { delimiter: None, ..args.table.reading() };
-        let mut table = Table::open(&[path.to_owned()], &reading)?;
+        // It may be another kind of file than the answers, or one like them.
+        let reading = args.table.reading();
+        let mut table = Table::open(&[path.to_owned()], &Reading { delimiter: None, ..reading.clone() })?;
+        if reading.delimiter.is_some() && !table.has(label) {
+            table = Table::open(&[path.to_owned()], &reading)?;
+        }
         let names: Vec<String> = match (&args.table.long, &args.id) {
             (Some(long), _) => vec![long.item.clone()],
             (None, Some(ids)) => ids.0.clone(),

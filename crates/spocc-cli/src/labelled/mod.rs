@@ -1,6 +1,7 @@
 //! From whatever holds truths, a table or a tally, to evidence.
 //!
-//! Tables are read in pieces, each is counted, and the counts are added up: memory does not grow with the rows.
+//! Wide tables are read in pieces, each is counted, and the counts are added up: memory does not grow with the
+//! rows. A long table is read as a whole, for its rows come in any order.
 
 mod gold;
 mod long;
@@ -22,6 +23,7 @@ use crate::{
 use gold::Gold;
 pub(crate) use long::{LongTable, Who};
 pub(crate) use pick::pick;
+pub(crate) use wide::piece;
 
 /// Counted rows.
 pub(crate) struct Labelled {
@@ -139,14 +141,37 @@ impl Labelled {
                 count(notes.n_repeats, "repeated answer", "repeated answers")
             ));
         }
+        self.tell_odd_labels();
         for (name, different) in &notes.different {
             // What never says the same thing twice is a name of the row and not an opinion about it.
-            if *different > 20 && *different as u64 * 2 > notes.n_rows.min(wide::PIECE as u64) {
+            if *different > 20
+                && *different as u64 * 2 > notes.n_rows.min(wide::piece(notes.different.len()) as u64)
+            {
                 tell(format_args!(
                     "note: column `{name}` has {different} different answers; \
                      if it is no classifier, say so: --id '{name}'"
                 ));
             }
+        }
+    }
+}
+
+impl Labelled {
+    /// Tells labels that look like no answer, and such as differ in spaces and capitals only.
+    fn tell_odd_labels(&self) {
+        const NONE: [&str; 7] = ["na", "n/a", "nan", "none", "nil", "-", "?"];
+        let labels: Vec<String> = self.evidence.labels().all().iter().map(ToString::to_string).collect();
+        let folded: Vec<String> = labels.iter().map(|label| label.trim().to_lowercase()).collect();
+        for (label, _) in labels.iter().zip(&folded).filter(|(_, folded)| NONE.contains(&folded.as_str())) {
+            tell(format_args!(
+                "note: `{label}` is a label here; if it means no answer, say so: --na 'null,{label}'"
+            ));
+        }
+        let twin = |at: usize| folded[..at].iter().position(|known| *known == folded[at]);
+        if let Some((at, known)) =
+            (0..labels.len().min(1000)).find_map(|at| twin(at).map(|known| (at, known)))
+        {
+            tell(format_args!("note: `{}` and `{}` are two labels here", labels[known], labels[at]));
         }
     }
 }

@@ -9,8 +9,12 @@ use crate::{
     table::{Answers, Known, Table},
 };
 
-/// Rows read before they are counted.
-pub(crate) const PIECE: usize = 1 << 20;
+/// Rows read before they are counted: so many that counting them in one go pays, and so few cells that wide tables
+/// fit.
+pub(crate) fn piece(n_columns: usize) -> usize {
+    const CELLS: usize = 1 << 24;
+    (CELLS / n_columns.max(1)).clamp(1 << 10, 1 << 20)
+}
 
 /// Counts a wide table piece by piece.
 ///
@@ -32,7 +36,9 @@ pub(super) fn count(
     let mut others = ids;
     others.extend(truths.column());
     // A truth beside the answers is no classifier, also where truths come from elsewhere.
-    others.extend(table.column(label).ok().filter(|_| args.gold.is_some()));
+    if args.gold.is_some() && table.has(label) {
+        others.push(table.column(label)?);
+    }
     others.extend(weight.as_ref().map(|weight| weight.column));
     let columns = pick(table.header(), args, &others, &table.beginning())?;
     table.ask_only(columns.iter().chain(&others).copied());
@@ -40,6 +46,9 @@ pub(super) fn count(
     let mut notes = Notes::default();
     loop {
         let (piece, is_last) = read(&mut table, &columns, &mut truths, weight.as_ref(), &mut notes)?;
+        if args.classifiers.is_none() {
+            refuse_names_of_rows(&piece, &notes, &table)?;
+        }
         if piece.answers.n_rows() > 0 {
             sum.add(&piece)?;
         }
@@ -51,6 +60,21 @@ pub(super) fn count(
         gold.note(&mut notes, table.source())?;
     }
     Ok(notes)
+}
+
+/// Refuses a column that never says the same thing twice: it names rows and has no opinion about them.
+fn refuse_names_of_rows(piece: &Piece, notes: &Notes, table: &Table) -> Result<(), Error> {
+    const ENOUGH: usize = 20;
+    let n_rows = piece.answers.n_rows();
+    let is_name = |(_, different): &&(String, usize)| *different == n_rows && n_rows >= ENOUGH;
+    match notes.different.iter().find(is_name) {
+        Some((name, _)) => {
+            let expected = format!("answers in column `{name}`");
+            let found = format!("another one in every row (does it name them? then say --id '{name}')");
+            Err(table.beginning().refused(expected, found))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The next so many rows with a truth, and whether they are the last.
@@ -65,16 +89,16 @@ fn read(
     let (mut truth, mut known) = (Truth::default(), Known::default());
     let (mut weights, mut counts) = (Vec::new(), Vec::new());
     let mut is_last = false;
-    while answers.n_rows() < PIECE {
+    while answers.n_rows() < piece(columns.len()) {
         if !table.next()? {
             is_last = true;
             break;
         }
-        let weighed = weight.map(|weight| weight.read(table)).transpose()?;
         if !truths.push(table, &mut truth, &mut known)? {
             notes.n_skipped += 1;
             continue;
         }
+        let weighed = weight.map(|weight| weight.read(table)).transpose()?;
         answers.push(table)?;
         notes.n_rows += 1;
         match weighed {

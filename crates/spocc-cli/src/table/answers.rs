@@ -33,13 +33,8 @@ impl Known {
         let symbol = if table.reading().is_missing(Some(cell)) {
             None
         } else {
-            let text = table.text(column)?;
-            if text.contains('\0') {
-                let expected = format!("text in column `{}`", table.header()[column]);
-                return Err(table.here().refused(expected, "a NUL byte in it"));
-            }
             let kind: Kind = table.kind(column);
-            Some(look_up(kind.label(text))?)
+            Some(look_up(kind.label(table.text(column)?))?)
         };
         self.0.insert(cell.to_owned(), symbol);
         Ok(symbol)

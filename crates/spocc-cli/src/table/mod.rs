@@ -326,13 +326,17 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if it is not UTF-8.
+    /// [`Error::Refused`] if it is not UTF-8, or holds a NUL.
     pub(crate) fn text(&self, column: usize) -> Result<&str, Error> {
         let cell = self.cell(column).unwrap_or_default();
-        std::str::from_utf8(cell).map_err(|_| {
-            let expected = format!("UTF-8 text in column `{}`", self.header[column]);
-            self.here().refused(expected, format!("`{}`", cell.escape_ascii()))
-        })
+        let refused = |expected: &str, found: String| {
+            self.here().refused(format!("{expected} in column `{}`", self.header[column]), found)
+        };
+        match std::str::from_utf8(cell) {
+            Ok(text) if text.contains('\0') => Err(refused("text", "a NUL byte in it".to_owned())),
+            Ok(text) => Ok(text),
+            Err(_) => Err(refused("UTF-8 text", format!("`{}`", cell.escape_ascii()))),
+        }
     }
 
     /// How a column was written.

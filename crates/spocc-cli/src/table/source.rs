@@ -72,7 +72,9 @@ fn in_directory(directory: &Path, place: &Place) -> Result<Vec<PathBuf>, Error> 
     for entry in entries {
         let path = entry.map_err(|source| place.io("a directory to read", source))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name.starts_with(['.', '_']) || name.ends_with(".crc") {
+        // Cluster engines leave an empty file for a part without rows.
+        let is_empty = fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() == 0);
+        if name.starts_with(['.', '_']) || name.ends_with(".crc") || is_empty {
             continue;
         }
         if path.is_dir() {

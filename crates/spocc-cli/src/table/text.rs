@@ -139,7 +139,8 @@ impl Text {
     }
 }
 
-/// The delimiter that cuts the first lines into equally many cells, and into the most; a comma if none does.
+/// The delimiter that cuts the first lines into equally many cells, and into the most; if none does, the one that
+/// cuts the header into most.
 fn sniff(head: &[u8]) -> u8 {
     let score = |delimiter: u8| {
         let mut reader = csv::ReaderBuilder::new()
@@ -156,13 +157,16 @@ fn sniff(head: &[u8]) -> u8 {
         let header = widths.first().copied().unwrap_or(0);
         (header > 1, widths.iter().all(|width| *width == header), header)
     };
-    let mut best = DELIMITERS[0];
-    for delimiter in DELIMITERS {
-        if score(delimiter) > score(best) {
-            best = delimiter;
-        }
-    }
-    best
+    let widest = |among: &[u8], must_fit: bool| {
+        let fits = |delimiter: &&u8| !must_fit || matches!(score(**delimiter), (true, true, _));
+        among.iter().filter(fits).rev().max_by_key(|delimiter| score(**delimiter)).copied()
+    };
+    // A bar is more often found inside cells than between them.
+    let (usual, _) = DELIMITERS.split_at(3);
+    widest(usual, true)
+        .or_else(|| widest(&DELIMITERS, true))
+        .or_else(|| widest(&DELIMITERS, false))
+        .unwrap_or(b',')
 }
 
 #[cfg(test)]
@@ -200,6 +204,7 @@ mod tests {
             ("a|b|c\nx|y|z\n", b'|'),
             ("answer, if any\tjudge\nno\tann\nyes\tbob\n", b'\t'),
             ("a;b,c;d\n1;2,3;4\n1;2;4\n1;2;4\n", b';'),
+            ("id,a|b|c\n1,x|y|z\n", b','),
             ("alone\n1\n", b','),
             ("a,b\n1,2,3\n", b','),
         ] {

@@ -215,13 +215,37 @@ fn words_for_missing_are_a_choice() {
 }
 
 #[test]
-fn a_column_that_only_names_rows_is_noticed() {
+fn a_column_that_only_names_rows_is_refused_or_noticed() {
     let desk = Desk::new();
     let rows: Vec<String> = (0..30).map(|row| format!("m{row},{0},{0}\n", row % 2)).collect();
     desk.write("gold.csv", format!("item,ann,truth\n{}", rows.concat()));
+    desk.refused(
+        "fit gold.csv --label truth --method majority -o m.spocc",
+        "gold.csv: line 1: expected answers in column `item`, found another one in every row \
+         (does it name them? then say --id 'item')",
+    );
+    let run = desk.done("fit gold.csv --label truth --classifiers item,ann --method majority -o m.spocc");
+    let note = |n: usize| {
+        format!(
+            "note: column `item` has {n} different answers; if it is no classifier, say so: --id 'item'\n"
+        )
+    };
+    assert!(run.stderr.contains(&note(30)), "{}", run.stderr);
+    desk.write("gold.csv", format!("item,ann,truth\nm0,0,0\n{}", rows.concat()));
     let run = desk.done("fit gold.csv --label truth --method majority -o m.spocc");
-    let note = "note: column `item` has 30 different answers; if it is no classifier, say so: --id 'item'\n";
-    assert!(run.stderr.contains(note), "{}", run.stderr);
+    assert!(run.stderr.contains(&note(30)), "{}", run.stderr);
     let run = desk.done("fit gold.csv --label truth --id item --method majority -o m.spocc");
+    assert!(!run.stderr.contains("note"), "{}", run.stderr);
+}
+
+#[test]
+fn labels_that_look_like_slips_are_told() {
+    let desk = Desk::new();
+    desk.write("gold.csv", "ann,bob,truth\nyes,Yes,yes\nno,NA,no\nno,no,no\n");
+    let run = desk.done("fit gold.csv --label truth -o m.spocc");
+    let notes = "note: `NA` is a label here; if it means no answer, say so: --na 'null,NA'\n\
+                 note: `Yes` and `yes` are two labels here\n";
+    assert!(run.stderr.contains(notes), "{}", run.stderr);
+    let run = desk.done("fit gold.csv --label truth --na null,NA,Yes -o m.spocc");
     assert!(!run.stderr.contains("note"), "{}", run.stderr);
 }

@@ -58,7 +58,9 @@ fn start(mut command: Command, stdout: Stdio) -> Child {
 
 #[test]
 fn an_interrupted_command_leaves_the_old_file_and_nothing_else() {
-    for (signal, target) in [("INT", "out.csv"), ("TERM", "out.csv.gz"), ("HUP", "out.json")] {
+    for (signal, number, target) in
+        [("INT", 2, "out.csv"), ("TERM", 15, "out.csv.gz"), ("HUP", 1, "out.json")]
+    {
         let desk = Desk::with_model();
         desk.write(target, "old");
         let before = desk.names();
@@ -70,7 +72,7 @@ fn an_interrupted_command_leaves_the_old_file_and_nothing_else() {
         wait_for(|| (!unfinished(&desk).is_empty()).then_some(())).expect("a file being written");
         send(signal, &child);
         let (status, told) = end(child);
-        assert_eq!((status.code(), told.as_str()), (Some(130), ""), "{signal}");
+        assert_eq!((status.code(), told.as_str()), (Some(128 + number), ""), "{signal}");
         assert_eq!(desk.read(target), b"old", "{signal}");
         assert_eq!(desk.names(), before, "{signal}");
         drop(input);
@@ -164,10 +166,10 @@ fn what_may_not_be_read_or_written_is_told() {
 fn a_replaced_file_keeps_its_permissions() {
     let desk = Desk::with_model();
     desk.write("out.csv", "old");
-    fs::set_permissions(desk.path("out.csv"), fs::Permissions::from_mode(0o600)).expect("ours");
+    fs::set_permissions(desk.path("out.csv"), fs::Permissions::from_mode(0o662)).expect("ours");
     desk.done("predict panel.spocc gold.csv -o out.csv");
     let mode = fs::metadata(desk.path("out.csv")).expect("a file").permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(mode & 0o777, 0o662);
 }
 
 /// Runs in a shell where no file may grow beyond a block.
@@ -360,4 +362,22 @@ fn noise_is_refused_or_works_and_never_panics() {
         }
     });
     assert_eq!(unfinished(&desk), Vec::<String>::new());
+}
+
+#[test]
+fn what_ignores_a_hangup_is_not_ended_by_one() {
+    let desk = Desk::with_model();
+    let spocc = env!("CARGO_BIN_EXE_spocc");
+    let script = format!("trap '' HUP; exec {spocc} predict panel.spocc - -o out.csv");
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &script]).current_dir(desk.path("."));
+    let mut child = start(command, Stdio::null());
+    let mut input = child.stdin.take().expect("piped");
+    input.write_all(b"ann,bob,eve\n").expect("it reads");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    send("HUP", &child);
+    input.write_all(b"cat,cat,dog\n").expect("it reads on");
+    drop(input);
+    let (status, _) = end(child);
+    assert_eq!((status.code(), desk.read("out.csv")), (Some(0), b"decision\ncat\n".to_vec()));
 }

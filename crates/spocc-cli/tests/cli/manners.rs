@@ -128,3 +128,23 @@ fn the_demo_shows_the_majority_failing() {
     assert_eq!(plain(&demo.stdout), plain(&desk.done("demo").stdout), "the same every time");
     assert!(desk.names().is_empty());
 }
+
+#[test]
+fn nothing_is_written_over_what_is_read() {
+    let desk = Desk::with_model();
+    let message = "expected another file to write than those to read, found one of them";
+    for (arguments, target) in [
+        ("fit gold.csv --label truth --id item -o", "gold.csv"),
+        ("fit *.csv --label truth --id item -o", "./gold.csv"),
+        ("fit . --label truth --id item -o", "gold.csv"),
+        ("predict panel.spocc gold.csv --id item -o", "gold.csv"),
+        ("predict panel.spocc gold.csv --id item -o", "panel.spocc"),
+        ("tally gold.csv --label truth --id item -o", "gold.csv"),
+    ] {
+        desk.refused(&format!("{arguments} {target}"), &format!("{target}: {message}"));
+    }
+    assert_eq!(desk.read("gold.csv"), GOLD.as_bytes());
+    desk.write("new.csv", "mine");
+    desk.refused("demo --save .", "./gold.csv: expected no such file yet, found one that would be lost");
+    assert_eq!(desk.names(), ["gold.csv", "new.csv", "panel.spocc"]);
+}

@@ -40,6 +40,7 @@ const INFLUENCE_BUDGET: f64 = 2e10;
 #[non_exhaustive]
 pub struct Audit {
     /// Number of labelled rows, or the sum of their weights.
+    #[serde(serialize_with = "whole")]
     pub n_rows: f64,
     /// The classes and how often each was true.
     #[serde(serialize_with = "as_objects")]
@@ -50,11 +51,18 @@ pub struct Audit {
     pub panel: PanelAudit,
 }
 
+/// A number of rows as such; only weights have a fraction.
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde hands it over so
+fn whole<S: serde::Serializer>(rows: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if rows.fract() == 0.0 { serializer.serialize_u64(*rows as u64) } else { serializer.serialize_f64(*rows) }
+}
+
 /// Pairs as objects: a reader of JSON should not have to know which of the two is the count.
 fn as_objects<S: serde::Serializer>(classes: &[(Label, f64)], serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Class<'a> {
         label: &'a Label,
+        #[serde(serialize_with = "whole")]
         n_rows: f64,
     }
     serializer.collect_seq(classes.iter().map(|(label, n_rows)| Class { label, n_rows: *n_rows }))

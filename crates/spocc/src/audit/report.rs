@@ -15,7 +15,13 @@ impl fmt::Display for Audit {
         let classes: Vec<String> =
             self.classes.iter().map(|(label, count)| format!("{label} {count}")).collect();
         let (judges, rows) = (self.classifiers.len(), self.n_rows);
-        writeln!(out, "{judges} classifiers, {rows} labelled rows: {}\n", crate::error::list(classes))?;
+        let many = |n: f64| if n == 1.0 { "" } else { "s" };
+        let (who, what) = (many(judges as f64), many(rows));
+        writeln!(
+            out,
+            "{judges} classifier{who}, {rows} labelled row{what}: {}\n",
+            crate::error::list(classes)
+        )?;
         self.write_classifiers(out)?;
         self.write_panel(out)
     }

@@ -22,10 +22,13 @@ impl Evidence {
     ///
     /// # Errors
     ///
-    /// [`Error::Weighted`].
+    /// [`Error::Weighted`], [`Error::LevelTooLow`] for pair counts.
     pub fn exposure(&self, min_count: u64) -> Result<Exposure, Error> {
         if self.is_weighted() {
             return Err(Error::Weighted { what: "exposure" });
+        }
+        if self.level() == Level::Pairs {
+            return Err(self.too_low("exposure", Level::Tally));
         }
         let mut exposure = Exposure::default();
         let mut add = |count: u64| {
@@ -44,8 +47,8 @@ impl Evidence {
     /// The evidence without anything that fewer than `min_count` rows share.
     ///
     /// Of a tally, rows whose pattern and truth are that rare are dropped altogether. Of marginals, classes that
-    /// are that rare are dropped, and small counts become silence: so many of them, always the smallest, that no
-    /// difference of published sums is a small count either.
+    /// are that rare are dropped, and small counts become silence: so many of them, always the smallest, that what
+    /// is missing to a class is no small count either. The names of all classifiers stay.
     ///
     /// # Errors
     ///
@@ -89,15 +92,29 @@ impl Evidence {
                 let mut counts: Vec<u64> = (0..s).map(|j| self.confusion[at(j)]).collect();
                 counts.iter_mut().filter(|count| is_small(**count)).for_each(|count| *count = 0);
                 let class = kept.class_counts[i];
-                // What is missing to the class is a published number too.
-                while is_small(class.saturating_sub(counts.iter().sum())) || class == 0 {
-                    let Some(least) = counts.iter_mut().filter(|count| **count > 0).min() else { break };
-                    *least = 0;
-                }
+                hide(&mut counts, class, min_count);
                 counts.into_iter().enumerate().for_each(|(j, count)| kept.confusion[at(j)] = count);
             }
         }
         kept
+    }
+}
+
+/// Hides further counts of one class, the smallest first, until what is missing to the class is no small count
+/// either, nor all that so many hidden answers could hold.
+fn hide(counts: &mut [u64], class: u64, min_count: u64) {
+    let mut hidden = class.saturating_sub(counts.iter().sum());
+    let mut order: Vec<usize> = (0..counts.len()).filter(|&j| counts[j] > 0).collect();
+    order.sort_by_key(|&j| counts[j]);
+    let n_hidden = (counts.len() - order.len()) as u64;
+    for (n_hidden, j) in (n_hidden..).zip(order) {
+        let is_small = hidden > 0 && hidden < min_count;
+        let is_full = hidden > 0 && hidden == n_hidden * min_count.saturating_sub(1);
+        if class > 0 && !is_small && !is_full {
+            break;
+        }
+        hidden += counts[j];
+        counts[j] = 0;
     }
 }
 
@@ -139,7 +156,22 @@ mod tests {
     }
 
     #[test]
-    fn no_small_count_can_be_told_from_published_marginals() {
+    fn what_is_missing_is_not_told_by_being_all_that_could_be_hidden() {
+        // Two hidden answers below 2 that are missing 2 rows are 1 and 1: so a third one is hidden too.
+        let mut counts = [8, 0, 0, 5];
+        hide(&mut counts, 15, 2);
+        assert_eq!(counts, [8, 0, 0, 0]);
+        // Missing 3 of two answers below 5 may be 0 and 3 or 1 and 2, but 3 itself is small.
+        let mut counts = [8, 0, 0, 6];
+        hide(&mut counts, 17, 5);
+        assert_eq!(counts, [8, 0, 0, 0]);
+        let mut counts = [8, 0, 0, 6];
+        hide(&mut counts, 20, 5);
+        assert_eq!(counts, [8, 0, 0, 6], "6 are missing, no small number");
+    }
+
+    #[test]
+    fn no_published_marginal_is_small_nor_what_is_missing() {
         for min_count in 1..=9 {
             let Ok(kept) = evidence(Level::Marginals).without_rare(min_count, &Watch::default()) else {
                 continue;

@@ -115,6 +115,11 @@ impl Evidence {
         if known { self.rows_of(self.row(k, ids[0])[usize::from(ids[1])]) } else { 0.0 }
     }
 
+    /// Number of rows, or sum of weights, on which classifier `k` spoke.
+    pub fn n_answers(&self, k: usize) -> f64 {
+        if k < self.n_classifiers() { self.rows_of(self.spoken(k)) } else { 0.0 }
+    }
+
     /// Whether weights other than whole numbers were counted.
     pub fn is_weighted(&self) -> bool {
         self.fraction_bits > 0
