@@ -84,7 +84,7 @@ fn without_times(line: &str) -> String {
     };
     if (0..words.len()).any(is_time) {
         (0..words.len())
-            .filter(|&at| at == 0 || !is_time(at - 1))
+            .filter(|&at| (at == 0 || !is_time(at - 1)) && words[at] != "<")
             .map(|at| if is_time(at) { "#" } else { words[at] })
             .collect::<Vec<&str>>()
             .join(" ")

@@ -121,7 +121,8 @@ pub(crate) fn without_numbers_that_vary(text: &str) -> String {
                 "ms" => "s",
                 word => word,
             };
-            (0..words.len()).map(word).collect::<Vec<&str>>().join(" ") + "\n"
+            let kept = (0..words.len()).filter(|&at| words[at] != "<");
+            kept.map(word).collect::<Vec<&str>>().join(" ") + "\n"
         } else {
             format!("{line}\n")
         }
