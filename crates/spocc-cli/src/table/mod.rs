@@ -5,7 +5,7 @@
 
 mod answers;
 #[cfg(feature = "arrow")]
-mod arrow;
+pub(crate) mod arrow;
 mod scan;
 mod source;
 mod text;

@@ -1,8 +1,8 @@
 //! Panics of other libraries on files that are not what they say.
 //!
-//! arrow 59 and parquet 59 meet some damage with a panic: a type in a schema that they do not know, a bit mask
-//! shorter than its column. A file must not bring the command down, so reading runs under guard. This needs panics
-//! that unwind.
+//! arrow 59 and parquet 59 meet some damage with a panic: a type in a schema that they do not know, a bit
+//! mask shorter than its column. A file must not bring the command down, so reading runs under guard. This
+//! needs panics that unwind.
 
 use std::{
     any::Any,

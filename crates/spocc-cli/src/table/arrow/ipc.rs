@@ -1,8 +1,9 @@
-//! Arrow's own formats: a schema, then batches of rows and the dictionaries they refer to, message by message.
+//! Arrow's own formats: a schema, then batches of rows and the dictionaries they refer to, message by
+//! message.
 //!
 //! In: a stream, whose messages follow one another, or a file, which ends with a list of their places. Out:
-//! batches of the wanted columns. The readers of arrow-ipc take every length that they meet at its word and ask
-//! for that much memory, so lengths are checked here before a message is handed to them.
+//! batches of the wanted columns. The readers of arrow-ipc take every length that they meet at its word and
+//! ask for that much memory, so lengths are checked here before a message is handed to them.
 
 use std::{
     collections::HashMap,

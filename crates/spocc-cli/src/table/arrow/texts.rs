@@ -1,30 +1,35 @@
 //! The cells of a column as text.
 //!
-//! In: the arrays of a column, one after the other. Out: the text of each cell, as the user would have written it
-//! in a table of text: whole floats keep their `.0`, times with a zone are told in UTC, and what is not a number
-//! is no answer at all.
+//! In: the arrays of a column, one after the other. Out: the text of each cell, as the user would have
+//! written it in a table of text: whole floats keep their `.0`, times with a zone are told in UTC, and what
+//! is not a number is no answer at all. The kernels of arrow-cast tell most of this too, but with them there
+//! is half as much again to compile and to link.
 
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, Int64Array, PrimitiveArray, StringArray,
+    Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, StringArray,
     cast::AsArray as _,
-    types::{Float16Type, Float32Type, Float64Type, Int64Type, UInt32Type},
+    downcast_integer, downcast_temporal,
+    temporal_conversions::{as_date, as_datetime, as_time},
+    types::{
+        Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType, Float16Type, Float32Type,
+        Float64Type,
+    },
 };
-use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType};
 
 use crate::table::Kind;
 
 /// Widest span of numbers that are told from a list: those of labels are small and come again and again.
-const SPAN: i64 = 256;
+const SPAN: i64 = 1024;
 
 /// How cells of this type were written; none if it has no text.
 pub(super) fn kind(data_type: &DataType) -> Option<Kind> {
     use DataType as T;
     match data_type {
         T::Dictionary(_, values) => kind(values).filter(|_| !matches!(**values, T::Dictionary(..))),
-        T::RunEndEncoded(..) | T::Interval(_) => None,
+        T::RunEndEncoded(..) | T::Interval(_) | T::Duration(_) => None,
         _ if data_type.is_nested() => None,
         T::Boolean => Some(Kind::Boolean),
         _ if data_type.is_integer() => Some(Kind::Integer),
@@ -56,14 +61,14 @@ impl Texts {
     ///
     /// # Errors
     ///
-    /// What the cast says about a cell that has no text, such as bytes that are not UTF-8.
+    /// What there is to say about a cell that has no text, such as bytes that are not UTF-8.
     pub(super) fn read(&mut self, array: &ArrayRef) -> Result<(), ArrowError> {
         if let Some(coded) = array.as_any_dictionary_opt() {
             return self.read_coded(coded.keys(), coded.values());
         }
         self.dictionary = None;
         (self.list, self.keys) = match listed(array) {
-            Some((texts, keys)) => (texts, Some(keys)),
+            Some((list, keys)) => (list, Some(keys)),
             None => (texts(array)?, None),
         };
         Ok(())
@@ -71,14 +76,15 @@ impl Texts {
 
     fn read_coded(&mut self, keys: &dyn Array, values: &ArrayRef) -> Result<(), ArrowError> {
         if !self.dictionary.as_ref().is_some_and(|known| Arc::ptr_eq(known, values)) {
-            // The last text is none, and the one of cells without a key.
+            // The last is the one of cells that have no key.
             self.list = texts(values)?.iter().chain([None]).collect();
             self.dictionary = Some(Arc::clone(values));
         }
         let none = self.list.len() as u32 - 1;
-        let keys = cast(keys, &DataType::UInt32)?;
-        let keys = keys.as_primitive::<UInt32Type>().iter();
-        self.keys = Some(keys.map(|key| key.map_or(none, |key| key.min(none))).collect());
+        let keys = numbers(keys).ok_or(ArrowError::DictionaryKeyOverflowError)?;
+        let key =
+            |key: Option<i64>| key.and_then(|key| u32::try_from(key).ok()).map_or(none, |key| key.min(none));
+        self.keys = Some(keys.into_iter().map(key).collect());
         Ok(())
     }
 
@@ -90,65 +96,108 @@ impl Texts {
     }
 }
 
-/// Booleans and small numbers as places in a list of their texts: several times faster than to tell each anew.
-fn listed(array: &ArrayRef) -> Option<(StringArray, Vec<u32>)> {
-    let kind = kind(array.data_type())?;
-    let numbers = match kind {
-        Kind::Boolean | Kind::Integer => cast(array, &DataType::Int64).ok()?,
-        Kind::Float => Arc::new(whole(array)?),
-        Kind::Text => return None,
-    };
-    let numbers = numbers.as_primitive::<Int64Type>();
-    let least = numbers.iter().flatten().min()?;
+/// Booleans and small numbers as places in a list of their texts: several times faster than to tell each
+/// anew.
+fn listed(array: &dyn Array) -> Option<(StringArray, Vec<u32>)> {
+    let numbers = numbers(array)?;
+    let least = *numbers.iter().flatten().min()?;
     let span = numbers.iter().flatten().max()?.checked_sub(least).filter(|span| *span < SPAN)?;
-    let text = |number: i64| match kind {
-        Kind::Boolean => (number == 1).to_string(),
-        Kind::Float => format!("{number}.0"),
-        Kind::Integer | Kind::Text => number.to_string(),
+    let text = |number: i64| match array.data_type() {
+        DataType::Boolean => (number == 1).to_string(),
+        float if float.is_floating() => format!("{number}.0"),
+        _ => number.to_string(),
     };
     // The last is the one of cells that are null.
-    let texts = (least..=least + span).map(|number| Some(text(number))).chain([None]);
+    let list = (least..=least + span).map(|number| Some(text(number))).chain([None]);
     let keys = numbers.iter().map(|number| number.map_or(span + 1, |number| number - least) as u32);
-    Some((texts.collect(), keys.collect()))
+    Some((list.collect(), keys.collect()))
 }
 
-/// Floats as integers, if that is what they are.
-fn whole(array: &ArrayRef) -> Option<Int64Array> {
-    const LARGEST: f64 = 1e15;
-    if !array.data_type().is_floating() {
-        return None;
+/// Booleans, integers and whole floats, if that is what they are; what is not a number is none.
+fn numbers(array: &dyn Array) -> Option<Vec<Option<i64>>> {
+    macro_rules! integers {
+        ($type:ty) => {
+            array.as_primitive::<$type>().iter().map(|v| v.map(i64::try_from).transpose().ok()).collect()
+        };
     }
-    let floats = cast(array, &DataType::Float64).ok()?;
-    let integers = floats.as_primitive::<Float64Type>().iter().map(|float| match float {
-        Some(float) if float.fract() == 0.0 && float.abs() < LARGEST => Some(Some(float as i64)),
-        Some(float) if !float.is_nan() => None,
-        _ => Some(None),
-    });
-    integers.collect()
+    downcast_integer! {
+        array.data_type() => (integers),
+        DataType::Boolean => Some(array.as_boolean().iter().map(|value| value.map(i64::from)).collect()),
+        DataType::Float16 => whole(array.as_primitive::<Float16Type>()),
+        DataType::Float32 => whole(array.as_primitive::<Float32Type>()),
+        DataType::Float64 => whole(array.as_primitive::<Float64Type>()),
+        _ => None
+    }
+}
+
+fn whole<T: ArrowPrimitiveType<Native: Into<f64>>>(array: &PrimitiveArray<T>) -> Option<Vec<Option<i64>>> {
+    const LARGEST: f64 = 1e15;
+    let integer = |float: f64| match float {
+        _ if float.fract() == 0.0 && float.abs() < LARGEST => Some(Some(float as i64)),
+        _ if float.is_nan() => Some(None),
+        _ => None,
+    };
+    array.iter().map(|float| float.map_or(Some(None), |float| integer(float.into()))).collect()
 }
 
 /// The text of each cell.
 fn texts(array: &dyn Array) -> Result<StringArray, ArrowError> {
     use DataType as T;
-    let halfway = match array.data_type() {
-        // Not cast, for it counts bytes from the beginning of the file and would soon be at its end.
-        T::LargeUtf8 => return Ok(array.as_string::<i64>().iter().collect()),
-        T::Utf8View => return Ok(array.as_string_view().iter().collect()),
-        T::Float16 => return Ok(floats(array.as_primitive::<Float16Type>())),
-        T::Float32 => return Ok(floats(array.as_primitive::<Float32Type>())),
-        T::Float64 => return Ok(floats(array.as_primitive::<Float64Type>())),
-        T::LargeBinary => T::LargeUtf8,
-        T::BinaryView => T::Utf8View,
-        T::FixedSizeBinary(_) => T::Binary,
-        // The names of zones are not known here, but what they name is kept in UTC.
-        T::Timestamp(unit, Some(zone)) if **zone != *UTC => T::Timestamp(*unit, Some(UTC.into())),
-        _ => return Ok(cast(array, &T::Utf8)?.as_string().clone()),
-    };
-    texts(&cast(array, &halfway)?)
+    macro_rules! integers {
+        ($type:ty) => {
+            tell::<$type>(array, |value| Some(value.to_string()))
+        };
+    }
+    macro_rules! times {
+        ($type:ty) => {
+            tell::<$type>(array, |value| time::<$type>(value.into(), array.data_type()))
+        };
+    }
+    let data_type = array.data_type();
+    downcast_integer! {
+        data_type => (integers),
+        T::Utf8 => Ok(array.as_string().clone()),
+        T::LargeUtf8 => Ok(array.as_string::<i64>().iter().collect()),
+        T::Utf8View => Ok(array.as_string_view().iter().collect()),
+        T::Binary => decode(array.as_binary::<i32>()),
+        T::LargeBinary => decode(array.as_binary::<i64>()),
+        T::BinaryView => decode(array.as_binary_view()),
+        T::FixedSizeBinary(_) => decode(array.as_fixed_size_binary()),
+        T::Boolean => Ok(array.as_boolean().iter().map(|v| v.map(|v| v.to_string())).collect()),
+        T::Float16 => Ok(floats(array.as_primitive::<Float16Type>())),
+        T::Float32 => Ok(floats(array.as_primitive::<Float32Type>())),
+        T::Float64 => Ok(floats(array.as_primitive::<Float64Type>())),
+        T::Decimal32(digits, scale) => decimals::<Decimal32Type>(array, *digits, *scale),
+        T::Decimal64(digits, scale) => decimals::<Decimal64Type>(array, *digits, *scale),
+        T::Decimal128(digits, scale) => decimals::<Decimal128Type>(array, *digits, *scale),
+        T::Decimal256(digits, scale) => decimals::<Decimal256Type>(array, *digits, *scale),
+        T::Null => Ok(StringArray::new_null(array.len())),
+        other => downcast_temporal! {
+            other => (times),
+            _ => Err(ArrowError::NotYetImplemented(format!("the text of type {other}")))
+        }
+    }
 }
 
-/// The zone in which times are told.
-const UTC: &str = "+00:00";
+/// The text of each value.
+fn tell<T: ArrowPrimitiveType>(
+    array: &dyn Array,
+    text: impl Fn(T::Native) -> Option<String>,
+) -> Result<StringArray, ArrowError> {
+    let told = |value| {
+        let unknown = || ArrowError::CastError(format!("no {} has the value {value:?}", array.data_type()));
+        text(value).ok_or_else(unknown)
+    };
+    array.as_primitive::<T>().iter().map(|value| value.map(told).transpose()).collect()
+}
+
+fn decode<'a>(array: impl IntoIterator<Item = Option<&'a [u8]>>) -> Result<StringArray, ArrowError> {
+    let text = |bytes: &'a [u8]| {
+        let found = || ArrowError::CastError(format!("bytes that are not UTF-8: {}", bytes.escape_ascii()));
+        str::from_utf8(bytes).map_err(|_| found())
+    };
+    array.into_iter().map(|bytes| bytes.map(text).transpose()).collect()
+}
 
 fn floats<T: ArrowPrimitiveType<Native: Into<f64>>>(array: &PrimitiveArray<T>) -> StringArray {
     let text = |float: T::Native| match float.into() {
@@ -161,16 +210,25 @@ fn floats<T: ArrowPrimitiveType<Native: Into<f64>>>(array: &PrimitiveArray<T>) -
     array.iter().map(|float| float.and_then(text)).collect()
 }
 
-/// A cast that fails rather than leave a cell empty.
-fn cast(array: &dyn Array, to: &DataType) -> Result<ArrayRef, ArrowError> {
-    cast_with_options(array, to, &CastOptions { safe: false, ..CastOptions::default() })
+fn decimals<T: DecimalType>(array: &dyn Array, digits: u8, scale: i8) -> Result<StringArray, ArrowError> {
+    tell::<T>(array, |value| Some(T::format_decimal(value, digits, scale)))
+}
+
+/// A day, a time of day, or both; these with a `Z` if the type has a zone, for then they are kept in UTC.
+fn time<T: ArrowPrimitiveType>(value: i64, data_type: &DataType) -> Option<String> {
+    match data_type {
+        DataType::Date32 => Some(as_date::<T>(value)?.to_string()),
+        DataType::Time32(_) | DataType::Time64(_) => Some(as_time::<T>(value)?.to_string()),
+        DataType::Timestamp(_, Some(_)) => Some(format!("{:?}Z", as_datetime::<T>(value)?)),
+        _ => Some(format!("{:?}", as_datetime::<T>(value)?)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use arrow_array::{
         BinaryArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array, Float64Array,
-        Int8Array, NullArray, StringViewArray, TimestampMicrosecondArray, UInt64Array,
+        Int8Array, Int64Array, NullArray, StringViewArray, TimestampMicrosecondArray, UInt64Array,
     };
     use arrow_schema::{Field, TimeUnit};
 

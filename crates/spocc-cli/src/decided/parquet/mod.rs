@@ -1,0 +1,344 @@
+//! Decided rows as Parquet: the ids with the types they came with, the rest with the types they have.
+//!
+//! In: blocks of decided rows. Out: a file that pandas, polars, `DuckDB` and Spark read without being told
+//! how.
+
+mod typed;
+
+use std::{
+    io::{self, Write},
+    sync::Arc,
+};
+
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use parquet::{
+    arrow::ArrowWriter, basic::Compression, errors::ParquetError, file::properties::WriterProperties,
+};
+use spocc::{Decision, Label, Written};
+
+use crate::{
+    args::Column,
+    decided::{Block, Heading, Sheet, texts, ties},
+};
+use typed::{stored, typed};
+
+/// A Parquet file being written.
+pub(super) struct ParquetSheet<W: Write + Send> {
+    writer: ArrowWriter<W>,
+    schema: SchemaRef,
+    n_ids: usize,
+    columns: Vec<Column>,
+    classes: Vec<String>,
+}
+
+impl<W: Write + Send> ParquetSheet<W> {
+    /// Begins a file: the ids, the decision, then what was asked.
+    pub(super) fn new(out: W, heading: &Heading<'_>) -> io::Result<Self> {
+        let Heading { ids, id_types, columns, classes } = heading;
+        let ids = ids.iter().zip(id_types);
+        let mut fields: Vec<Field> = ids.map(|(name, of)| Field::new(name, stored(of), true)).collect();
+        let n_ids = fields.len();
+        fields.push(Field::new("decision", decided(classes), false));
+        for column in *columns {
+            match column {
+                Column::Decision => {}
+                Column::Margin => fields.push(Field::new("margin", DataType::Float64, false)),
+                Column::Possibility => fields.extend(
+                    classes
+                        .iter()
+                        .map(|class| Field::new(format!("possibility:{class}"), DataType::Float64, false)),
+                ),
+                // One text as in a CSV, not a list: it is empty in nearly every row, and any reader can show
+                // it.
+                Column::Ties => fields.push(Field::new("ties", DataType::Utf8, true)),
+                Column::Answered => fields.push(Field::new("answered", DataType::Int64, false)),
+            }
+        }
+        let schema = Arc::new(Schema::new(fields));
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            // The form in which readers look for writers with known faults.
+            .set_created_by(concat!("spocc version ", env!("CARGO_PKG_VERSION")).to_owned())
+            .build();
+        let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties)).map_err(of_parquet)?;
+        let classes = texts(classes);
+        Ok(Self { writer, schema, n_ids, columns: columns.to_vec(), classes })
+    }
+
+    fn batch(&self, block: &Block<'_>) -> io::Result<RecordBatch> {
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
+        for (ids, field) in block.ids.iter().zip(&self.schema.fields()[..self.n_ids]) {
+            let ids = ids.iter().skip(block.first).take(block.rulings.len());
+            let ids: Vec<Option<&str>> = ids.map(Option::as_deref).collect();
+            arrays.push(typed(&ids, field)?);
+        }
+        let decided: Vec<Option<&str>> =
+            block.rulings.iter().map(|ruling| self.class(ruling.class.into())).collect();
+        arrays.push(typed(&decided, self.schema.field(self.n_ids))?);
+        for column in &self.columns {
+            self.push(*column, block.decisions, &mut arrays);
+        }
+        // Refuses columns of unequal length.
+        RecordBatch::try_new(Arc::clone(&self.schema), arrays).map_err(io::Error::other)
+    }
+
+    fn push(&self, column: Column, decisions: &[Decision], arrays: &mut Vec<ArrayRef>) {
+        let rows = decisions.iter();
+        match column {
+            Column::Decision => {}
+            Column::Margin => {
+                arrays.push(Arc::new(rows.map(|row| Some(row.margin)).collect::<Float64Array>()));
+            }
+            Column::Possibility => {
+                for class in 0..self.classes.len() {
+                    let degrees = rows.clone().map(|row| row.possibility.degrees().get(class).copied());
+                    arrays.push(Arc::new(degrees.collect::<Float64Array>()));
+                }
+            }
+            Column::Ties => {
+                let joined = rows.map(|row| ties(row, &self.classes));
+                arrays.push(Arc::new(joined.collect::<StringArray>()));
+            }
+            Column::Answered => {
+                arrays.push(Arc::new(rows.map(|row| Some(row.answered as i64)).collect::<Int64Array>()));
+            }
+        }
+    }
+
+    fn class(&self, number: usize) -> Option<&str> {
+        self.classes.get(number).map(String::as_str)
+    }
+}
+
+impl<W: Write + Send> Sheet for ParquetSheet<W> {
+    fn write(&mut self, block: &Block<'_>) -> io::Result<()> {
+        let batch = self.batch(block)?;
+        self.writer.write(&batch).map_err(of_parquet)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.writer.finish().map_err(of_parquet)?;
+        self.writer.inner_mut().flush()
+    }
+}
+
+/// The type in which the user wrote every class; text if there is no such type.
+fn decided(classes: &[Label]) -> DataType {
+    let all = |written: &Written| classes.iter().all(|class| class.written() == written);
+    if all(&Written::Boolean) {
+        DataType::Boolean
+    } else if all(&Written::Integer) && classes.iter().all(|class| class.canonical().parse::<i64>().is_ok()) {
+        DataType::Int64
+    } else if all(&Written::Float) {
+        DataType::Float64
+    } else {
+        DataType::Utf8
+    }
+}
+
+/// What the system said when a file could not be written.
+fn of_parquet(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(source) => {
+            source.downcast::<io::Error>().map_or_else(io::Error::other, |io| *io)
+        }
+        other => io::Error::other(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{cast::AsArray as _, types::Float64Type};
+    use arrow_schema::TimeUnit;
+    use bytes::Bytes;
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use spocc::{Combiner, Evidence, Majority, Predictions, Ruling, Truth, Watch};
+
+    use super::*;
+
+    const ALL: [Column; 5] =
+        [Column::Decision, Column::Margin, Column::Possibility, Column::Ties, Column::Answered];
+
+    /// Two rows decided by two voters, who disagree on the second.
+    fn decide(labels: [Label; 2]) -> (Vec<Label>, Vec<Ruling>, Vec<Decision>) {
+        let [yes, no] = labels;
+        let mut rows = Predictions::builder(["ann", "bob"]).expect("two names");
+        rows.push([Some(yes.clone()), Some(yes.clone())]).expect("two answers");
+        rows.push([Some(yes.clone()), Some(no.clone())]).expect("two answers");
+        let rows = rows.finish();
+        let truth = Truth::new([Some(yes), Some(no)]).expect("two truths");
+        let model = Majority.fit(&Evidence::new(&rows, &truth).expect("evidence")).expect("a model");
+        let aligned = model.align(&rows).expect("known labels");
+        let rulings = aligned.decide_all(&Watch::default()).expect("decisions").rulings().to_vec();
+        (model.classes().to_vec(), rulings, aligned.decide_rows(0..2).expect("decisions"))
+    }
+
+    fn write(
+        ids: &[(&str, DataType, [Option<&str>; 2])],
+        labels: [Label; 2],
+        columns: &[Column],
+    ) -> io::Result<Bytes> {
+        let (classes, rulings, decisions) = decide(labels);
+        let names: Vec<String> = ids.iter().map(|(name, ..)| (*name).to_owned()).collect();
+        let types: Vec<DataType> = ids.iter().map(|(_, of, _)| of.clone()).collect();
+        let texts: Vec<Vec<Option<String>>> =
+            ids.iter().map(|(.., texts)| texts.map(|text| text.map(str::to_owned)).to_vec()).collect();
+        let mut bytes = Vec::new();
+        let heading = Heading { ids: &names, id_types: types, columns, classes: &classes };
+        let mut sheet = ParquetSheet::new(&mut bytes, &heading)?;
+        sheet.write(&Block { ids: &texts, first: 0, rulings: &rulings, decisions: &decisions })?;
+        sheet.finish()?;
+        drop(sheet);
+        Ok(bytes.into())
+    }
+
+    fn read(bytes: Bytes) -> RecordBatch {
+        let builder = ParquetRecordBatchReaderBuilder::try_new(bytes).expect("a file");
+        assert_eq!(
+            builder.metadata().file_metadata().created_by(),
+            Some(concat!("spocc version ", env!("CARGO_PKG_VERSION")))
+        );
+        assert!(builder.metadata().row_group(0).column(0).statistics().is_some());
+        let batches: Result<Vec<RecordBatch>, _> = builder.build().expect("rows").collect();
+        batches.expect("rows").remove(0)
+    }
+
+    #[test]
+    fn decisions_are_written_in_full() {
+        let batch = read(write(&[], ["a", "b"].map(Label::from), &ALL).expect("a file"));
+        let names: Vec<&str> =
+            batch.schema_ref().fields().iter().map(|field| field.name().as_str()).collect();
+        assert_eq!(names, ["decision", "margin", "possibility:a", "possibility:b", "ties", "answered"]);
+        let decided: Vec<_> = batch.column(0).as_string::<i32>().iter().flatten().collect();
+        assert_eq!(decided, ["a", "a"]);
+        let ties: Vec<_> = batch.column(4).as_string::<i32>().iter().collect();
+        assert_eq!(ties, [None, Some("a|b")]);
+        let (_, _, decisions) = decide(["a", "b"].map(Label::from));
+        for (row, decision) in decisions.iter().enumerate() {
+            assert_eq!(batch.column(1).as_primitive::<Float64Type>().value(row), decision.margin);
+            for (class, degree) in decision.possibility.degrees().iter().enumerate() {
+                assert_eq!(batch.column(2 + class).as_primitive::<Float64Type>().value(row), *degree);
+            }
+        }
+    }
+
+    #[test]
+    fn a_decision_has_the_type_of_the_classes() {
+        let of =
+            |labels| read(write(&[], labels, &[]).expect("a file")).schema().field(0).data_type().clone();
+        assert_eq!(of([Label::from(true), Label::from(false)]), DataType::Boolean);
+        assert_eq!(of([Label::from(1), Label::from(2)]), DataType::Int64);
+        assert_eq!(of([1.0, 2.0].map(|x| Label::try_from(x).expect("whole"))), DataType::Float64);
+        assert_eq!(of([Label::from("1"), Label::from("2")]), DataType::Utf8);
+        assert_eq!(of([Label::from(1), Label::from("b")]), DataType::Utf8);
+    }
+
+    #[test]
+    fn ids_come_back_as_they_were() {
+        use DataType as T;
+        let zone = |name: &str| Some(name.into());
+        let coded = T::Dictionary(Box::new(T::Int8), Box::new(T::Int64));
+        let ids = [
+            ("text", T::Utf8, [Some("a"), None]),
+            ("large", T::LargeUtf8, [Some(""), Some("é")]),
+            ("i64", T::Int64, [Some("-9223372036854775808"), None]),
+            ("u64", T::UInt64, [Some("18446744073709551615"), Some("0")]),
+            ("u8", T::UInt8, [Some("255"), None]),
+            ("bool", T::Boolean, [Some("true"), Some("false")]),
+            ("f64", T::Float64, [Some("0.1"), Some("10000000000000000.0")]),
+            ("f32", T::Float32, [Some("0.1"), Some("inf")]),
+            ("binary", T::Binary, [Some("a"), None]),
+            ("date", T::Date32, [Some("2024-02-29"), Some("1969-12-31")]),
+            ("naive", T::Timestamp(TimeUnit::Microsecond, None), [Some("2024-02-29T01:02:03.000004"), None]),
+            (
+                "utc",
+                T::Timestamp(TimeUnit::Nanosecond, zone("UTC")),
+                [Some("2024-02-29T01:02:03.000000004Z"), None],
+            ),
+            (
+                "paris",
+                T::Timestamp(TimeUnit::Millisecond, zone("Europe/Paris")),
+                [Some("2024-07-01T01:02:03Z"), None],
+            ),
+            ("time", T::Time64(TimeUnit::Nanosecond), [Some("01:02:03.000000004"), None]),
+            ("dec", T::Decimal128(38, 2), [Some("123456789012345678901234567890.50"), Some("-0.05")]),
+        ];
+        let nearest = [
+            ("coded", coded, T::Int64, [Some("7"), None]),
+            ("view", T::Utf8View, T::Utf8, [Some("a"), None]),
+            ("null", T::Null, T::Utf8, [None, None]),
+            ("f16", T::Float16, T::Float32, [Some("1.5"), None]),
+            (
+                "second",
+                T::Time32(TimeUnit::Second),
+                T::Time32(TimeUnit::Millisecond),
+                [Some("01:02:03"), None],
+            ),
+            (
+                "date64",
+                T::Date64,
+                T::Timestamp(TimeUnit::Millisecond, None),
+                [Some("2024-02-29T00:00:00"), None],
+            ),
+            ("dec32", T::Decimal32(7, 2), T::Decimal128(7, 2), [Some("1.50"), None]),
+            ("dec256", T::Decimal256(38, 0), T::Decimal128(38, 0), [Some("7"), None]),
+            ("wide", T::Decimal256(39, 0), T::Utf8, [Some("7"), None]),
+            ("span", T::Duration(TimeUnit::Second), T::Utf8, [Some("PT1S"), None]),
+        ];
+        let own = ids.map(|(name, of, texts)| (name, of.clone(), of, texts));
+        for (name, from, to, texts) in own.into_iter().chain(nearest) {
+            let bytes = write(&[(name, from, texts)], ["a", "b"].map(Label::from), &[]).expect(name);
+            assert_eq!(*read(bytes.clone()).column(0).data_type(), to, "{name}");
+            let mut batches = crate::table::arrow::Batches::parquet_bytes(bytes.to_vec()).expect(name);
+            for text in texts {
+                assert!(batches.next().expect(name));
+                assert_eq!(batches.cell(0), text.map(str::as_bytes), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_id_that_is_not_of_its_type_is_refused() {
+        for of in [DataType::Int8, DataType::Boolean, DataType::Date32, DataType::Decimal128(5, 2)] {
+            let said = format!("column `id`: expected a value of type {of}, found `many`");
+            let refused = write(&[("id", of, [Some("many"), None])], ["a", "b"].map(Label::from), &[]);
+            assert_eq!(refused.expect_err("no such value").to_string(), said);
+        }
+    }
+
+    #[test]
+    fn columns_of_unequal_length_are_refused() {
+        let (classes, rulings, decisions) = decide(["a", "b"].map(Label::from));
+        let (names, id_types) = (["id".to_owned()], vec![DataType::Utf8]);
+        let heading = Heading { ids: &names, id_types, columns: &ALL, classes: &classes };
+        let mut sheet = ParquetSheet::new(Vec::new(), &heading).expect("a file");
+        let ids = [vec![None, None]];
+        for (ids, decisions) in [(&ids[..], &decisions[..1]), (&ids[..], &[]), (&[], &decisions)] {
+            assert!(sheet.write(&Block { ids, first: 0, rulings: &rulings, decisions }).is_err());
+        }
+        assert!(
+            sheet.write(&Block { ids: &ids, first: 0, rulings: &rulings, decisions: &decisions }).is_ok()
+        );
+    }
+
+    #[test]
+    fn a_closed_pipe_is_known_as_such() {
+        struct Closed;
+        impl Write for Closed {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let (classes, rulings, _) = decide(["a", "b"].map(Label::from));
+        let heading = Heading { ids: &[], id_types: Vec::new(), columns: &[], classes: &classes };
+        let written = ParquetSheet::new(Closed, &heading).and_then(|mut sheet| {
+            sheet.write(&Block { ids: &[], first: 0, rulings: &rulings, decisions: &[] })?;
+            sheet.finish()
+        });
+        assert_eq!(written.expect_err("a closed pipe").kind(), io::ErrorKind::BrokenPipe);
+    }
+}
