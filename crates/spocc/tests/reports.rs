@@ -366,7 +366,7 @@ fn reports_speak_json_in_the_words_of_every_face() {
     );
     assert_eq!(audit["classifiers"][0]["verdict"], "useful");
 
-    let explained = json(&model.align(&rows).expect("same names").explain(0).expect("a row"));
+    let explained = json(&model.align(&rows).expect("same names").explain(2).expect("a row"));
     assert_eq!(explained["decision"]["label"], 0);
     assert_eq!(explained["decision"]["basis"], "panel");
     assert_eq!(explained["joins"][0]["exponent"], "inf");
