@@ -51,6 +51,20 @@ fn end(mut child: Child) -> (ExitStatus, String) {
     (status.expect("it ends by itself"), told)
 }
 
+/// The command as from a terminal: whoever runs these tests in the background ignores interruptions, and what is
+/// ignored is inherited. Where `env` cannot undo that, they must be run in the foreground.
+fn heeding(desk: &Desk, arguments: &str) -> Command {
+    const RESET: &str = "--default-signal=INT,TERM,HUP";
+    let plain = desk.command(arguments);
+    let can_reset = Command::new("env").args([RESET, "true"]).stderr(Stdio::null()).status();
+    if !can_reset.is_ok_and(|status| status.success()) {
+        return plain;
+    }
+    let mut command = Command::new("env");
+    command.arg(RESET).arg(plain.get_program()).args(plain.get_args()).current_dir(desk.path("."));
+    command
+}
+
 fn start(mut command: Command, stdout: Stdio) -> Child {
     command.stdin(Stdio::piped()).stdout(stdout).stderr(Stdio::piped());
     command.spawn().expect("the command is built")
@@ -64,7 +78,7 @@ fn an_interrupted_command_leaves_the_old_file_and_nothing_else() {
         let desk = Desk::with_model();
         desk.write(target, "old");
         let before = desk.names();
-        let mut child = start(desk.command(&format!("predict panel.spocc - -o {target}")), Stdio::null());
+        let mut child = start(heeding(&desk, &format!("predict panel.spocc - -o {target}")), Stdio::null());
         let mut input = child.stdin.take().expect("piped");
         let rows = "cat,cat,dog\n".repeat(MANY);
         input.write_all(format!("ann,bob,eve\n{rows}").as_bytes()).expect("it reads on");
@@ -90,7 +104,7 @@ fn an_interruption_before_anything_is_written_leaves_nothing() {
         "explain panel.spocc - --row 1000000",
         "inspect -",
     ] {
-        let mut child = start(desk.command(arguments), Stdio::null());
+        let mut child = start(heeding(&desk, arguments), Stdio::null());
         let mut input = child.stdin.take().expect("piped");
         // More than a pipe holds: once all of it is gone, the command is reading and will heed a signal.
         let rows = "7,cat,cat,dog,cat\n".repeat(20_000);
