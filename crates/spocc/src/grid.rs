@@ -138,7 +138,8 @@ impl Grid {
         matches!(self.cells, Cells::Dense(_))
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "loops over rows must see which form they have")]
+    #[inline(always)]
     pub(crate) fn row(&self, row: usize) -> Row<'_> {
         match &self.cells {
             Cells::Dense(cells) => Row::Dense(&cells[row * self.width..(row + 1) * self.width]),

@@ -25,6 +25,7 @@
 
 mod labels;
 mod grid;
+mod packed;
 mod predictions;
 mod evidence;
 mod possibility;

@@ -1,9 +1,19 @@
 //! From rows to evidence: one pass, in as many pieces as there are cores.
 
+use std::ops::Range;
+
 use crate::{
     error::{Error, list},
-    evidence::{Evidence, Level, pairs::Pairs, tally::Tally},
+    evidence::{
+        Evidence, Level,
+        confusions::Confusions,
+        numbers::{Numbered, Numbers, merge},
+        pairs::Pairs,
+        tally::Tally,
+    },
+    grid::{Grid, Row},
     labels::{Label, Labels, MISSING},
+    packed::{Packing, bits_for},
     parallel,
     predictions::{Predictions, Truth},
     watch::Watch,
@@ -53,13 +63,17 @@ impl Evidence {
         watch: &Watch<'_>,
     ) -> Result<Self, Error> {
         let rows = Rows::new(predictions, truth, options)?;
-        let mut evidence = rows.marginals(watch)?;
-        match options.level {
-            Level::Marginals => {}
-            Level::Pairs => evidence.pairs = Some(rows.pairs(watch)?),
-            Level::Tally => evidence.tally = Some(rows.tally(watch)?),
-        }
-        evidence.without_unseen_labels(watch)
+        // A tally holds its own marginals, in far fewer patterns than there are rows.
+        let tally = (options.level == Level::Tally).then(|| rows.tally(watch)).transpose()?;
+        let (class_counts, confusion) = match &tally {
+            Some(tally) => rows.marginals_of(tally, watch)?,
+            None => rows.marginals(watch)?,
+        };
+        let pairs = (options.level == Level::Pairs).then(|| rows.pairs(watch)).transpose()?;
+        let Rows { labels, fraction_bits, .. } = rows;
+        let classifiers = predictions.classifiers().to_vec();
+        Self { classifiers, labels, fraction_bits, class_counts, confusion, pairs, tally }
+            .without_unseen_labels(watch)
     }
 
     /// Counts with the default settings: the whole tally, classes as met, weight 1.
@@ -115,12 +129,12 @@ impl<'a> Rows<'a> {
         let counts = |row: usize| {
             truth.ids()[row] != MISSING && units.as_ref().is_none_or(|units: &Vec<u64>| units[row] > 0)
         };
+        let every_row_counts =
+            !truth.ids().contains(&MISSING) && units.as_ref().is_none_or(|units| !units.contains(&0));
         // What occurs in no counted row, be it a label or a way of writing one, is not evidence.
-        let mut said = vec![true; predictions.labels().len()];
-        let mut true_of = vec![true; truth.labels().len()];
-        if !(0..expected).all(counts) {
-            said.fill(false);
-            true_of.fill(false);
+        let mut said = vec![every_row_counts; predictions.labels().len()];
+        let mut true_of = vec![every_row_counts; truth.labels().len()];
+        if !every_row_counts {
             for row in (0..expected).filter(|&row| counts(row)) {
                 predictions.grid().row(row).for_each(|_, id| said[usize::from(id)] = true);
                 true_of[usize::from(truth.ids()[row])] = true;
@@ -135,73 +149,97 @@ impl<'a> Rows<'a> {
             None => Labels::open(said.chain(occurring(truth.labels(), true_of)))?,
         };
         let classes = labels.translate(truth.labels());
-        let mut truths = vec![MISSING; expected];
-        for row in (0..expected).filter(|&row| counts(row)) {
-            let id = usize::from(truth.ids()[row]);
-            if usize::from(classes[id]) >= labels.n_classes() {
-                let found = truth.labels()[id].to_string();
-                return Err(Error::TruthNotAClass { row: row + 1, found, classes: list(labels.classes()) });
+        let is_class = |id: &u16| usize::from(*id) < labels.n_classes();
+        let truths = if every_row_counts && classes.iter().all(is_class) {
+            truth.ids().iter().map(|id| classes[usize::from(*id)]).collect()
+        } else {
+            let mut truths = vec![MISSING; expected];
+            for row in (0..expected).filter(|&row| counts(row)) {
+                let id = usize::from(truth.ids()[row]);
+                if !is_class(&classes[id]) {
+                    let found = truth.labels()[id].to_string();
+                    return Err(Error::TruthNotAClass {
+                        row: row + 1,
+                        found,
+                        classes: list(labels.classes()),
+                    });
+                }
+                truths[row] = classes[id];
             }
-            truths[row] = classes[id];
-        }
+            truths
+        };
         let map = labels.translate(predictions.labels());
         Ok(Self { predictions, labels, map, truths, units, fraction_bits })
     }
 
-    /// (row number, class, units) of the rows in a range whose truth is known.
-    fn labelled(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = (usize, u16, u64)> + '_ {
-        let known = move |row: usize| {
-            let class = self.truths[row];
-            let units = self.units.as_ref().map_or(1, |units| units[row]);
-            (class != MISSING).then_some((row, class, units))
+    /// (row of `grid`, class, units) of the rows in a range whose truth is known.
+    fn labelled<'b>(
+        &'b self,
+        grid: &'b Grid,
+        range: Range<usize>,
+    ) -> impl Iterator<Item = (Row<'b>, u16, u64)> + 'b {
+        let units = |row: usize| self.units.as_ref().map_or(1, |units| units[row]);
+        let known = move |(row, &class): (usize, &u16)| {
+            (class != MISSING).then(|| (grid.row(row), class, units(row)))
         };
-        range.filter_map(known)
+        range.clone().zip(&self.truths[range]).filter_map(known)
     }
 
-    fn marginals(&self, watch: &Watch<'_>) -> Result<Evidence, Error> {
+    /// Class counts and confusion, from the rows.
+    fn marginals(&self, watch: &Watch<'_>) -> Result<(Vec<u64>, Vec<u64>), Error> {
         let n = self.predictions.n_rows();
-        let (k, raw, l) = (self.predictions.n_classifiers(), self.map.len(), self.labels.n_classes());
+        let grid = self.predictions.grid();
+        self.confusions(n, &self.map, watch, |range, counting| {
+            counting.add(self.labelled(grid, range));
+        })
+    }
+
+    /// Class counts and confusion, from the tally of the rows.
+    fn marginals_of(&self, tally: &Tally, watch: &Watch<'_>) -> Result<(Vec<u64>, Vec<u64>), Error> {
+        let identity: Vec<u16> = (0..self.labels.len() as u16).collect();
+        self.confusions(tally.n_patterns(), &identity, watch, |range, counting| {
+            counting.add(range.flat_map(|p| {
+                let row = tally.pattern(p);
+                tally.outcomes(p).map(move |(class, units)| (row, class, units))
+            }));
+        })
+    }
+
+    /// Counts `n` things whose answers `map` turns into labels; `add` counts a range of them.
+    fn confusions(
+        &self,
+        n: usize,
+        map: &[u16],
+        watch: &Watch<'_>,
+        add: impl Fn(Range<usize>, &mut Confusions) + Sync,
+    ) -> Result<(Vec<u64>, Vec<u64>), Error> {
+        let (k, raw, l) = (self.predictions.n_classifiers(), map.len(), self.labels.n_classes());
         let s = self.labels.len();
         watch.allow(
             || format!("confusion of {k} classifiers, {s} answers, {l} classes"),
             &[k, s.max(raw), l, 16],
         )?;
         let pieces = if k * raw * l <= 1 << 17 { parallel::threads() } else { 1 };
-        let grid = self.predictions.grid();
         let mut class_counts = vec![0u64; l];
         let mut confusion = vec![0u64; k * s * l];
         for start in (0..n).step_by(BLOCK) {
             watch.report("counting", start, n)?;
             let block = BLOCK.min(n - start);
             let parts = parallel::map_ranges(block, block.div_ceil(pieces), |range| {
-                let mut confusion = vec![0u64; k * raw * l];
-                let mut class_counts = vec![0u64; l];
-                for (row, class, units) in self.labelled(start + range.start..start + range.end) {
-                    let i = usize::from(class);
-                    class_counts[i] += units;
-                    grid.row(row).for_each(|k, j| confusion[(k * raw + usize::from(j)) * l + i] += units);
-                }
-                (confusion, class_counts)
+                let mut counting = Confusions::new([k, raw, l], range.len());
+                add(start + range.start..start + range.end, &mut counting);
+                counting.finish()
             });
-            for (part, classes) in &parts {
+            for (classes, part) in &parts {
                 class_counts.iter_mut().zip(classes).for_each(|(sum, count)| *sum += count);
-                let known =
-                    part.chunks(l.max(1)).enumerate().filter(|(from, _)| self.map[from % raw] != MISSING);
+                let known = part.chunks(l.max(1)).enumerate().filter(|(from, _)| map[from % raw] != MISSING);
                 for (from, cells) in known {
-                    let to = (from / raw * s + usize::from(self.map[from % raw])) * l;
+                    let to = (from / raw * s + usize::from(map[from % raw])) * l;
                     confusion[to..to + l].iter_mut().zip(cells).for_each(|(sum, count)| *sum += count);
                 }
             }
         }
-        Ok(Evidence {
-            classifiers: self.predictions.classifiers().to_vec(),
-            labels: self.labels.clone(),
-            fraction_bits: self.fraction_bits,
-            class_counts,
-            confusion,
-            pairs: None,
-            tally: None,
-        })
+        Ok((class_counts, confusion))
     }
 
     fn pairs(&self, watch: &Watch<'_>) -> Result<Pairs, Error> {
@@ -211,9 +249,8 @@ impl<'a> Rows<'a> {
         let mut pairs = Pairs::empty(self.predictions.n_classifiers(), self.labels.len(), watch)?;
         for start in (0..n).step_by(BLOCK) {
             watch.report("counting pairs", start, n)?;
-            for (row, _, units) in self.labelled(start..n.min(start + BLOCK)) {
-                pairs.add(grid.row(row), units);
-            }
+            self.labelled(&grid, start..n.min(start + BLOCK))
+                .for_each(|(row, _, units)| pairs.add(row, units));
         }
         Ok(pairs)
     }
@@ -223,14 +260,51 @@ impl<'a> Rows<'a> {
         let (grid, width) = (self.predictions.grid(), self.predictions.n_classifiers());
         watch.report("tallying", 0, n)?;
         let pieces = parallel::threads();
-        let parts = parallel::map_ranges(n, n.div_ceil(pieces), |range| {
-            let length = range.len();
-            let rows = self.labelled(range).map(|(row, class, units)| (grid.row(row), class, units));
-            Tally::of(width, rows, length, pieces, &self.map, watch)
-        });
-        let tally = parts.into_iter().try_fold(Tally::empty(width), |sum, part| sum.plus(&part?))?;
+        let step = n.div_ceil(pieces);
+        let truth_bits = self.truth_bits();
+        let packing = Packing::new(width, &self.map, MISSING, truth_bits).filter(|_| grid.is_dense());
+        let tally = if let Some(packing) = packing {
+            let parts = parallel::map_ranges(n, step, |range| self.numbers(&packing, range, pieces, watch));
+            let all =
+                parts.into_iter().try_fold(Vec::new(), |sum, part| part.map(|part| merge(sum, part)))?;
+            Tally::of_numbers(&packing, truth_bits, &all)
+        } else {
+            let parts = parallel::map_ranges(n, step, |range| {
+                let length = range.len();
+                Tally::of(width, self.labelled(grid, range), length, pieces, &self.map, watch)
+            });
+            parts.into_iter().try_fold(Tally::empty(width), |sum, part| sum.plus(&part?))?
+        };
         watch.allow(|| format!("tally of {} patterns", tally.n_patterns()), &[tally.bytes()])?;
         Ok(tally)
+    }
+
+    fn truth_bits(&self) -> u32 {
+        bits_for(self.labels.n_classes())
+    }
+
+    /// Rows and their truths as numbers, counted.
+    fn numbers(
+        &self,
+        packing: &Packing,
+        range: Range<usize>,
+        pieces: usize,
+        watch: &Watch<'_>,
+    ) -> Result<Vec<Numbered>, Error> {
+        const PIECE: usize = 1 << 16;
+        let truth_bits = self.truth_bits();
+        let mut numbers = Numbers::new(packing.row_bits() + truth_bits);
+        for start in range.clone().step_by(PIECE) {
+            let end = range.end.min(start + PIECE);
+            for (row, class, units) in self.labelled(self.predictions.grid(), start..end) {
+                if let Row::Dense(cells) = row {
+                    numbers.add(packing.pack(cells) << truth_bits | u64::from(class), units);
+                }
+            }
+            watch.report("tallying", end - range.start, range.len())?;
+            numbers.settle(end - range.start, range.len(), pieces, watch)?;
+        }
+        Ok(numbers.finish())
     }
 }
 

@@ -7,9 +7,11 @@
 //! Index order, here and everywhere: classifier `k`, what it said `j`, what was true `i`.
 
 mod check;
+mod confusions;
 mod counting;
 mod disclosure;
 mod grouped;
+mod numbers;
 mod pairs;
 mod relabel;
 mod tally;

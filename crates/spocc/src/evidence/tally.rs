@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Error,
+    evidence::numbers::Numbered,
     grid::{Grid, Row},
     hash,
     labels::MISSING,
+    packed::Packing,
     watch::Watch,
 };
 
@@ -49,6 +51,29 @@ impl Tally {
         found.check_memory(total_rows.max(1), total_rows.max(1), pieces, watch)?;
         found.rows.relabel(map);
         Ok(found.sorted())
+    }
+
+    /// From the numbers of rows, each followed by its truth in so many bits, in order.
+    pub(crate) fn of_numbers(packing: &Packing, truth_bits: u32, numbers: &[Numbered]) -> Self {
+        let truth = (1u64 << truth_bits) - 1;
+        let mut cells = Vec::with_capacity(numbers.len() * packing.width());
+        let mut starts = Vec::with_capacity(numbers.len() + 1);
+        let mut last = None;
+        for (at, &(number, _)) in numbers.iter().enumerate() {
+            let row = number >> truth_bits;
+            if last != Some(row) {
+                packing.unpack(row, &mut cells);
+                starts.push(at);
+                last = Some(row);
+            }
+        }
+        starts.push(numbers.len());
+        Self {
+            patterns: Grid::from_cells(packing.width(), cells),
+            starts,
+            classes: numbers.iter().map(|cell| (cell.0 & truth) as u16).collect(),
+            counts: numbers.iter().map(|cell| cell.1).collect(),
+        }
     }
 
     pub(crate) fn n_patterns(&self) -> usize {
