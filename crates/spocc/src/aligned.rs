@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 
 use crate::{
-    combiners::Opinions,
     decision::{self, Basis, Decision},
     error::{Error, list},
     fusion::Work,
     grid::Row,
     labels::{Label, MISSING},
     model::{Missing, Model},
+    packed::Packing,
     parallel,
     predictions::Predictions,
+    quick::{Quick, Reading},
     watch::Watch,
 };
 
@@ -155,24 +156,13 @@ impl Aligned<'_> {
     pub fn decide_all(&self, watch: &Watch<'_>) -> Result<Decisions, Error> {
         const BLOCK: usize = 1 << 20;
         let n = self.predictions.n_rows();
-        let mut rows = Vec::with_capacity(n);
-        for start in (0..n).step_by(BLOCK) {
-            watch.report("deciding", start, n)?;
-            let parts = parallel::map_ranges(BLOCK.min(n - start), 8192, |range| {
-                let (mut buffer, mut work) = (Rewritten::default(), Work::default());
-                let flat = self.model.rule.opinions().and_then(Opinions::flat);
-                let power = flat.map_or(1.0, |(_, x)| x);
-                let mut tolerance = (power, decision::tolerance(power));
-                let decide = |row: usize| match (flat, self.row(start + row, &mut buffer)) {
-                    (Some((flat, _)), row @ Row::Dense(cells)) => {
-                        let decided = flat.decide(cells, tolerance.1, self.model.ties, |seed| row.hash(seed));
-                        decided.map_or_else(|| self.prior_ruling(row, &mut work), Ruling::of_panel)
-                    }
-                    (_, row) => self.rule_on(row, &mut work, &mut tolerance),
-                };
-                range.map(decide).collect::<Vec<Ruling>>()
-            });
-            parts.into_iter().for_each(|part| rows.extend(part));
+        let desk = Desk::new(self);
+        let nothing = Ruling { class: 0, is_tie: false, basis: Basis::Panel };
+        let mut rows = vec![nothing; n];
+        for (block, rulings) in rows.chunks_mut(BLOCK).enumerate() {
+            watch.report("deciding", block * BLOCK, n)?;
+            let step = rulings.len().div_ceil(4 * parallel::threads()).max(1 << 13);
+            parallel::fill(rulings, step, |start, rulings| desk.decide(block * BLOCK + start, rulings));
         }
         Ok(Decisions { rows, classes: self.model.classes().to_vec(), unseen: self.unseen() })
     }
@@ -238,6 +228,74 @@ impl Aligned<'_> {
     }
 }
 
+/// A model made ready to decide the rows of one table.
+///
+/// Clear rows are decided by [`Quick`]; others the careful way, which is remembered by the number of the row where
+/// rows have one. What a row says decides it, so whatever is remembered would be found again. Rows of few bits
+/// have a place each: then the memory is a table of all decisions.
+struct Desk<'a> {
+    aligned: &'a Aligned<'a>,
+    quick: Option<Quick>,
+    packing: Option<Packing>,
+}
+
+impl<'a> Desk<'a> {
+    const MEMORY_BITS: u32 = 12;
+
+    fn new(aligned: &'a Aligned<'a>) -> Self {
+        let Aligned { model, predictions, place, map, silence, .. } = aligned;
+        let is_dense = predictions.grid().is_dense();
+        let ids: Vec<u16> = (0..map.len() as u16).collect();
+        let packing = Packing::new(place.len(), &ids, MISSING, 0).filter(|_| is_dense);
+        let has_all = packing.as_ref().is_some_and(|packing| packing.row_bits() <= Self::MEMORY_BITS);
+        let reading = Reading {
+            place,
+            map,
+            silence: *silence,
+            n_labels: model.labels.len(),
+            n_classes: model.labels.n_classes(),
+            n_rows: predictions.n_rows(),
+            is_dense,
+        };
+        let costs = if has_all { None } else { model.rule.costs(model.labels.len()) };
+        Self { aligned, quick: costs.and_then(|costs| Quick::new(&costs, &reading)), packing }
+    }
+
+    /// Decides the rows from `first` on.
+    fn decide(&self, first: usize, rulings: &mut [Ruling]) {
+        let grid = self.aligned.predictions.grid();
+        let mut memory: Vec<(u64, Option<Ruling>)> = Vec::new();
+        let (mut buffer, mut work, mut tolerance) = (Rewritten::default(), Work::default(), (0.0, 0.0));
+        let mut careful = |row: usize| {
+            let mut decide =
+                || self.aligned.rule_on(self.aligned.row(row, &mut buffer), &mut work, &mut tolerance);
+            let (Some(packing), Row::Dense(cells)) = (&self.packing, grid.row(row)) else { return decide() };
+            let key = packing.pack(cells);
+            let place = if packing.row_bits() <= Self::MEMORY_BITS {
+                key
+            } else {
+                key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - Self::MEMORY_BITS)
+            };
+            memory.resize(1 << Self::MEMORY_BITS, (0, None));
+            let known = &mut memory[place as usize];
+            match *known {
+                (number, Some(ruling)) if number == key => ruling,
+                _ => {
+                    let ruling = decide();
+                    *known = (key, Some(ruling));
+                    ruling
+                }
+            }
+        };
+        let Some(quick) = &self.quick else {
+            return (first..).zip(rulings).for_each(|(row, ruling)| *ruling = careful(row));
+        };
+        quick.decide((first..first + rulings.len()).map(|row| grid.row(row)), |at, class| {
+            rulings[at] = class.map_or_else(|| careful(first + at), Ruling::clear);
+        });
+    }
+}
+
 /// A label that a classifier said but the model never met.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -265,6 +323,10 @@ pub struct Ruling {
 }
 
 impl Ruling {
+    fn clear(class: u16) -> Self {
+        Self { class, is_tie: false, basis: Basis::Panel }
+    }
+
     fn of_panel((class, is_tie): (usize, bool)) -> Self {
         Self { class: class as u16, is_tie, basis: Basis::Panel }
     }

@@ -32,7 +32,7 @@ mod possibility;
 mod dependence;
 mod dendrogram;
 mod fusion;
-mod flat;
+mod quick;
 mod decision;
 mod tuning;
 mod combiners;

@@ -25,6 +25,19 @@ pub(crate) fn map<T: Send>(n: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T>
     (0..n).map(work).collect()
 }
 
+/// Lets `work` fill pieces of at most `step`, each given with the place it starts at.
+#[cfg(feature = "parallel")]
+pub(crate) fn fill<T: Send>(all: &mut [T], step: usize, work: impl Fn(usize, &mut [T]) + Sync) {
+    use rayon::prelude::*;
+    all.par_chunks_mut(step).enumerate().for_each(|(at, piece)| work(at * step, piece));
+}
+
+/// Lets `work` fill pieces of at most `step`, each given with the place it starts at.
+#[cfg(not(feature = "parallel"))]
+pub(crate) fn fill<T: Send>(all: &mut [T], step: usize, work: impl Fn(usize, &mut [T]) + Sync) {
+    all.chunks_mut(step).enumerate().for_each(|(at, piece)| work(at * step, piece));
+}
+
 /// Number of pieces worth making of work that keeps a large table per piece.
 #[cfg(feature = "parallel")]
 pub(crate) fn threads() -> usize {

@@ -8,6 +8,7 @@ use crate::{
     evidence::{Evidence, Level},
     fusion::Work,
     grid::Row,
+    quick::Costs,
     watch::Watch,
 };
 
@@ -57,6 +58,19 @@ impl Judge for Vote {
         let total: f64 = work.out.iter().sum();
         work.out.iter_mut().for_each(|votes| *votes = -(*votes / total).ln() + 0.0);
         total > 0.0
+    }
+
+    /// A vote costs every class but the one it is for.
+    fn costs(&self, n_labels: usize) -> Option<Costs<'_>> {
+        // Shares of the votes that differ by this much are tied neither as shares nor as surprisals.
+        const LEAD: f64 = 1e-6;
+        let (l, total) = (self.n_classes, self.weights.iter().sum::<f64>());
+        let vote = |weight: f64| {
+            let cost = weight / total;
+            (0..n_labels * l).map(move |at| if at / l == at % l { 0.0 } else { cost })
+        };
+        let table: Vec<f64> = self.weights.iter().flat_map(|&weight| vote(weight)).collect();
+        Some(Costs { start: None, table: table.into(), tolerance: 1.0, lead: LEAD })
     }
 
     fn check(&self, [n, _, l]: [usize; 3]) -> Result<(), Error> {

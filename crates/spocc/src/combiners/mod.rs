@@ -23,6 +23,7 @@ use crate::{
     grid::Row,
     model::{Model, Options},
     possibility::Discount,
+    quick::Costs,
     watch::Watch,
 };
 
@@ -217,6 +218,11 @@ impl Kind {
         }
     }
 
+    /// The rule as sums of costs, if it is one.
+    pub(crate) fn costs(&self, n_labels: usize) -> Option<Costs<'_>> {
+        self.judge().costs(n_labels)
+    }
+
     /// Refuses parameters that do not fit `n_classifiers`, `n_labels`, `n_classes`.
     pub(crate) fn check(&self, size: [usize; 3]) -> Result<(), Error> {
         if let Self::AdaSpocc(fitted) = self {
@@ -279,6 +285,12 @@ pub enum Fitted {
 trait Judge {
     /// Surprisal of every class into `work.out`; false if nobody had anything to say.
     fn surprisals(&self, row: Row<'_>, work: &mut Work) -> bool;
+
+    /// The rule as sums of costs, if it is one: the class that costs least is the least surprising.
+    fn costs(&self, n_labels: usize) -> Option<Costs<'_>> {
+        let _ = n_labels;
+        None
+    }
 
     /// Refuses parameters that do not fit `[n_classifiers, n_labels, n_classes]`.
     fn check(&self, size: [usize; 3]) -> Result<(), Error>;

@@ -4,10 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     combiners::{Combiner, Judge, Kind, Method, Rule, check_numbers},
+    decision::tolerance,
     error::Error,
     evidence::{Evidence, Level},
     fusion::Work,
     grid::Row,
+    quick::Costs,
     watch::Watch,
 };
 
@@ -63,6 +65,11 @@ impl Judge for Likelihoods {
             spoken = true;
         });
         spoken
+    }
+
+    fn costs(&self, _n_labels: usize) -> Option<Costs<'_>> {
+        let (start, table) = (Some(self.prior.as_slice()), self.table.as_slice().into());
+        Some(Costs { start, table, tolerance: tolerance(1.0), lead: 0.0 })
     }
 
     fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {

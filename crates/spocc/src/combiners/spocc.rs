@@ -4,13 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     combiners::{Combiner, Judge, Kind, Method, Rule, check_numbers},
+    decision::tolerance,
     error::Error,
     evidence::{Evidence, Level},
-    flat::FlatTable,
     fusion::{Exponent, Fusion, FusionTree, Step, Work, surprisal},
     grid::Row,
     labels::MISSING,
     possibility::{Discount, Transform},
+    quick::Costs,
     tuning::{Search, Trials, Tuning, median_of_best},
     watch::Watch,
 };
@@ -74,7 +75,6 @@ pub(crate) struct Opinions {
     n_labels: usize,
     n_classes: usize,
     fusion: Fusion,
-    flat: Option<FlatTable>,
 }
 
 /// As in the model file.
@@ -110,13 +110,7 @@ impl Opinions {
         surprisals: Vec<f64>,
     ) -> Self {
         let fusion = Fusion::new(tree, n_classes, surprisals, |row| row / n_labels);
-        let flat = fusion.flat_powers().and_then(|powers| FlatTable::new(n_labels, n_classes, powers));
-        Self { n_labels, n_classes, fusion, flat }
-    }
-
-    /// The shortest way to a decision on dense rows, and the power its sums are left at.
-    pub(crate) fn flat(&self) -> Option<(&FlatTable, f64)> {
-        self.flat.as_ref().map(|flat| (flat, f64::from(self.tree().root_exponent())))
+        Self { n_labels, n_classes, fusion }
     }
 
     /// The opinion behind one answer: a surprisal per class.
@@ -175,6 +169,17 @@ impl Judge for Opinions {
         let s = self.n_labels;
         self.fusion.surprisals(row, |k, j| k * s + usize::from(j), work);
         row.n_spoken() > 0
+    }
+
+    /// Where all opinions meet in one norm, its root need not be taken to compare sums of powers.
+    fn costs(&self, _n_labels: usize) -> Option<Costs<'_>> {
+        let table = self.fusion.flat_powers()?.into();
+        Some(Costs {
+            start: None,
+            table,
+            tolerance: tolerance(self.tree().root_exponent().into()),
+            lead: 0.0,
+        })
     }
 
     fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {

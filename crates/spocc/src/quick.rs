@@ -1,0 +1,246 @@
+//! Clear decisions, in single precision and several classes at once.
+//!
+//! Most methods judge a class by a sum of costs, one for each answer given, and decide for the class that costs
+//! least. Here the sums are made in single precision, of answers taken several at a time from a table, and a row
+//! is decided only if the winner leads by far more than any rounding; every other row is left to the careful
+//! way, so that the two never differ.
+
+use std::borrow::Cow;
+
+use wide::f32x8;
+
+use crate::{
+    grid::Row,
+    labels::MISSING,
+    packed::{Quads, bits_for},
+};
+
+/// A rule as sums of costs that are nowhere negative.
+pub(crate) struct Costs<'a> {
+    /// What each class costs before anybody speaks; a row on which nobody does is none of this table's.
+    pub(crate) start: Option<&'a [f64]>,
+    /// What an answer adds: classifier, answer, class.
+    pub(crate) table: Cow<'a, [f64]>,
+    /// The factor within which sums are tied.
+    pub(crate) tolerance: f64,
+    /// A distance within which they may be tied as well.
+    pub(crate) lead: f64,
+}
+
+/// Who stands in which column, and what their ids mean to the rule.
+pub(crate) struct Reading<'a> {
+    /// Classifier of each column, or `u32::MAX`.
+    pub(crate) place: &'a [u32],
+    /// From the table's ids to the rule's answers.
+    pub(crate) map: &'a [u16],
+    /// What a gap says.
+    pub(crate) silence: u16,
+    pub(crate) n_labels: usize,
+    pub(crate) n_classes: usize,
+    pub(crate) n_rows: usize,
+    pub(crate) is_dense: bool,
+}
+
+/// The costs of a table's own ids, ready to be added.
+pub(crate) struct Quick {
+    lanes: usize,
+    start: Vec<f32x8>,
+    /// Costs of `size` neighbouring columns at a time, by the code of what they say.
+    entries: Vec<f32x8>,
+    size: usize,
+    bits: u32,
+    /// Entries of one quad (or of one column, if they go one by one), in codes.
+    stride: usize,
+    /// Factor and distance by which the winner leads.
+    clear: f32,
+    lead: f32,
+    start_counts: bool,
+}
+
+/// Classes in one register.
+const LANE: usize = 8;
+/// Below this a cost is taken for 0: numbers that are nearly zero are slow to add.
+const TINY: f64 = 1e-30;
+
+impl Quick {
+    /// None where a table would not pay.
+    pub(crate) fn new(costs: &Costs<'_>, reading: &Reading<'_>) -> Option<Self> {
+        const MOST_BYTES: usize = 1 << 26;
+        let n_columns = reading.place.len();
+        let lanes = reading.n_classes.div_ceil(LANE).next_power_of_two();
+        // Who starts with costs must be heard: an unknown label would be taken for an answer.
+        let unheard = costs.start.is_some() && reading.map.contains(&MISSING);
+        let sparse_gaps_speak = !reading.is_dense && reading.silence != MISSING;
+        if lanes > 16 || reading.n_classes < 2 || unheard || sparse_gaps_speak {
+            return None;
+        }
+        let bits = bits_for(reading.map.len());
+        let bytes = |size: usize| (lanes * LANE * 4) << (bits as usize * size);
+        let pays = |size: usize, most: usize| {
+            let codes = n_columns.div_ceil(size) << (bits as usize * size);
+            let few = bits <= Quads::BITS && n_columns >= 4 && bytes(size) <= most;
+            reading.is_dense && few && reading.n_rows >= 4 * codes
+        };
+        let size = if pays(4, 1 << 18) {
+            4
+        } else if pays(2, 1 << 15) {
+            2
+        } else {
+            1
+        };
+        let stride = match size {
+            1 => reading.map.len() + 1,
+            _ => (4 / size) << (bits as usize * size),
+        };
+        let n_codes = stride * if size == 1 { n_columns } else { n_columns.div_ceil(4) };
+        if n_codes > reading.n_rows.saturating_mul(n_columns) || n_codes * lanes * LANE * 4 > MOST_BYTES {
+            return None;
+        }
+        let mut quick = Self {
+            lanes,
+            start: lanes_of(costs.start.unwrap_or_default(), reading.n_classes, lanes),
+            entries: Vec::with_capacity(n_codes * lanes),
+            size,
+            bits,
+            stride,
+            // Every addition and every rounding to single precision is off by at most half of this.
+            clear: costs.tolerance as f32 * (1.0 + (n_columns + 4) as f32 * f32::EPSILON),
+            lead: (costs.lead + n_columns as f64 * TINY) as f32,
+            start_counts: costs.start.is_some(),
+        };
+        quick.fill(costs, reading, n_codes);
+        Some(quick)
+    }
+
+    fn fill(&mut self, costs: &Costs<'_>, reading: &Reading<'_>, n_codes: usize) {
+        let (s, l, n) = (reading.n_labels, reading.n_classes, reading.place.len());
+        let cost = |column: usize, id: Option<u16>| {
+            let answer = id.map_or(reading.silence, |id| reading.map[usize::from(id)]);
+            let k = reading.place[column] as usize;
+            let at = (k * s + usize::from(answer)) * l;
+            (reading.place[column] != u32::MAX && answer != MISSING).then(|| &costs.table[at..at + l])
+        };
+        let mut sums = vec![0.0; l];
+        for at in 0..n_codes {
+            sums.fill(0.0);
+            self.for_each_said(at, n, reading.map.len(), |column, id| {
+                if let Some(cost) = cost(column, id) {
+                    sums.iter_mut().zip(cost).for_each(|(sum, cost)| *sum += cost);
+                }
+            });
+            self.entries.extend(lanes_of(&sums, l, self.lanes));
+        }
+    }
+
+    /// The columns and ids that one entry stands for.
+    fn for_each_said(&self, at: usize, n: usize, n_ids: usize, mut say: impl FnMut(usize, Option<u16>)) {
+        let id = |id: usize| (id < n_ids).then_some(id as u16);
+        if self.size == 1 {
+            return say(at / self.stride, id(at % self.stride));
+        }
+        let codes = 1 << (self.bits as usize * self.size);
+        let (quad, half, code) = (at / self.stride, at % self.stride / codes, at % codes);
+        // The last quad of a row is its last four cells, of which some were added before.
+        let first = (4 * quad).min(n - 4) + half * self.size;
+        for member in (0..self.size).filter(|member| first + member >= 4 * quad) {
+            let said = code >> ((self.size - 1 - member) * self.bits as usize) & ((1 << self.bits) - 1);
+            say(first + member, id(said));
+        }
+    }
+
+    /// Shows `rule(row number, class)` for every row of `rows`, the class only if it is clear.
+    pub(crate) fn decide<'a>(
+        &self,
+        rows: impl Iterator<Item = Row<'a>>,
+        rule: impl FnMut(usize, Option<u16>),
+    ) {
+        match self.lanes {
+            1 => self.decide_in::<1>(rows, rule),
+            2 => self.decide_in::<2>(rows, rule),
+            4 => self.decide_in::<4>(rows, rule),
+            8 => self.decide_in::<8>(rows, rule),
+            _ => self.decide_in::<16>(rows, rule),
+        }
+    }
+
+    fn decide_in<'a, const LANES: usize>(
+        &self,
+        rows: impl Iterator<Item = Row<'a>>,
+        mut rule: impl FnMut(usize, Option<u16>),
+    ) {
+        let (entries, _) = self.entries.as_chunks::<LANES>();
+        let start: [f32x8; LANES] = std::array::from_fn(|lane| self.start[lane]);
+        let quads = Quads::new(self.bits.min(Quads::BITS)).filter(|_| self.size > 1);
+        for (at, row) in rows.enumerate() {
+            let mut sums = start;
+            let mut add = |entry: usize| {
+                let costs = &entries[entry];
+                for lane in 0..LANES {
+                    sums[lane] += costs[lane];
+                }
+            };
+            let mut spoke = !self.start_counts;
+            match (row, quads) {
+                (Row::Dense(cells), Some(quads)) => {
+                    let (fours, rest) = cells.as_chunks::<4>();
+                    let rest = cells.last_chunk::<4>().filter(|_| !rest.is_empty());
+                    let half = 2 * self.bits as usize;
+                    let mut quad = 0;
+                    let mut heard = u64::MAX;
+                    for four in fours.iter().chain(rest) {
+                        let code = quads.code(*four);
+                        heard &= code;
+                        if self.size == 4 {
+                            add(quad + code as usize);
+                        } else {
+                            add(quad + (code as usize >> half));
+                            add(quad + self.stride / 2 + (code as usize & ((1 << half) - 1)));
+                        }
+                        quad += self.stride;
+                    }
+                    spoke |= heard != (1 << (4 * self.bits)) - 1;
+                }
+                (Row::Dense(cells), None) => {
+                    for (column, &id) in cells.iter().enumerate() {
+                        add(column * self.stride + usize::from(id).min(self.stride - 1));
+                        spoke |= id != MISSING;
+                    }
+                }
+                (Row::Sparse(columns, ids), _) => {
+                    columns.iter().zip(ids).for_each(|(&column, &id)| {
+                        add(column as usize * self.stride + usize::from(id));
+                    });
+                    spoke |= !ids.is_empty();
+                }
+            }
+            rule(at, if spoke { self.winner(&sums) } else { None });
+        }
+    }
+
+    /// The one class that costs least, if no other comes near.
+    #[inline]
+    fn winner<const LANES: usize>(&self, sums: &[f32x8; LANES]) -> Option<u16> {
+        let least = sums.iter().skip(1).fold(sums[0], |least, &lane| least.fast_min(lane)).to_array();
+        let smaller = |a: f32, b: f32| if a < b { a } else { b };
+        let four = [0, 1, 2, 3].map(|at| smaller(least[at], least[at + 4]));
+        let least = smaller(smaller(four[0], four[2]), smaller(four[1], four[3]));
+        let limit = f32x8::splat(least * self.clear + self.lead);
+        let mut near = 0u128;
+        for (at, lane) in sums.iter().enumerate() {
+            near |= u128::from(lane.simd_le(limit).to_bitmask()) << (LANE * at);
+        }
+        near.is_power_of_two().then(|| near.trailing_zeros() as u16)
+    }
+}
+
+/// Costs of every class in single precision; what is no class costs infinitely much.
+fn lanes_of(costs: &[f64], n_classes: usize, lanes: usize) -> Vec<f32x8> {
+    let cost = |class: usize| match costs.get(class) {
+        _ if class >= n_classes => f32::INFINITY,
+        Some(&cost) if cost >= TINY => cost as f32,
+        _ => 0.0,
+    };
+    (0..lanes)
+        .map(|lane| f32x8::from(std::array::from_fn::<f32, LANE, _>(|at| cost(lane * LANE + at))))
+        .collect()
+}
