@@ -75,11 +75,12 @@ impl Quick {
             return None;
         }
         let bits = bits_for(reading.map.len());
-        let bytes = |size: usize| (lanes * LANE * 4) << (bits as usize * size);
-        let pays = |size: usize, most: usize| {
-            let codes = n_columns.div_ceil(size) << (bits as usize * size);
-            let few = bits <= Quads::BITS && n_columns >= 4 && bytes(size) <= most;
-            reading.is_dense && few && reading.n_rows >= 4 * codes
+        let joins = reading.is_dense && bits <= Quads::BITS && n_columns >= 4;
+        let pays = |size: usize, most_bytes: usize| {
+            let codes = if joins { 1 << (bits as usize * size) } else { usize::MAX };
+            joins
+                && codes * lanes * LANE * 4 <= most_bytes
+                && reading.n_rows >= 4 * n_columns.div_ceil(size) * codes
         };
         let size = if pays(4, 1 << 18) {
             4
