@@ -32,7 +32,9 @@ impl Dissimilarities {
         watch.allow(|| format!("dependence of {n} x {n} classifiers"), &[n, n, 8])?;
         let nothing = Tally::empty(n);
         let tally = evidence.tally().unwrap_or(&nothing);
-        let dissimilarity = |table: &[u64]| (-mutual_information(table, s, total)).exp();
+        let n_tables = n * n.saturating_sub(1) / 2;
+        let terms = EntropyTerms::new(total, n_tables.saturating_mul(s));
+        let dissimilarity = |table: &[u64]| (-terms.mutual_information(table, s, total)).exp();
         Ok(Self { n, values: map_tables(evidence.pairs(), tally, s, watch, dissimilarity)? })
     }
 
@@ -102,30 +104,60 @@ pub(crate) fn newcomer_dissimilarities(
     Ok(tables.chunks((s * s).max(1)).map(|table| (-mutual_information(table, s, total)).exp()).collect())
 }
 
-/// Mutual information of the two answers of a table of counts, over the rows where both spoke, as a share
-/// of all `total` rows: a tiny overlap must not look like a copy.
-///
-/// Every term `c ln c` is rounded to a multiple of 2^-40 of a row and added as an integer, so the sum
-/// does not depend on the order or the names of the labels, and copies tie exactly.
+/// As [`EntropyTerms::mutual_information`], for a table or two.
 pub(crate) fn mutual_information(table: &[u64], n_labels: usize, total: u64) -> f64 {
-    let mut rows = vec![0u64; n_labels];
-    let mut columns = vec![0u64; n_labels];
-    let mut sum = 0i128;
-    for (at, &count) in table.iter().enumerate().filter(|(_, count)| **count > 0) {
-        rows[at / n_labels] += count;
-        columns[at % n_labels] += count;
-        sum += entropy_term(count);
+    EntropyTerms::default().mutual_information(table, n_labels, total)
+}
+
+/// Terms `c ln c` of small counts, looked up instead of computed.
+#[derive(Default)]
+struct EntropyTerms(Vec<i64>);
+
+impl EntropyTerms {
+    /// For counts up to `total`, of which some `n_counts` will be asked for.
+    fn new(total: u64, n_counts: usize) -> Self {
+        const MOST: u64 = 1 << 16;
+        // The largest term of so many rows fits into 60 bits.
+        let known = total.saturating_add(1).min(MOST).min(n_counts as u64);
+        Self((0..known).map(|count| entropy_term(count) as i64).collect())
     }
-    let both: u64 = rows.iter().sum();
-    if both == 0 {
-        return 0.0;
+
+    #[inline]
+    fn of(&self, count: u64) -> i128 {
+        match self.0.get(count as usize) {
+            Some(&term) => term.into(),
+            None => entropy_term(count),
+        }
     }
-    sum += entropy_term(both);
-    sum -= rows.iter().chain(&columns).map(|&count| entropy_term(count)).sum::<i128>();
-    // What is within the rounding of the terms is 0: a constant classifier shares exactly nothing.
-    let noise = (table.len() + 2 * n_labels) as i128 + entropy_term(both) / (1 << 50);
-    let information = if sum <= noise { 0 } else { sum };
-    information as f64 / FIXED / total as f64
+
+    /// Mutual information of the two answers of a table of counts, over the rows where both spoke, as a share
+    /// of all `total` rows: a tiny overlap must not look like a copy.
+    ///
+    /// Every term `c ln c` is rounded to a multiple of 2^-40 of a row and added as an integer, so the sum
+    /// does not depend on the order or the names of the labels, and copies tie exactly.
+    fn mutual_information(&self, table: &[u64], n_labels: usize, total: u64) -> f64 {
+        let mut columns = vec![0u64; n_labels];
+        let (mut both, mut sum) = (0, 0i128);
+        for row in table.chunks(n_labels.max(1)) {
+            let mut said = 0;
+            for (&count, column) in row.iter().zip(&mut columns) {
+                said += count;
+                *column += count;
+                sum += self.of(count);
+            }
+            both += said;
+            sum -= self.of(said);
+        }
+        if both == 0 {
+            return 0.0;
+        }
+        sum += self.of(both);
+        sum -= columns.iter().map(|&count| self.of(count)).sum::<i128>();
+        // What is within the rounding of the terms is 0: a constant classifier shares exactly nothing.
+        let noise = (table.len() + 2 * n_labels) as i128 + entropy_term(both) / (1 << 50);
+        let information = if sum <= noise { 0 } else { sum };
+        information as f64 / FIXED / total as f64
+    }
 }
 
 const FIXED: f64 = (1u64 << 40) as f64;

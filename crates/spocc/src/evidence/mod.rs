@@ -12,6 +12,7 @@ mod counting;
 mod disclosure;
 mod grouped;
 mod numbers;
+mod pair_blocks;
 mod pairs;
 mod relabel;
 mod tally;

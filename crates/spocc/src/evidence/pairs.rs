@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Error,
-    evidence::tally::{self, Tally},
+    evidence::{
+        pair_blocks::PairBlocks,
+        tally::{self, Tally},
+    },
     grid::Row,
     labels::MISSING,
     parallel,
@@ -147,8 +150,8 @@ impl Pairs {
 
 /// Calls `f(a, b, table)` for every pair a < b, with the pair's counts, and returns the results in order.
 ///
-/// From pair counts the tables are there; from a tally each is counted on its own, so that no more than one
-/// table per thread is ever held.
+/// From pair counts the tables are there; from a tally they are counted when they are needed, so that no more than
+/// a few per thread are ever held.
 pub(crate) fn map_tables<T: Send>(
     pairs: Option<&Pairs>,
     tally: &Tally,
@@ -165,41 +168,18 @@ pub(crate) fn map_tables<T: Send>(
         (0..tally.n_patterns()).for_each(|p| pairs.add(tally.pattern(p), weight(tally, p)));
         return map_tables(Some(&pairs), tally, n_labels, watch, f);
     }
-    watch.allow(|| "answers by classifier".to_owned(), &[tally.n_patterns(), n, 2])?;
-    let mut columns = vec![vec![MISSING; tally.n_patterns()]; n];
-    let weights: Vec<u64> = (0..tally.n_patterns()).map(|p| weight(tally, p)).collect();
-    for (p, row) in tally.patterns().rows().enumerate() {
-        row.for_each(|k, j| columns[k][p] = j);
-    }
-    map_rows(n, watch, |a| {
-        // One more row and column take the gaps, so that the loop has no branch.
-        let s = n_labels + 1;
-        let mut wide = vec![0u64; s * s];
-        let mut table = vec![0u64; n_labels * n_labels];
-        let place = |j: u16| usize::from(j).min(n_labels);
-        let rest = a + 1..n;
-        rest.map(|b| {
-            wide.fill(0);
-            for ((&u, &w), weight) in columns[a].iter().zip(&columns[b]).zip(&weights) {
-                wide[place(u) * s + place(w)] += weight;
-            }
-            for (to, from) in table.chunks_mut(n_labels.max(1)).zip(wide.chunks(s)) {
-                to.copy_from_slice(&from[..n_labels]);
-            }
-            f(&table)
-        })
-        .collect()
-    })
+    let blocks = PairBlocks::new(tally, n_labels, watch)?;
+    map_rows(blocks.n_groups(), watch, |group| blocks.rows_of(group, &f))
 }
 
-/// Runs `row(a)` for every classifier a, a block at a time so that progress can be told and work stopped.
+/// Runs `row(a)` for every row a of pairs, a block at a time so that progress can be told and work stopped.
 fn map_rows<T: Send>(
     n: usize,
     watch: &Watch<'_>,
     row: impl Fn(usize) -> Vec<T> + Sync,
 ) -> Result<Vec<T>, Error> {
     const BLOCK: usize = 64;
-    let mut all = Vec::with_capacity(n_pairs(n));
+    let mut all = Vec::new();
     for start in (0..n).step_by(BLOCK) {
         watch.report("pairs", start, n)?;
         let block = parallel::map(BLOCK.min(n - start), |at| row(start + at));
