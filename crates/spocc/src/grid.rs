@@ -134,6 +134,14 @@ impl Grid {
         }
     }
 
+    /// All cells, row after row, of a dense grid.
+    pub(crate) fn dense_cells(&self) -> Option<&[u16]> {
+        match &self.cells {
+            Cells::Dense(cells) => Some(cells),
+            Cells::Sparse { .. } => None,
+        }
+    }
+
     pub(crate) fn is_dense(&self) -> bool {
         matches!(self.cells, Cells::Dense(_))
     }

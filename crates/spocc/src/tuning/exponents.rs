@@ -4,7 +4,7 @@
 //! the panel's surprisal is the norm of the group's parts plus the sum of all other parts, and no tree is
 //! ever evaluated again.
 
-use std::sync::OnceLock;
+use std::{borrow::Cow, sync::OnceLock};
 
 use crate::{
     dendrogram::Dendrogram,
@@ -13,18 +13,18 @@ use crate::{
     parallel,
     tuning::{
         Trials, exponent_grid,
-        sweep::{Sweep, sweep},
-        trials::SILENT,
+        sweep::{CHUNK, Sweep, sweep},
+        trials::Members,
     },
     watch::Watch,
 };
 
 /// The search over one set of trials.
 pub(crate) struct Search<'a> {
-    trials: &'a Trials,
+    trials: &'a Trials<'a>,
     grid: Vec<f64>,
     surprisals: Vec<f64>,
-    /// Surprisals raised to each exponent of the grid, made when first asked for.
+    /// Surprisals raised to each exponent of the grid, kept where there is room for all.
     powers: Option<Vec<OnceLock<Vec<f64>>>>,
 }
 
@@ -37,10 +37,10 @@ pub(crate) struct Found {
     pub(crate) n_clusters: usize,
 }
 
-/// A subtree whose surprisals are settled.
+/// A subtree: a leaf, or a surprisal per case and class. Those of a cluster not yet searched are the sum of its
+/// leaves, of one that was searched their norm.
 enum Part {
     Leaf(usize),
-    /// A value per case and class.
     Values(Vec<f64>),
 }
 
@@ -54,7 +54,7 @@ struct Group {
 }
 
 impl<'a> Search<'a> {
-    pub(crate) fn new(trials: &'a Trials, watch: &Watch<'_>) -> Self {
+    pub(crate) fn new(trials: &'a Trials<'a>, watch: &Watch<'_>) -> Self {
         let surprisals: Vec<f64> = trials.degrees.iter().map(|&degree| surprisal(degree)).collect();
         let grid = exponent_grid();
         let all_powers = surprisals.len() as u64 * 8 * grid.len() as u64;
@@ -81,9 +81,11 @@ impl<'a> Search<'a> {
 
     /// One exponent for all leaves: the grid and the number of rows each value decides rightly.
     pub(crate) fn flat(&self, watch: &Watch<'_>) -> Result<(&[f64], Vec<u64>), Error> {
-        let group: Vec<(usize, Part)> =
-            (0..self.trials.n_leaves).map(|leaf| (leaf, Part::Leaf(leaf))).collect();
-        let joint = Joint { search: self, group: &group, others: &[], end: self.grid.len() };
+        let everyone = Members::new((0..self.trials.n_leaves).collect(), self.trials.n_leaves);
+        let plain = self.sum_of_leaves(&everyone);
+        let rest = vec![0.0; plain.len()];
+        let end = self.grid.len();
+        let joint = Joint { search: self, leaves: &everyone, values: &[], plain: &plain, rest: &rest, end };
         Ok((&self.grid, sweep(self.trials, &joint, "exponent", watch)?))
     }
 
@@ -96,85 +98,110 @@ impl<'a> Search<'a> {
     ) -> Result<(u64, Vec<Exponent>), Error> {
         let n = dendrogram.n_leaves();
         let mut exponents = vec![Exponent::PRODUCT; n - 1];
-        // Parts by the node they stand for; every leaf is its own part at first.
-        let mut parts: Vec<(usize, Part)> = (0..n).map(|leaf| (leaf, Part::Leaf(leaf))).collect();
         let (mut end, mut right) = (self.grid.len(), 0);
         let groups = groups(dendrogram, n_clusters);
-        // As many parts as there are groups may be held at once, and one more while it is made.
+        // A sum or a norm per cluster is held, and a few more while a group is searched.
         let (cases, l) = (self.trials.n_cases(), self.trials.n_classes);
         let what = || format!("opinions of {} groups on {cases} cases", groups.len());
-        watch.allow(what, &[groups.len().min(n_clusters) + 1, cases, l, 8])?;
+        watch.allow(what, &[groups.len().min(n_clusters) + 4, cases, l, 8])?;
+        // Parts by the node they stand for: clusters and single leaves.
+        let tops = dendrogram.clusters_below(dendrogram.cut_height(n_clusters));
+        let part = |&top: &usize| match dendrogram.leaves(top)[..] {
+            [leaf] => (top, Part::Leaf(leaf)),
+            _ => (top, Part::Values(self.sum_of_leaves(&Members::new(dendrogram.leaves(top), n)))),
+        };
+        let mut parts: Vec<(usize, Part)> = tops.iter().map(part).collect();
         for group in groups {
             if end == 0 {
                 break;
             }
-            let mut is_member = vec![false; 2 * n - 1];
-            group.joins.iter().for_each(|&node| is_member[node] = true);
-            let (joined, others): (Vec<_>, Vec<_>) =
-                parts.into_iter().partition(|(node, _)| is_member[*node]);
-            (end, right) = self.try_group(&joined, &others, end, watch)?;
+            // A cluster is one part, searched as its leaves; a merge above clusters joins two parts.
+            let is_cluster = parts.iter().any(|(node, _)| *node == group.top);
+            let taken =
+                |node: usize| if is_cluster { node == group.top } else { group.joins.contains(&node) };
+            let (joined, others): (Vec<_>, Vec<_>) = parts.into_iter().partition(|(node, _)| taken(*node));
+            let rest = self.sum_of_parts(&others);
+            let plain = self.sum_of_parts(&joined);
+            let (mut leaves, mut values) = (Vec::new(), Vec::new());
+            if is_cluster {
+                leaves.clone_from(&group.joins);
+            } else {
+                for (_, part) in &joined {
+                    match part {
+                        Part::Leaf(leaf) => leaves.push(*leaf),
+                        Part::Values(part) => values.push(part.as_slice()),
+                    }
+                }
+            }
+            let leaves = Members::new(leaves, n);
+            let joint =
+                Joint { search: self, leaves: &leaves, values: &values, plain: &plain, rest: &rest, end };
+            (end, right) = choose(&sweep(self.trials, &joint, "exponents", watch)?);
             let exponent = Exponent::try_from(self.grid[end])?;
             group.merges.iter().for_each(|&node| exponents[node - n] = exponent);
-            let value = Part::Values(self.join(&joined, end));
+            let value = joint.norms(end);
             parts = others;
-            parts.push((group.top, value));
+            parts.push((group.top, Part::Values(value)));
         }
         Ok((right, exponents))
     }
 
-    /// The chosen index below `end` and the number of rows it decides rightly.
-    fn try_group(
-        &self,
-        group: &[(usize, Part)],
-        others: &[(usize, Part)],
-        end: usize,
-        watch: &Watch<'_>,
-    ) -> Result<(usize, u64), Error> {
-        let right = sweep(self.trials, &Joint { search: self, group, others, end }, "exponents", watch)?;
-        Ok(choose(&right))
+    /// Sum of some leaves' surprisals, for every case and class.
+    fn sum_of_leaves(&self, leaves: &Members) -> Vec<f64> {
+        self.for_all_cases(|cases, out| {
+            self.trials
+                .for_each_opinion_of(leaves, cases, |at, row| self.add(&self.surprisals, row, at, out));
+        })
     }
 
-    /// The norm of a group of parts, for every case and class.
-    fn join(&self, group: &[(usize, Part)], at: usize) -> Vec<f64> {
-        let l = self.trials.n_classes;
-        let sweep = Joint { search: self, group, others: &[], end: at + 1 };
-        let parts = parallel::map_ranges(self.trials.n_cases(), 4096, |range| {
-            let mut values = vec![0.0; range.len() * l];
-            let mut rest = vec![0.0; l];
-            for (case, out) in range.zip(values.chunks_mut(l.max(1))) {
-                sweep.evaluate(case, at, &mut rest, out);
+    /// Sum of parts, for every case and class.
+    fn sum_of_parts(&self, parts: &[(usize, Part)]) -> Vec<f64> {
+        let leaf = |(_, part): &(usize, Part)| match part {
+            Part::Leaf(leaf) => Some(*leaf),
+            Part::Values(_) => None,
+        };
+        let leaves = Members::new(parts.iter().filter_map(leaf).collect(), self.trials.n_leaves);
+        let mut sums = self.sum_of_leaves(&leaves);
+        for (_, part) in parts {
+            if let Part::Values(values) = part {
+                sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
             }
-            values
+        }
+        sums
+    }
+
+    /// A value per case and class, made a few cases at a time; values start at 0.
+    fn for_all_cases(&self, make: impl Fn(&[u32], &mut [f64]) + Sync) -> Vec<f64> {
+        let l = self.trials.n_classes.max(1);
+        let mut all = vec![0.0; self.trials.n_cases() * l];
+        parallel::fill(&mut all, CHUNK * l, |start, out| {
+            let cases: Vec<u32> = ((start / l) as u32..((start + out.len()) / l) as u32).collect();
+            make(&cases, out);
         });
-        parts.concat()
+        all
     }
 
-    fn value<'b>(&'b self, part: &'b Part, case: usize) -> Option<&'b [f64]> {
+    /// Adds a row of a table to the values of the case at a place.
+    #[inline]
+    fn add(&self, table: &[f64], row: usize, at: usize, out: &mut [f64]) {
         let l = self.trials.n_classes;
-        match part {
-            Part::Leaf(leaf) => {
-                let row = self.trials.case(case)[*leaf];
-                (row != SILENT).then(|| &self.surprisals[row as usize * l..(row as usize + 1) * l])
-            }
-            Part::Values(values) => Some(&values[case * l..(case + 1) * l]),
-        }
+        let (out, row) = (&mut out[at * l..(at + 1) * l], &table[row * l..(row + 1) * l]);
+        out.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
     }
 
-    /// A part's surprisals raised to an exponent, added to `sums`.
-    fn add_powers(&self, part: &Part, case: usize, at: usize, sums: &mut [f64]) {
-        let l = self.trials.n_classes;
-        let x = self.grid[at];
-        if let (Part::Leaf(leaf), Some(powers)) = (part, &self.powers) {
-            let row = self.trials.case(case)[*leaf];
-            if row != SILENT {
-                let table = powers[at].get_or_init(|| self.surprisals.iter().map(|&s| power(s, x)).collect());
-                let powers = &table[row as usize * l..(row as usize + 1) * l];
-                sums.iter_mut().zip(powers).for_each(|(sum, power)| *sum += power);
-            }
-            return;
-        }
-        if let Some(values) = self.value(part, case) {
-            sums.iter_mut().zip(values).for_each(|(sum, &s)| *sum += power(s, x));
+    /// Surprisals raised to an exponent of the grid.
+    fn powers(&self, at: usize) -> Cow<'_, [f64]> {
+        let raise = || {
+            let x = self.grid[at];
+            let mut powers = vec![0.0; self.surprisals.len()];
+            parallel::fill(&mut powers, 1 << 14, |start, powers| {
+                powers.iter_mut().zip(&self.surprisals[start..]).for_each(|(out, &s)| *out = power(s, x));
+            });
+            powers
+        };
+        match &self.powers {
+            Some(kept) => Cow::Borrowed(kept[at].get_or_init(raise)),
+            None => Cow::Owned(raise()),
         }
     }
 }
@@ -205,52 +232,84 @@ fn power(s: f64, x: f64) -> f64 {
 /// One group of parts joined at each exponent of the grid up to `end`, all other parts added.
 struct Joint<'a> {
     search: &'a Search<'a>,
-    group: &'a [(usize, Part)],
-    others: &'a [(usize, Part)],
+    leaves: &'a Members,
+    values: &'a [&'a [f64]],
+    /// Sum of the group, which is its norm at exponent 1.
+    plain: &'a [f64],
+    /// Sum of everybody else.
+    rest: &'a [f64],
     end: usize,
 }
 
-impl Sweep for Joint<'_> {
-    /// Sum of the other parts.
-    type State = Vec<f64>;
-
-    fn state(&self) -> Vec<f64> {
-        vec![0.0; self.search.trials.n_classes]
+impl Joint<'_> {
+    /// The norm of the group at a point of the grid, for some cases; `out` starts at 0.
+    fn norm(&self, (at, powers): &(usize, Cow<'_, [f64]>), cases: &[u32], out: &mut [f64]) {
+        let Search { trials, grid, .. } = self.search;
+        let l = trials.n_classes.max(1);
+        let own = |case: u32| case as usize * l..(case as usize + 1) * l;
+        if *at == 0 {
+            for (&case, out) in cases.iter().zip(out.chunks_mut(l)) {
+                out.copy_from_slice(&self.plain[own(case)]);
+            }
+            return;
+        }
+        let x = grid[*at];
+        trials.for_each_opinion_of(self.leaves, cases, |at, row| self.search.add(powers, row, at, out));
+        for (&case, out) in cases.iter().zip(out.chunks_mut(l)) {
+            for values in self.values {
+                out.iter_mut().zip(&values[own(case)]).for_each(|(sum, &s)| *sum += power(s, x));
+            }
+            out.iter_mut().for_each(|sum| *sum = power(*sum, x.recip()));
+        }
     }
+
+    /// The norms at a point, for all cases.
+    fn norms(&self, at: usize) -> Vec<f64> {
+        let point = self.point(at);
+        self.search.for_all_cases(|cases, out| self.norm(&point, cases, out))
+    }
+
+    fn add_rest(&self, cases: &[u32], out: &mut [f64]) {
+        let l = self.search.trials.n_classes.max(1);
+        for (&case, out) in cases.iter().zip(out.chunks_mut(l)) {
+            out.iter_mut().zip(&self.rest[case as usize * l..]).for_each(|(norm, rest)| *norm += rest);
+        }
+    }
+}
+
+impl<'a> Sweep for Joint<'a> {
+    type Point = (usize, Cow<'a, [f64]>);
+
+    const HAS_FLOOR: bool = true;
 
     fn len(&self) -> usize {
         self.end
     }
 
-    fn start(&self, case: usize, rest: &mut Vec<f64>) {
-        rest.fill(0.0);
-        for values in self.others.iter().filter_map(|(_, part)| self.search.value(part, case)) {
-            rest.iter_mut().zip(values).for_each(|(sum, s)| *sum += s);
-        }
+    fn point(&self, at: usize) -> Self::Point {
+        (at, if at == 0 { Cow::Borrowed(&[]) } else { self.search.powers(at) })
     }
 
-    fn evaluate(&self, case: usize, at: usize, rest: &mut Vec<f64>, out: &mut [f64]) {
-        out.fill(0.0);
-        if at == 0 {
-            for values in self.group.iter().filter_map(|(_, part)| self.search.value(part, case)) {
-                out.iter_mut().zip(values).for_each(|(sum, s)| *sum += s);
-            }
-        } else {
-            self.group.iter().for_each(|(_, part)| self.search.add_powers(part, case, at, out));
-            let root = self.search.grid[at].recip();
-            out.iter_mut().for_each(|sum| *sum = power(*sum, root));
-        }
-        out.iter_mut().zip(rest).for_each(|(norm, rest)| *norm += *rest);
+    fn evaluate(&self, point: &Self::Point, cases: &[u32], out: &mut [f64]) {
+        self.norm(point, cases, out);
+        self.add_rest(cases, out);
     }
 
     /// The minimum t-norm: the exponent no grid reaches.
-    fn floor(&self, case: usize, rest: &mut Vec<f64>, out: &mut [f64]) -> bool {
-        out.fill(0.0);
-        for values in self.group.iter().filter_map(|(_, part)| self.search.value(part, case)) {
-            out.iter_mut().zip(values).for_each(|(most, &s)| *most = most.max(s));
+    fn floor(&self, cases: &[u32], out: &mut [f64]) {
+        let Search { trials, surprisals, .. } = self.search;
+        let l = trials.n_classes.max(1);
+        trials.for_each_opinion_of(self.leaves, cases, |at, row| {
+            let (out, row) = (&mut out[at * l..(at + 1) * l], &surprisals[row * l..(row + 1) * l]);
+            out.iter_mut().zip(row).for_each(|(most, &s)| *most = most.max(s));
+        });
+        for (&case, out) in cases.iter().zip(out.chunks_mut(l)) {
+            for values in self.values {
+                let own = &values[case as usize * l..(case as usize + 1) * l];
+                out.iter_mut().zip(own).for_each(|(most, &s)| *most = most.max(s));
+            }
         }
-        out.iter_mut().zip(rest).for_each(|(norm, rest)| *norm += *rest);
-        true
+        self.add_rest(cases, out);
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn discount(share: f64, severity: f64) -> Result<Discount, Error> {
 ///
 /// The authors' grid has no 0, so it must discount an adversary whose opinion is informative; ours has.
 pub(crate) fn search_severity(
-    trials: &Trials,
+    trials: &Trials<'_>,
     tree: &FusionTree,
     shares: &[f64],
     tuning: Tuning,
@@ -35,15 +35,6 @@ pub(crate) fn search_severity(
         trials.fusion(tree.clone(), &shares.iter().map(discounts).collect::<Vec<Discount>>())
     };
     // The more severe, the smaller every surprisal.
-    let all_tables = trials.degrees.len() as u64 * 16 * severities.len() as u64;
-    if all_tables <= watch.memory_limit() / 4 {
-        let trees = Trees::new(trials, severities.len(), |at| at_severity(severities[at]));
-        return Ok(median_of_best(&severities, &sweep(trials, &trees, "severity", watch)?));
-    }
-    // Too many opinions to hold them at every severity: one severity after another.
-    let mut right = Vec::with_capacity(severities.len());
-    for &severity in &severities {
-        right.extend(sweep(trials, &Trees::new(trials, 1, |_| at_severity(severity)), "severity", watch)?);
-    }
-    Ok(median_of_best(&severities, &right))
+    let trees = Trees::new(trials, severities.len(), |at| at_severity(severities[at]));
+    Ok(median_of_best(&severities, &sweep(trials, &trees, "severity", watch)?))
 }

@@ -1,7 +1,5 @@
 //! How many rows each value of a grid decides rightly, without trying every value on every row.
 
-use std::sync::OnceLock;
-
 use crate::{
     decision::first_best,
     error::Error,
@@ -16,148 +14,197 @@ use crate::{
 /// The surprisals it gives must not increase along the grid, for any class: then a case that is clear-cut
 /// between two points is decided for all points in between, and a few evaluations do for the whole grid.
 pub(crate) trait Sweep: Sync {
-    /// Buffers of one thread.
-    type State;
-
-    /// Fresh buffers.
-    fn state(&self) -> Self::State;
+    /// What is needed at one point of the grid, made once for all cases.
+    type Point: Sync;
 
     /// Number of points of the grid.
     fn len(&self) -> usize;
 
-    /// Prepares a case; evaluations follow.
-    fn start(&self, case: usize, state: &mut Self::State);
+    /// Makes ready for a point.
+    fn point(&self, at: usize) -> Self::Point;
 
-    /// Surprisal of every class at a point of the grid.
-    fn evaluate(&self, case: usize, at: usize, state: &mut Self::State, out: &mut [f64]);
+    /// Surprisal of every class, case after case.
+    fn evaluate(&self, point: &Self::Point, cases: &[u32], out: &mut [f64]);
 
-    /// Surprisals below those of the whole grid, if they are cheap; says whether it gave any.
-    fn floor(&self, case: usize, state: &mut Self::State, out: &mut [f64]) -> bool {
-        let _ = (case, state, out);
-        false
+    /// Whether [`floor`](Self::floor) knows any.
+    const HAS_FLOOR: bool = false;
+
+    /// Surprisals below those of the whole grid.
+    fn floor(&self, cases: &[u32], out: &mut [f64]) {
+        let _ = (cases, out);
     }
 }
 
-/// A whole tree for each point of the grid, made when first asked for.
+/// A whole tree for each point of the grid.
 pub(crate) struct Trees<'a, F> {
-    trials: &'a Trials,
+    trials: &'a Trials<'a>,
+    n_points: usize,
     make: F,
-    made: Vec<OnceLock<Fusion>>,
 }
 
 impl<'a, F: Fn(usize) -> Fusion + Sync> Trees<'a, F> {
-    pub(crate) fn new(trials: &'a Trials, n_points: usize, make: F) -> Self {
-        Self { trials, make, made: (0..n_points).map(|_| OnceLock::new()).collect() }
+    pub(crate) fn new(trials: &'a Trials<'a>, n_points: usize, make: F) -> Self {
+        Self { trials, n_points, make }
     }
 }
 
 impl<F: Fn(usize) -> Fusion + Sync> Sweep for Trees<'_, F> {
-    type State = Work;
-
-    fn state(&self) -> Work {
-        Work::default()
-    }
+    type Point = Fusion;
 
     fn len(&self) -> usize {
-        self.made.len()
+        self.n_points
     }
 
-    fn start(&self, _case: usize, _work: &mut Work) {}
+    fn point(&self, at: usize) -> Fusion {
+        (self.make)(at)
+    }
 
-    fn evaluate(&self, case: usize, at: usize, work: &mut Work, out: &mut [f64]) {
-        let fusion = self.made[at].get_or_init(|| (self.make)(at));
-        fusion.evaluate(self.trials.opinions(case), work);
-        out.copy_from_slice(&work.out);
+    fn evaluate(&self, fusion: &Fusion, cases: &[u32], out: &mut [f64]) {
+        let mut work = Work::default();
+        for (&case, out) in cases.iter().zip(out.chunks_mut(self.trials.n_classes.max(1))) {
+            self.trials.evaluate(fusion, case, &mut work);
+            out.copy_from_slice(&work.out);
+        }
     }
 }
 
 /// What is this much larger is larger, whatever the rounding.
 const CLEAR: f64 = 1.0 + 1e-9;
 
+/// Cases evaluated by one thread at a time: their surprisals stay in its cache.
+pub(super) const CHUNK: usize = 128;
+
 /// Number of rows decided rightly at each point of the grid; ties go to the first class.
 pub(crate) fn sweep<S: Sweep>(
-    trials: &Trials,
+    trials: &Trials<'_>,
     grid: &S,
     stage: &'static str,
     watch: &Watch<'_>,
 ) -> Result<Vec<u64>, Error> {
-    const BLOCK: usize = 1 << 18;
-    let points = grid.len();
-    let mut right = vec![0u64; points];
-    for start in (0..trials.n_cases()).step_by(BLOCK) {
-        watch.report(stage, start, trials.n_cases())?;
-        let n = BLOCK.min(trials.n_cases() - start);
-        let parts = parallel::map_ranges(n, n.div_ceil(4 * parallel::threads()).max(256), |range| {
-            let mut bisection = Bisection {
-                trials,
-                grid,
-                state: grid.state(),
-                changes: vec![0; points + 1],
-                spare: Vec::new(),
-            };
-            range.for_each(|case| bisection.case(start + case));
-            bisection.changes
-        });
-        for changes in parts {
-            let mut running = 0u64;
-            for (right, change) in right.iter_mut().zip(changes) {
-                running = running.wrapping_add(change);
-                *right += running;
-            }
-        }
+    /// Surprisals held for one point.
+    const VALUES: usize = 1 << 21;
+    let mut bisection = Bisection { trials, grid, stage, watch, changes: vec![0; grid.len() + 1], done: 0.0 };
+    let block = (VALUES / trials.n_classes.max(1)).max(CHUNK) as u32;
+    let n = trials.n_cases() as u32;
+    let mut start = 0;
+    while start < n {
+        let end = n.min(start.saturating_add(block));
+        bisection.block(&(start..end).collect::<Vec<u32>>())?;
+        start = end;
     }
-    Ok(right)
+    let mut running = 0u64;
+    let add = |change: &u64| {
+        running = running.wrapping_add(*change);
+        running
+    };
+    Ok(bisection.changes[..grid.len()].iter().map(add).collect())
 }
 
 struct Bisection<'a, S: Sweep> {
-    trials: &'a Trials,
+    trials: &'a Trials<'a>,
     grid: &'a S,
-    state: S::State,
+    stage: &'static str,
+    watch: &'a Watch<'a>,
     /// Differences of the numbers of right rows from point to point, modulo 2^64.
     changes: Vec<u64>,
-    spare: Vec<Vec<f64>>,
+    /// Cases decided, each in shares of the grid.
+    done: f64,
+}
+
+/// Cases not yet decided between two points of the grid, with their surprisals at both.
+struct Span {
+    points: [usize; 2],
+    cases: Vec<u32>,
+    low: Vec<f64>,
+    high: Vec<f64>,
 }
 
 impl<S: Sweep> Bisection<'_, S> {
-    fn case(&mut self, case: usize) {
+    fn block(&mut self, cases: &[u32]) -> Result<(), Error> {
         let last = self.grid.len() - 1;
-        self.grid.start(case, &mut self.state);
-        let mut low = self.buffer();
-        self.grid.evaluate(case, 0, &mut self.state, &mut low);
-        let first = first_best(&low);
-        self.decide(case, 0, 0, first);
-        let mut high = self.buffer();
-        if last > 0 && self.grid.floor(case, &mut self.state, &mut high) && is_settled(&low, &high, first) {
-            self.decide(case, 1, last, first);
-        } else if last > 0 {
-            self.grid.evaluate(case, last, &mut self.state, &mut high);
-            self.between(case, (0, &low), (last, &high));
+        let l = self.trials.n_classes.max(1);
+        let low = self.evaluate(0, cases)?;
+        for (&case, low) in cases.iter().zip(low.chunks(l)) {
+            self.decide(case, [0, 0], first_best(low));
         }
-        self.spare.extend([low, high]);
+        if last == 0 {
+            return Ok(());
+        }
+        let floor = S::HAS_FLOOR.then(|| {
+            let mut floor = vec![0.0; low.len()];
+            parallel::fill(&mut floor, CHUNK * l, |start, out| {
+                self.grid.floor(&cases[start / l..start / l + out.len() / l], out);
+            });
+            floor
+        });
+        let mut open = Span { points: [0, last], cases: Vec::new(), low: Vec::new(), high: Vec::new() };
+        for (at, (&case, low)) in cases.iter().zip(low.chunks(l)).enumerate() {
+            let first = first_best(low);
+            if floor.as_ref().is_some_and(|floor| is_settled(low, &floor[at * l..(at + 1) * l], first)) {
+                self.decide(case, [1, last], first);
+            } else {
+                open.cases.push(case);
+                open.low.extend_from_slice(low);
+            }
+        }
+        open.high = self.evaluate(last, &open.cases)?;
+        let mut spans = vec![open];
+        while let Some(span) = spans.pop() {
+            self.divide(&span, &mut spans)?;
+        }
+        Ok(())
     }
 
-    /// Decides every point after `low` up to and including `high`.
-    fn between(&mut self, case: usize, low: (usize, &[f64]), high: (usize, &[f64])) {
-        let class = first_best(high.1);
-        if high.0 - low.0 == 1 || (class == first_best(low.1) && is_settled(low.1, high.1, class)) {
-            return self.decide(case, low.0 + 1, high.0, class);
+    /// Decides the cases of a span that are clear-cut, and evaluates the others in its middle.
+    fn divide(&mut self, span: &Span, spans: &mut Vec<Span>) -> Result<(), Error> {
+        let l = self.trials.n_classes.max(1);
+        let [from, to] = span.points;
+        let (mut cases, mut lows, mut highs) = (Vec::new(), Vec::new(), Vec::new());
+        for (&case, (low, high)) in span.cases.iter().zip(span.low.chunks(l).zip(span.high.chunks(l))) {
+            let class = first_best(high);
+            if to - from == 1 || (class == first_best(low) && is_settled(low, high, class)) {
+                self.decide(case, [from + 1, to], class);
+            } else {
+                cases.push(case);
+                lows.extend_from_slice(low);
+                highs.extend_from_slice(high);
+            }
         }
-        let middle = usize::midpoint(low.0, high.0);
-        let mut values = self.buffer();
-        self.grid.evaluate(case, middle, &mut self.state, &mut values);
-        self.between(case, low, (middle, &values));
-        self.between(case, (middle, &values), high);
-        self.spare.push(values);
+        if !cases.is_empty() {
+            let middle = usize::midpoint(from, to);
+            let values = self.evaluate(middle, &cases)?;
+            spans.push(Span {
+                points: [from, middle],
+                cases: cases.clone(),
+                low: lows,
+                high: values.clone(),
+            });
+            spans.push(Span { points: [middle, to], cases, low: values, high: highs });
+        }
+        Ok(())
     }
 
-    fn decide(&mut self, case: usize, from: usize, to: usize, class: usize) {
-        let count = self.trials.count(case, class);
+    /// Surprisals of some cases at a point.
+    fn evaluate(&self, at: usize, cases: &[u32]) -> Result<Vec<f64>, Error> {
+        let total = self.trials.n_cases();
+        self.watch.report(self.stage, (self.done / self.grid.len() as f64) as usize, total)?;
+        let l = self.trials.n_classes.max(1);
+        let mut out = vec![0.0; cases.len() * l];
+        if !cases.is_empty() {
+            let point = self.grid.point(at);
+            parallel::fill(&mut out, CHUNK * l, |start, out| {
+                let cases = &cases[start / l..start / l + out.len() / l];
+                self.grid.evaluate(&point, cases, out);
+            });
+        }
+        Ok(out)
+    }
+
+    fn decide(&mut self, case: u32, [from, to]: [usize; 2], class: usize) {
+        let count = self.trials.count(case as usize, class);
         self.changes[from] = self.changes[from].wrapping_add(count);
         self.changes[to + 1] = self.changes[to + 1].wrapping_sub(count);
-    }
-
-    fn buffer(&mut self) -> Vec<f64> {
-        self.spare.pop().unwrap_or_else(|| vec![0.0; self.trials.n_classes])
+        self.done += (to + 1 - from) as f64;
     }
 }
 

@@ -3,15 +3,15 @@
 use crate::{
     error::Error,
     evidence::{Evidence, Tally},
-    fusion::{Fusion, FusionTree, surprisal},
-    hash, parallel,
+    fusion::{Fusion, FusionTree, Work, surprisal},
+    grid::Grid,
+    hash,
+    labels::MISSING,
+    parallel,
     possibility::{Discount, Transform},
     tuning::Tuning,
     watch::Watch,
 };
-
-/// Marks a leaf without an opinion.
-pub(crate) const SILENT: u32 = u32::MAX;
 
 /// Cases to decide. A case is a pattern of answers with the opinions to decide it by, and how often each
 /// class was true of it.
@@ -19,23 +19,27 @@ pub(crate) const SILENT: u32 = u32::MAX;
 /// Resubstitution has a case per pattern; leave-one-out a case per pattern and truth, whose opinions are
 /// counted without one row of that truth; k-fold a case per pattern and fold, counted without that fold.
 #[derive(Clone, Debug)]
-pub(crate) struct Trials {
+pub(crate) struct Trials<'a> {
     pub(crate) n_classes: usize,
     pub(crate) n_leaves: usize,
+    n_labels: usize,
     /// Possibility degrees: a row per distinct opinion.
     pub(crate) degrees: Vec<f64>,
     pub(crate) leaf_of_row: Vec<u32>,
-    /// Row of the opinion of each leaf in each case, or [`SILENT`].
-    rows: Vec<u32>,
+    /// Row of the opinion that leaves out one row, by classifier, answer and truth; empty if nothing is left out.
+    left_out: Vec<u32>,
+    patterns: &'a Grid,
+    /// Pattern of each case, and what it leaves out: a truth, or a fold.
+    cases: Vec<(u32, u32)>,
     starts: Vec<usize>,
     classes: Vec<u16>,
     counts: Vec<u64>,
 }
 
-impl Trials {
+impl<'a> Trials<'a> {
     pub(crate) fn new(
         evidence: &Evidence,
-        tally: &Tally,
+        tally: &'a Tally,
         tuning: Tuning,
         watch: &Watch<'_>,
     ) -> Result<Self, Error> {
@@ -44,14 +48,16 @@ impl Trials {
             Tuning::LeaveOneOut => tally.n_cells(),
             Tuning::KFold(folds) => tally.cells().map(|(_, _, count)| count.min(folds.into()) as usize).sum(),
         };
-        let (n, l) = (evidence.n_classifiers(), evidence.n_classes());
-        watch.allow(|| format!("tuning on {n_cases} cases of {n} answers"), &[n_cases, n, 4])?;
+        watch.allow(|| format!("tuning on {n_cases} cases"), &[n_cases, 26])?;
         let mut trials = Self {
-            n_classes: l,
-            n_leaves: n,
+            n_classes: evidence.n_classes(),
+            n_leaves: evidence.n_classifiers(),
+            n_labels: evidence.n_labels(),
             degrees: Vec::new(),
             leaf_of_row: Vec::new(),
-            rows: Vec::with_capacity(n_cases * n),
+            left_out: Vec::new(),
+            patterns: tally.patterns(),
+            cases: Vec::with_capacity(n_cases),
             starts: vec![0],
             classes: Vec::new(),
             counts: Vec::new(),
@@ -65,26 +71,66 @@ impl Trials {
     }
 
     pub(crate) fn n_cases(&self) -> usize {
-        self.starts.len() - 1
+        self.cases.len()
     }
 
     pub(crate) fn n_rows(&self) -> usize {
         self.leaf_of_row.len()
     }
 
-    /// Row of each leaf's opinion, or [`SILENT`].
+    /// Row of the opinion behind an answer to a case.
     #[inline]
-    pub(crate) fn case(&self, case: usize) -> &[u32] {
-        &self.rows[case * self.n_leaves..(case + 1) * self.n_leaves]
+    fn row(&self, leaf: usize, answer: u16, leaves_out: u32) -> usize {
+        let said = leaf * self.n_labels + usize::from(answer);
+        if self.left_out.is_empty() {
+            // Each fold has a table of its own.
+            return leaves_out as usize * self.n_leaves * self.n_labels + said;
+        }
+        self.left_out[said * self.n_classes + leaves_out as usize] as usize
     }
 
-    /// (leaf, row) of every opinion of a case.
-    pub(crate) fn opinions(&self, case: usize) -> impl Iterator<Item = (usize, usize)> + Clone + '_ {
-        self.case(case)
-            .iter()
-            .enumerate()
-            .filter(|(_, row)| **row != SILENT)
-            .map(|(leaf, row)| (leaf, *row as usize))
+    /// Shows (leaf, row) of every opinion of a case.
+    #[inline]
+    pub(crate) fn for_each_opinion(&self, case: u32, mut show: impl FnMut(usize, usize)) {
+        let (pattern, leaves_out) = self.cases[case as usize];
+        self.patterns.row(pattern as usize).for_each(|leaf, j| show(leaf, self.row(leaf, j, leaves_out)));
+    }
+
+    /// Shows (place in `cases`, row) of every opinion that some leaves have on some cases.
+    ///
+    /// Of a dense table leaf after leaf, so that a leaf's opinions stay in cache while they are met again.
+    #[inline]
+    pub(crate) fn for_each_opinion_of(
+        &self,
+        leaves: &Members,
+        cases: &[u32],
+        mut show: impl FnMut(usize, usize),
+    ) {
+        if let Some(cells) = self.patterns.dense_cells() {
+            for &leaf in &leaves.list {
+                for (at, &case) in cases.iter().enumerate() {
+                    let (pattern, leaves_out) = self.cases[case as usize];
+                    let answer = cells[pattern as usize * self.n_leaves + leaf];
+                    if answer != MISSING {
+                        show(at, self.row(leaf, answer, leaves_out));
+                    }
+                }
+            }
+            return;
+        }
+        for (at, &case) in cases.iter().enumerate() {
+            self.for_each_opinion(case, |leaf, row| {
+                if leaves.is_member[leaf] {
+                    show(at, row);
+                }
+            });
+        }
+    }
+
+    /// Surprisals of a case under a tree, into `work.out`.
+    pub(crate) fn evaluate(&self, fusion: &Fusion, case: u32, work: &mut Work) {
+        let (pattern, leaves_out) = self.cases[case as usize];
+        fusion.surprisals(self.patterns.row(pattern as usize), |leaf, j| self.row(leaf, j, leaves_out), work);
     }
 
     /// How often `class` was true of a case.
@@ -107,10 +153,7 @@ impl Trials {
     fn resubstitute(&mut self, evidence: &Evidence, tally: &Tally, watch: &Watch<'_>) -> Result<(), Error> {
         let s = evidence.n_labels();
         for p in 0..tally.n_patterns() {
-            let at = self.rows.len();
-            self.rows.resize(at + self.n_leaves, SILENT);
-            tally.pattern(p).for_each(|k, j| self.rows[at + k] = (k * s + usize::from(j)) as u32);
-            self.push_outcomes(tally.outcomes(p));
+            self.push((p as u32, 0), tally.outcomes(p));
         }
         self.leaf_of_row = (0..self.n_leaves * s).map(|row| (row / s) as u32).collect();
         self.fill_degrees(evidence, watch, |row, counts| {
@@ -122,7 +165,7 @@ impl Trials {
         let (s, l, unit) = (evidence.n_labels(), self.n_classes, evidence.unit());
         watch.allow(|| "index of left-out opinions".to_owned(), &[self.n_leaves, s, l, 4])?;
         // One altered opinion for every (classifier, said, true) that occurs.
-        let mut row_of = vec![SILENT; self.n_leaves * s * l];
+        let mut row_of = vec![u32::MAX; self.n_leaves * s * l];
         let mut triples: Vec<(u32, u16, u16)> = Vec::new();
         for k in 0..self.n_leaves {
             for (at, &count) in evidence.confusion(k).iter().enumerate() {
@@ -132,13 +175,12 @@ impl Trials {
                 }
             }
         }
-        for (pattern, class, count) in tally.cells() {
-            let at = self.rows.len();
-            self.rows.resize(at + self.n_leaves, SILENT);
-            let row = |k: usize, j: u16| row_of[(k * s + usize::from(j)) * l + usize::from(class)];
-            pattern.for_each(|k, j| self.rows[at + k] = row(k, j));
-            self.push_outcomes([(class, count)].into_iter());
+        for p in 0..tally.n_patterns() {
+            for (class, count) in tally.outcomes(p) {
+                self.push((p as u32, class.into()), [(class, count)].into_iter());
+            }
         }
+        self.left_out = row_of;
         self.leaf_of_row = triples.iter().map(|triple| triple.0).collect();
         self.fill_degrees(evidence, watch, |row, counts| {
             let (k, j, i) = triples[row];
@@ -171,11 +213,7 @@ impl Trials {
                 }
             }
             for (fold, part) in parts.iter().enumerate().filter(|(_, part)| !part.is_empty()) {
-                let at = self.rows.len();
-                self.rows.resize(at + self.n_leaves, SILENT);
-                let row = |k: usize, j: u16| ((fold * self.n_leaves + k) * s + usize::from(j)) as u32;
-                tally.pattern(p).for_each(|k, j| self.rows[at + k] = row(k, j));
-                self.push_outcomes(part.iter().copied());
+                self.push((p as u32, fold as u32), part.iter().copied());
             }
         }
         self.leaf_of_row =
@@ -188,7 +226,8 @@ impl Trials {
         })
     }
 
-    fn push_outcomes(&mut self, outcomes: impl Iterator<Item = (u16, u64)>) {
+    fn push(&mut self, case: (u32, u32), outcomes: impl Iterator<Item = (u16, u64)>) {
+        self.cases.push(case);
         for (class, count) in outcomes {
             self.classes.push(class);
             self.counts.push(count);
@@ -220,6 +259,20 @@ impl Trials {
     }
 }
 
+/// Some of the leaves.
+pub(crate) struct Members {
+    list: Vec<usize>,
+    is_member: Vec<bool>,
+}
+
+impl Members {
+    pub(crate) fn new(leaves: Vec<usize>, n_leaves: usize) -> Self {
+        let mut is_member = vec![false; n_leaves];
+        leaves.iter().for_each(|&leaf| is_member[leaf] = true);
+        Self { list: leaves, is_member }
+    }
+}
+
 /// How many of the `count` rows of a (pattern, class) go to each of `folds`: the occurrences go round the
 /// folds, starting where a hash of pattern and class says.
 pub(crate) fn fold_counts(
@@ -248,15 +301,23 @@ mod tests {
         Evidence::new(&rows.finish(), &truth).expect("rows")
     }
 
-    fn trials(tuning: Tuning) -> Trials {
-        let evidence = evidence();
-        Trials::new(&evidence, evidence.tally().expect("a tally"), tuning, &Watch::default()).expect("fits")
+    fn trials(evidence: &Evidence, tuning: Tuning) -> Trials<'_> {
+        Trials::new(evidence, evidence.tally().expect("a tally"), tuning, &Watch::default()).expect("fits")
+    }
+
+    /// The opinion of the first leaf on a case.
+    fn first_opinion<'a>(trials: &'a Trials<'_>, case: usize) -> &'a [f64] {
+        let mut first = None;
+        trials.for_each_opinion(case as u32, |_, row| first = first.or(Some(row)));
+        let row = first.expect("somebody spoke");
+        &trials.degrees[row * 2..row * 2 + 2]
     }
 
     #[test]
     fn every_row_is_judged_once() {
         for tuning in [Tuning::Resubstitution, Tuning::LeaveOneOut, Tuning::KFold(3)] {
-            let trials = trials(tuning);
+            let evidence = evidence();
+            let trials = trials(&evidence, tuning);
             let total: u64 =
                 (0..trials.n_cases()).map(|case| trials.count(case, 0) + trials.count(case, 1)).sum();
             assert_eq!(total, 5, "{tuning}");
@@ -265,16 +326,15 @@ mod tests {
 
     #[test]
     fn a_row_left_out_does_not_speak_for_itself() {
-        let trials = trials(Tuning::LeaveOneOut);
+        let evidence = evidence();
+        let trials = trials(&evidence, Tuning::LeaveOneOut);
         // Pattern (y, y) with truth y: without that row, `a` never said y, so it has no opinion.
         let case = (0..trials.n_cases()).last().expect("cases");
         assert_eq!(trials.count(case, 1), 1);
-        let row = trials.case(case)[0] as usize;
-        assert_eq!(&trials.degrees[row * 2..row * 2 + 2], [1.0, 1.0]);
+        assert_eq!(first_opinion(&trials, case), [1.0, 1.0]);
         // Pattern (x, x) with truth y: `a` said x four times; without this row it was always right.
         let case = (0..trials.n_cases()).find(|&case| trials.count(case, 1) == 1).expect("one such");
-        let row = trials.case(case)[0] as usize;
-        assert_eq!(&trials.degrees[row * 2..row * 2 + 2], [1.0, 1.0 / 5.0]);
+        assert_eq!(first_opinion(&trials, case), [1.0, 1.0 / 5.0]);
     }
 
     #[test]
