@@ -119,11 +119,14 @@ impl Fusion {
             tree.nodes.iter().map(|node| node.exponent.0).filter(|x| x.is_finite()).fold(1.0, f64::max);
         let safe = most == 0.0 || steepest * (scale / least).ln() < SAFE_LOG_RANGE;
         let powers = safe.then(|| {
-            let row = |(row, values): (usize, &[f64])| {
+            let mut powers = table.clone();
+            for (row, values) in powers.chunks_mut(n_classes.max(1)).enumerate() {
                 let exponent = tree.exponent_of(leaf_of_row(row));
-                values.iter().map(|&s| raise(s, exponent, scale)).collect::<Vec<f64>>()
-            };
-            table.chunks(n_classes.max(1)).enumerate().flat_map(row).collect()
+                if exponent != Exponent::PRODUCT && exponent != Exponent::MINIMUM {
+                    values.iter_mut().for_each(|s| *s = raise(*s, exponent, scale));
+                }
+            }
+            powers
         });
         Self { tree, n_classes, table, powers, scale }
     }

@@ -24,6 +24,7 @@ pub(crate) struct Search<'a> {
     trials: &'a Trials<'a>,
     grid: Vec<f64>,
     surprisals: Vec<f64>,
+    logarithms: Vec<f64>,
     /// Surprisals raised to each exponent of the grid, kept where there is room for all.
     powers: Option<Vec<OnceLock<Vec<f64>>>>,
 }
@@ -60,7 +61,8 @@ impl<'a> Search<'a> {
         let all_powers = surprisals.len() as u64 * 8 * grid.len() as u64;
         let powers =
             (all_powers <= watch.memory_limit() / 8).then(|| grid.iter().map(|_| OnceLock::new()).collect());
-        Self { trials, grid, surprisals, powers }
+        let logarithms = surprisals.iter().map(|s| s.ln()).collect();
+        Self { trials, grid, surprisals, logarithms, powers }
     }
 
     /// Tries 2, 3, .. clusters until more of them no longer help.
@@ -189,21 +191,34 @@ impl<'a> Search<'a> {
         out.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
     }
 
-    /// Surprisals raised to an exponent of the grid.
-    fn powers(&self, at: usize) -> Cow<'_, [f64]> {
+    /// Surprisals raised to an exponent of the grid, `n_wanted` of which will be asked for.
+    fn powers(&self, at: usize, n_wanted: usize) -> Powers<'_> {
+        let x = self.grid[at];
+        let kept = self.powers.as_ref().map(|kept| &kept[at]);
+        if n_wanted < self.surprisals.len() && kept.is_none_or(|kept| kept.get().is_none()) {
+            return Powers::OneByOne(x);
+        }
         let raise = || {
-            let x = self.grid[at];
-            let mut powers = vec![0.0; self.surprisals.len()];
+            let mut powers = vec![0.0; self.logarithms.len()];
             parallel::fill(&mut powers, 1 << 14, |start, powers| {
-                powers.iter_mut().zip(&self.surprisals[start..]).for_each(|(out, &s)| *out = power(s, x));
+                powers.iter_mut().zip(&self.logarithms[start..]).for_each(|(out, &ln)| *out = (x * ln).exp());
             });
             powers
         };
-        match &self.powers {
-            Some(kept) => Cow::Borrowed(kept[at].get_or_init(raise)),
+        let table = match kept {
+            Some(kept) => Cow::Borrowed(kept.get_or_init(raise).as_slice()),
             None => Cow::Owned(raise()),
-        }
+        };
+        Powers::Table(x, table)
     }
+}
+
+/// Surprisals raised to one exponent.
+enum Powers<'a> {
+    /// The exponent 1, at which sums are known.
+    Plain,
+    OneByOne(f64),
+    Table(f64, Cow<'a, [f64]>),
 }
 
 /// The clusters of two or more, as a walk from the root meets them; then each merge above them, lowest first.
@@ -225,8 +240,9 @@ fn groups(dendrogram: &Dendrogram, n_clusters: usize) -> Vec<Group> {
     groups
 }
 
+/// `s^x`, zero and infinity included.
 fn power(s: f64, x: f64) -> f64 {
-    if s == 0.0 { 0.0 } else { s.powf(x) }
+    (x * s.ln()).exp()
 }
 
 /// One group of parts joined at each exponent of the grid up to `end`, all other parts added.
@@ -243,18 +259,31 @@ struct Joint<'a> {
 
 impl Joint<'_> {
     /// The norm of the group at a point of the grid, for some cases; `out` starts at 0.
-    fn norm(&self, (at, powers): &(usize, Cow<'_, [f64]>), cases: &[u32], out: &mut [f64]) {
-        let Search { trials, grid, .. } = self.search;
+    fn norm(&self, powers: &Powers<'_>, cases: &[u32], out: &mut [f64]) {
+        let Search { trials, logarithms, .. } = self.search;
         let l = trials.n_classes.max(1);
         let own = |case: u32| case as usize * l..(case as usize + 1) * l;
-        if *at == 0 {
-            for (&case, out) in cases.iter().zip(out.chunks_mut(l)) {
-                out.copy_from_slice(&self.plain[own(case)]);
+        let x = match powers {
+            Powers::Plain => {
+                for (&case, out) in cases.iter().zip(out.chunks_mut(l)) {
+                    out.copy_from_slice(&self.plain[own(case)]);
+                }
+                return;
             }
-            return;
-        }
-        let x = grid[*at];
-        trials.for_each_opinion_of(self.leaves, cases, |at, row| self.search.add(powers, row, at, out));
+            Powers::Table(x, table) => {
+                trials
+                    .for_each_opinion_of(self.leaves, cases, |at, row| self.search.add(table, row, at, out));
+                *x
+            }
+            Powers::OneByOne(x) => {
+                trials.for_each_opinion_of(self.leaves, cases, |at, row| {
+                    let logarithms = &logarithms[row * l..(row + 1) * l];
+                    let out = &mut out[at * l..(at + 1) * l];
+                    out.iter_mut().zip(logarithms).for_each(|(sum, &ln)| *sum += (x * ln).exp());
+                });
+                *x
+            }
+        };
         for (&case, out) in cases.iter().zip(out.chunks_mut(l)) {
             for values in self.values {
                 out.iter_mut().zip(&values[own(case)]).for_each(|(sum, &s)| *sum += power(s, x));
@@ -265,7 +294,7 @@ impl Joint<'_> {
 
     /// The norms at a point, for all cases.
     fn norms(&self, at: usize) -> Vec<f64> {
-        let point = self.point(at);
+        let point = self.point(at, self.search.trials.n_cases());
         self.search.for_all_cases(|cases, out| self.norm(&point, cases, out))
     }
 
@@ -278,7 +307,7 @@ impl Joint<'_> {
 }
 
 impl<'a> Sweep for Joint<'a> {
-    type Point = (usize, Cow<'a, [f64]>);
+    type Point = Powers<'a>;
 
     const HAS_FLOOR: bool = true;
 
@@ -286,8 +315,9 @@ impl<'a> Sweep for Joint<'a> {
         self.end
     }
 
-    fn point(&self, at: usize) -> Self::Point {
-        (at, if at == 0 { Cow::Borrowed(&[]) } else { self.search.powers(at) })
+    fn point(&self, at: usize, n_cases: usize) -> Self::Point {
+        let n_wanted = n_cases * self.leaves.len() * self.search.trials.n_classes;
+        if at == 0 { Powers::Plain } else { self.search.powers(at, n_wanted) }
     }
 
     fn evaluate(&self, point: &Self::Point, cases: &[u32], out: &mut [f64]) {

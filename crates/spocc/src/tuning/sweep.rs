@@ -20,8 +20,8 @@ pub(crate) trait Sweep: Sync {
     /// Number of points of the grid.
     fn len(&self) -> usize;
 
-    /// Makes ready for a point.
-    fn point(&self, at: usize) -> Self::Point;
+    /// Makes ready for evaluating so many cases at a point.
+    fn point(&self, at: usize, n_cases: usize) -> Self::Point;
 
     /// Surprisal of every class, case after case.
     fn evaluate(&self, point: &Self::Point, cases: &[u32], out: &mut [f64]);
@@ -55,7 +55,7 @@ impl<F: Fn(usize) -> Fusion + Sync> Sweep for Trees<'_, F> {
         self.n_points
     }
 
-    fn point(&self, at: usize) -> Fusion {
+    fn point(&self, at: usize, _n_cases: usize) -> Fusion {
         (self.make)(at)
     }
 
@@ -191,7 +191,7 @@ impl<S: Sweep> Bisection<'_, S> {
         let l = self.trials.n_classes.max(1);
         let mut out = vec![0.0; cases.len() * l];
         if !cases.is_empty() {
-            let point = self.grid.point(at);
+            let point = self.grid.point(at, cases.len());
             parallel::fill(&mut out, CHUNK * l, |start, out| {
                 let cases = &cases[start / l..start / l + out.len() / l];
                 self.grid.evaluate(&point, cases, out);

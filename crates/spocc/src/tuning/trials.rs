@@ -144,9 +144,11 @@ impl<'a> Trials<'a> {
     /// A tree over these cases' opinions, each discounted.
     pub(crate) fn fusion(&self, tree: FusionTree, discounts: &[Discount]) -> Fusion {
         let leaf_of_row = |row: usize| self.leaf_of_row[row] as usize;
-        let l = self.n_classes.max(1);
-        let opinion = |(at, &degree): (usize, &f64)| surprisal(discounts[leaf_of_row(at / l)].apply(degree));
-        let table = self.degrees.iter().enumerate().map(opinion).collect();
+        let mut table = self.degrees.clone();
+        for (row, opinion) in table.chunks_mut(self.n_classes.max(1)).enumerate() {
+            let discount = discounts[leaf_of_row(row)];
+            opinion.iter_mut().for_each(|degree| *degree = surprisal(discount.apply(*degree)));
+        }
         Fusion::new(tree, self.n_classes, table, leaf_of_row)
     }
 
@@ -270,6 +272,10 @@ impl Members {
         let mut is_member = vec![false; n_leaves];
         leaves.iter().for_each(|&leaf| is_member[leaf] = true);
         Self { list: leaves, is_member }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
     }
 }
 
