@@ -1,0 +1,163 @@
+//! One panel, every kernel: copying, counting, fitting, predicting.
+
+use std::{
+    convert::Infallible,
+    fmt::Display,
+    hint::black_box,
+    ops::ControlFlow,
+    time::{Duration, Instant},
+};
+
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::json;
+use spocc::{Counting, Error, Evidence, Level, Method, Model, Options, Predictions, Truth, Watch};
+use spocc_bench::{Shape, Timing, measure};
+
+use crate::{Failure, print};
+
+/// Rows that every model is fitted to before it predicts, however many it decides.
+const FITTED_ROWS: usize = 2_000;
+
+/// Of these, stacking gets the first: predicting costs it the same, and fitting much less.
+const STACKED_ROWS: usize = 200;
+
+/// Seconds from which a fit is not repeated to measure it together with counting.
+const LONG_FIT: f64 = 1.0;
+
+/// What one task took, or why it was not done.
+#[derive(Serialize)]
+pub(crate) struct Measured {
+    pub(crate) task: &'static str,
+    pub(crate) name: String,
+    #[serde(flatten)]
+    pub(crate) timing: Option<Timing>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) failed: Option<String>,
+}
+
+impl Measured {
+    pub(crate) fn new(task: &'static str, name: &dyn Display, timing: Result<Timing, String>) -> Self {
+        let failed = timing.as_ref().err().cloned();
+        Self { task, name: name.to_string(), timing: timing.ok(), failed }
+    }
+}
+
+/// Why a task was not done.
+pub(crate) fn reason(error: &Error) -> String {
+    if matches!(error, Error::Cancelled) { "over the limit".to_owned() } else { error.to_string() }
+}
+
+/// Measures work that is cancelled once a single run has taken longer than the limit.
+pub(crate) fn within<T>(
+    limit: Duration,
+    work: impl Fn(&Watch<'_>) -> Result<T, Error>,
+) -> Result<Timing, Error> {
+    measure(|| once_within(limit, &work))
+}
+
+/// Runs work once, cancelled when it has taken longer than the limit.
+pub(crate) fn once_within<T>(
+    limit: Duration,
+    work: impl Fn(&Watch<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let begun = Instant::now();
+    let stop = |_| if begun.elapsed() > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    work(&Watch::new(&stop))
+}
+
+/// Prints what every kernel takes on one panel.
+pub(crate) fn run(shape: Shape, methods: &[Method], fits: bool, limit: Duration) -> Result<(), Failure> {
+    let threads = rayon::current_num_threads();
+    print(&json!({ "task": "panel", "shape": shape, "threads": threads, "label_matrix": cells(shape) * 2 }))?;
+    print(&copying(shape))?;
+    let (predictions, truth) = shape.panel();
+    let mut counts = Vec::new();
+    for (name, level) in [("marginals", Level::Marginals), ("tally", Level::Tally)] {
+        let timing = within(limit, |watch| count(&predictions, &truth, level, watch));
+        counts.push(timing.map_err(|error| reason(&error)));
+        print(&Measured::new("count", &name, counts[counts.len() - 1].clone()))?;
+    }
+    for &method in methods {
+        print(&predicting(shape, method, &predictions, limit))?;
+    }
+    if !fits {
+        return Ok(());
+    }
+    // Methods that need less than the tally must not pay for carrying it.
+    let evidence = |level| once_within(limit, |watch| count(&predictions, &truth, level, watch));
+    let (marginals, tally) = (evidence(Level::Marginals), evidence(Level::Tally));
+    for &method in methods {
+        let combiner = method.combiner();
+        let needs = combiner.needs();
+        let fit = |evidence: &Evidence, watch: &Watch<'_>| {
+            Model::fit(&*combiner, evidence, &Options::default(), watch)
+        };
+        let evidence = if needs == Level::Tally { &tally } else { &marginals };
+        let timing = match evidence {
+            Ok(evidence) => within(limit, |watch| fit(evidence, watch)).map_err(|error| reason(&error)),
+            Err(error) => Err(reason(error)),
+        };
+        print(&Measured::new("fit", &method, timing.clone()))?;
+        // Long work is not done twice: counting was measured, and is added to it.
+        let counting = counts[usize::from(needs == Level::Tally)].clone();
+        let whole = match (timing, counting) {
+            (Ok(fit), Ok(count)) if fit.wall > LONG_FIT => Ok(fit.after(&count)),
+            (Ok(_), _) => within(limit, |watch| fit(&count(&predictions, &truth, needs, watch)?, watch))
+                .map_err(|error| reason(&error)),
+            (refused, _) => refused,
+        };
+        print(&Measured::new("whole", &method, whole))?;
+    }
+    Ok(())
+}
+
+fn cells(shape: Shape) -> usize {
+    shape.rows * shape.classifiers
+}
+
+/// Copies the label matrix as the engine holds it, two bytes a cell, into memory already touched.
+fn copying(shape: Shape) -> Measured {
+    let (from, _) = shape.ids::<u16>(&(0..shape.rows));
+    let mut to = vec![1u16; from.len()];
+    let piece = from.len().div_ceil(rayon::current_num_threads()).max(1);
+    let timing = measure(|| -> Result<(), Infallible> {
+        if piece == from.len() {
+            to.copy_from_slice(black_box(&from));
+        } else {
+            to.par_chunks_mut(piece)
+                .zip(from.par_chunks(piece))
+                .for_each(|(to, from)| to.copy_from_slice(from));
+        }
+        black_box(&mut to);
+        Ok(())
+    });
+    Measured::new("memcpy", &"label matrix", timing.map_err(|never| match never {}))
+}
+
+/// The evidence of all rows.
+pub(crate) fn count(
+    predictions: &Predictions,
+    truth: &Truth,
+    level: Level,
+    watch: &Watch<'_>,
+) -> Result<Evidence, Error> {
+    Evidence::count(predictions, truth, &Counting { level, ..Counting::default() }, watch)
+}
+
+/// A model to predict with, fitted to the first rows of a panel.
+pub(crate) fn fitted_to_first_rows(shape: Shape, method: Method, limit: Duration) -> Result<Model, Error> {
+    let rows = if method == Method::Stacking { STACKED_ROWS } else { FITTED_ROWS };
+    let (predictions, truth) = shape.with_rows(rows.min(shape.rows)).panel();
+    let combiner = method.combiner();
+    once_within(limit, |watch| {
+        let evidence = count(&predictions, &truth, combiner.needs(), watch)?;
+        Model::fit(&*combiner, &evidence, &Options::default(), watch)
+    })
+}
+
+fn predicting(shape: Shape, method: Method, predictions: &Predictions, limit: Duration) -> Measured {
+    let timing = fitted_to_first_rows(shape, method, limit)
+        .and_then(|model| within(limit, |watch| model.align(predictions)?.decide_all(watch)));
+    Measured::new("predict", &method, timing.map_err(|error| reason(&error)))
+}
