@@ -6,7 +6,7 @@
 use std::hint::black_box;
 
 use serde_json::json;
-use spocc::{Dendrogram, Dissimilarities, Evidence, Level, Method, Watch};
+use spocc::{Dendrogram, Dissimilarities, Evidence, Level, Method, Predictions, Truth, Watch};
 use spocc_bench::{Ease, Shape};
 
 use crate::{
@@ -36,7 +36,7 @@ fn names() -> Vec<String> {
     let both = eased.iter().chain(&["predict-majority"]);
     let mut names: Vec<String> =
         both.flat_map(|name| ["easy", "hard"].map(|ease| format!("{name}-{ease}"))).collect();
-    names.extend(["pairs", "dendrogram", "fit-stacking"].map(str::to_owned));
+    names.extend(["predict-copies", "pairs", "dendrogram", "fit-stacking"].map(str::to_owned));
     names
 }
 
@@ -73,6 +73,12 @@ fn kernel(name: &str) -> Result<Kernel, Failure> {
         "tally" => counting(ease, Level::Tally),
         "fit-adaspocc" => fitting(Shape { ease, ..FITTED }, Method::AdaSpocc)?,
         "fit-stacking" => fitting(STACKED, Method::Stacking)?,
+        "predict-copies" => {
+            let (predictions, _) = with_copies(Shape { ease: Ease::Hard, ..COUNTED });
+            let (few, known) = with_copies(Shape { rows: 2_000, ease: Ease::Hard, ..COUNTED });
+            let model = Method::AdaSpocc.combiner().fit(&Evidence::new(&few, &known)?)?;
+            Box::new(move || drop(black_box(model.predict(&predictions))))
+        }
         "pairs" => {
             let evidence = evidence(PAIRED)?;
             Box::new(move || drop(black_box(Dissimilarities::new(&evidence, &Watch::default()))))
@@ -86,6 +92,20 @@ fn kernel(name: &str) -> Result<Kernel, Failure> {
         }
         _ => predicting(ease, task.trim_start_matches("predict-").parse()?)?,
     })
+}
+
+/// A panel in which most classifiers copy another one on most rows, so that adaSPOCC joins them along a tree;
+/// independent classifiers are joined flatly, as by SPOCC.
+fn with_copies(shape: Shape) -> (Predictions, Truth) {
+    let (mut answers, truths) = shape.ids::<u16>(&(0..shape.rows));
+    for (row, answers) in answers.chunks_mut(shape.classifiers).enumerate() {
+        for (copy, original, own) in [(1, 0, 9), (2, 0, 7), (4, 3, 5), (5, 3, 3), (7, 6, 2)] {
+            if row % own > 0 {
+                answers[copy] = answers[original];
+            }
+        }
+    }
+    shape.table(answers, truths)
 }
 
 fn evidence(shape: Shape) -> Result<Evidence, Failure> {

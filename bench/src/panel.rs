@@ -106,6 +106,15 @@ impl Shape {
     /// Without classifiers or with fewer than two classes.
     pub fn panel(self) -> (Predictions, Truth) {
         let (answers, truths) = self.ids::<u16>(&(0..self.rows));
+        self.table(answers, truths)
+    }
+
+    /// Any answers and truths of this shape as the engine takes them.
+    ///
+    /// # Panics
+    ///
+    /// If they are not of this shape.
+    pub fn table(self, answers: Vec<u16>, truths: Vec<u16>) -> (Predictions, Truth) {
         let names = (0..self.classifiers).map(|k| format!("c{k}"));
         let labels: Vec<Label> = (0..i64::from(self.classes)).map(Label::from).collect();
         let mut truth = Truth::default();
