@@ -31,16 +31,10 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Both, one after the other.
+    /// The same after other work of so many seconds, whose processor time is taken for as much.
     #[must_use]
-    pub fn after(&self, before: &Self) -> Self {
-        Self {
-            wall: before.wall + self.wall,
-            median: before.median + self.median,
-            cpu: before.cpu + self.cpu,
-            runs: before.runs.min(self.runs),
-            peak: before.peak.max(self.peak),
-        }
+    pub fn after(self, seconds: f64) -> Self {
+        Self { wall: self.wall + seconds, median: self.median + seconds, cpu: self.cpu + seconds, ..self }
     }
 }
 

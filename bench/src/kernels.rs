@@ -25,6 +25,19 @@ const STACKED_ROWS: usize = 200;
 /// Seconds from which a fit is not repeated to measure it together with counting.
 const LONG_FIT: f64 = 1.0;
 
+const LEVELS: [(&str, Level); 2] = [("marginals", Level::Marginals), ("tally", Level::Tally)];
+
+/// What can be timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Task {
+    /// From rows to marginals, and to a tally.
+    Count,
+    /// From rows to decisions, by models fitted to a few rows.
+    Predict,
+    /// From evidence to a model, and the whole way from rows.
+    Fit,
+}
+
 /// What one task took, or why it was not done.
 #[derive(Serialize)]
 pub(crate) struct Measured {
@@ -67,45 +80,59 @@ pub(crate) fn once_within<T>(
 }
 
 /// Prints what every kernel takes on one panel.
-pub(crate) fn run(shape: Shape, methods: &[Method], fits: bool, limit: Duration) -> Result<(), Failure> {
+pub(crate) fn run(shape: Shape, tasks: &[Task], methods: &[Method], limit: Duration) -> Result<(), Failure> {
     let threads = rayon::current_num_threads();
     print(&json!({ "task": "panel", "shape": shape, "threads": threads, "label_matrix": cells(shape) * 2 }))?;
     print(&copying(shape))?;
     let (predictions, truth) = shape.panel();
-    let mut counts = Vec::new();
-    for (name, level) in [("marginals", Level::Marginals), ("tally", Level::Tally)] {
-        let timing = within(limit, |watch| count(&predictions, &truth, level, watch));
-        counts.push(timing.map_err(|error| reason(&error)));
-        print(&Measured::new("count", &name, counts[counts.len() - 1].clone()))?;
+    if tasks.contains(&Task::Count) {
+        for (name, level) in LEVELS {
+            let timing = within(limit, |watch| count(&predictions, &truth, level, watch));
+            print(&Measured::new("count", &name, timing.map_err(|error| reason(&error))))?;
+        }
     }
-    for &method in methods {
-        print(&predicting(shape, method, &predictions, limit))?;
+    if tasks.contains(&Task::Predict) {
+        for &method in methods {
+            print(&predicting(shape, method, &predictions, limit))?;
+        }
     }
-    if !fits {
-        return Ok(());
+    if tasks.contains(&Task::Fit) {
+        return fitting(&predictions, &truth, methods, limit);
     }
+    Ok(())
+}
+
+/// Prints what each method takes from evidence, and from rows.
+fn fitting(
+    predictions: &Predictions,
+    truth: &Truth,
+    methods: &[Method],
+    limit: Duration,
+) -> Result<(), Failure> {
     // Methods that need less than the tally must not pay for carrying it.
-    let evidence = |level| once_within(limit, |watch| count(&predictions, &truth, level, watch));
-    let (marginals, tally) = (evidence(Level::Marginals), evidence(Level::Tally));
+    let evidences = LEVELS.map(|(_, level)| {
+        let begun = Instant::now();
+        let evidence = once_within(limit, |watch| count(predictions, truth, level, watch));
+        (evidence, begun.elapsed().as_secs_f64())
+    });
     for &method in methods {
         let combiner = method.combiner();
         let needs = combiner.needs();
         let fit = |evidence: &Evidence, watch: &Watch<'_>| {
             Model::fit(&*combiner, evidence, &Options::default(), watch)
         };
-        let evidence = if needs == Level::Tally { &tally } else { &marginals };
+        let (evidence, counting) = &evidences[usize::from(needs == Level::Tally)];
         let timing = match evidence {
             Ok(evidence) => within(limit, |watch| fit(evidence, watch)).map_err(|error| reason(&error)),
             Err(error) => Err(reason(error)),
         };
         print(&Measured::new("fit", &method, timing.clone()))?;
-        // Long work is not done twice: counting was measured, and is added to it.
-        let counting = counts[usize::from(needs == Level::Tally)].clone();
-        let whole = match (timing, counting) {
-            (Ok(fit), Ok(count)) if fit.wall > LONG_FIT => Ok(fit.after(&count)),
-            (Ok(_), _) => within(limit, |watch| fit(&count(&predictions, &truth, needs, watch)?, watch))
+        let whole = match timing {
+            // Long work is not done twice: what counting took is added to it.
+            Ok(fit) if fit.wall > LONG_FIT => Ok(fit.after(*counting)),
+            Ok(_) => within(limit, |watch| fit(&count(predictions, truth, needs, watch)?, watch))
                 .map_err(|error| reason(&error)),
-            (refused, _) => refused,
+            refused => refused,
         };
         print(&Measured::new("whole", &method, whole))?;
     }

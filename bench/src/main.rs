@@ -101,9 +101,9 @@ struct KernelsArgs {
     /// Only these methods
     #[arg(long, value_name = "a,b", value_delimiter = ',')]
     methods: Vec<Method>,
-    /// Leave out fitting to all rows
-    #[arg(long)]
-    no_fit: bool,
+    /// What to time, after memcpy
+    #[arg(long, value_enum, value_name = "a,b", value_delimiter = ',', default_value = "count,predict,fit")]
+    tasks: Vec<kernels::Task>,
 }
 
 #[derive(Debug, Args)]
@@ -165,7 +165,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Kernels(args) => {
             use_threads(args.running.threads)?;
             let methods = methods(&args.methods);
-            kernels::run(args.shape.shape(), &methods, !args.no_fit, args.running.limit())
+            kernels::run(args.shape.shape(), &args.tasks, &methods, args.running.limit())
         }
         Command::Crowd(args) => {
             use_threads(args.running.threads)?;
