@@ -23,14 +23,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from harness.machine import ROOT, build_times, describe, said  # noqa: E402
-from harness.measure import Bench, say  # noqa: E402
-from harness.plan import EASES, QUICK, SIZES, Shape  # noqa: E402
-from harness.report import report  # noqa: E402
-from harness.run import Limits, run  # noqa: E402
-from harness.specials import specials  # noqa: E402
+from harness.machine import ROOT, build_times, describe, said
+from harness.measure import Bench, say
+from harness.plan import EASES, QUICK, SIZES, Shape
+from harness.report import report
+from harness.run import Limits, run
+from harness.specials import specials
 
 REQUIREMENTS = ROOT / "bench" / "requirements.txt"
 
@@ -41,7 +39,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sizes", metavar="NxKxL,..", help="only these sizes")
     parser.add_argument("--ease", choices=EASES, help="only easy or only hard panels")
     parser.add_argument("--limit", type=float, default=60.0, metavar="S", help="seconds a task may take [60]")
-    parser.add_argument("--special-limit", type=float, default=180.0, metavar="S", help="of special targets [180]")
+    parser.add_argument("--special-limit", type=float, default=120.0, metavar="S", help="of special targets [120]")
     parser.add_argument("--stream-rows", type=int, default=10**8, metavar="N", help="rows sent through a pipe [1e8]")
     parser.add_argument("--memory", type=float, metavar="GIB", help="most memory a process may hold [80 %% of all]")
     parser.add_argument("--build", action="store_true", help="measure a cold build too")
@@ -56,7 +54,7 @@ def environment(directory: Path) -> Path:
     if not installed.exists() or not filecmp.cmp(REQUIREMENTS, installed, shallow=False):
         say(f"installing rivals into {directory.relative_to(ROOT)}")
         subprocess.run([sys.executable, "-m", "venv", "--clear", directory], check=True)
-        pip = [directory / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check"]
+        pip: list[str | Path] = [directory / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, "--requirement", REQUIREMENTS], check=True)
         shutil.copy(REQUIREMENTS, installed)
     return directory / "bin" / "python"
@@ -74,7 +72,8 @@ def build() -> Path:
 def sizes(args: argparse.Namespace) -> list[Shape]:
     if not args.sizes:
         return QUICK if args.quick else SIZES
-    return [Shape(*(int(float(number)) for number in size.split("x"))) for size in args.sizes.split(",")]
+    numbers = [[int(float(number)) for number in size.split("x")] for size in args.sizes.split(",")]
+    return [Shape(rows, classifiers, classes) for rows, classifiers, classes in numbers]
 
 
 def measure(args: argparse.Namespace, scratch: Path) -> dict[str, Any]:

@@ -36,7 +36,8 @@ class Bench:
         """Why not to try what took too long on a panel that is smaller, easier or had more cores."""
         for what, who, where in self.overruns:
             if (what, who) == (task, name) and shape.is_above(where):
-                return f"> {self.limits.seconds:g} s" if shape == where else f"not tried: > {self.limits.seconds:g} s at {where}"
+                over = f"> {self.limits.seconds:g} s"
+                return over if shape == where else f"not tried: {over} at {where}"
         return hopeless(name, shape)
 
     def note(self, rows: list[Row], shape: Shape) -> None:

@@ -1,6 +1,7 @@
 """What the targets ask for beyond the sizes of the tables: small, wide, sparse and endless."""
 
 import subprocess
+from pathlib import Path
 from typing import Any
 
 from harness.measure import Bench, say
@@ -44,7 +45,17 @@ def stream(bench: Bench, limits: Limits, rows: int, command: str) -> dict[str, A
         few = bench.scratch / "few"
         words = Shape(2_000, 10, 5).words()
         subprocess.run([bench.kernels, "panel", *words, "--out", few], check=True, stdout=subprocess.DEVNULL)
-        fit = [bench.spocc, "fit", few / "panel.csv", "--label", "truth", "--method", "spocc", "--output", model]
+        fit: list[str | Path] = [
+            bench.spocc,
+            "fit",
+            few / "panel.csv",
+            "--label",
+            "truth",
+            "--method",
+            "spocc",
+            "--output",
+            model,
+        ]
         subprocess.run(fit, check=True, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     takes = {"tally": ["tally", "-", "--label", "truth", "--output", "-"], "predict": ["predict", model, "-"]}
     maker = subprocess.Popen(

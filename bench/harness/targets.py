@@ -45,9 +45,9 @@ def targets(results: dict[str, Any], panels: dict[Shape, Panel]) -> Iterator[Tar
             measured = f"{seconds(row['wall'])}, {mebibytes(row['peak'])}"
             yield text, "< 60 s, 2 GiB", measured, row["wall"] < 60 and row["peak"] < 2 * GIB
     yield from special_targets(results.get("specials") or {})
-    for shape in panels:
+    for shape, measured_panel in panels.items():
         for rival in ["duckdb", "polars"]:
-            speedup = panels[shape].speedup(("command", "tally"), ("csv", rival))
+            speedup = measured_panel.speedup(("command", "tally"), ("csv", rival))
             if speedup:
                 yield at_least(f"{shape}: `spocc tally` of the CSV against {rival}", 1, speedup)
 
@@ -79,7 +79,7 @@ def special_targets(specials: dict[str, Any]) -> Iterator[Target]:
     shown = f"{seconds(fit['wall'])}, {mebibytes(fit['peak'])}" if finished else failed
     yield "(1e4, 10000, 10) easy: adaSPOCC fit finishes", "finishes", shown, finished
     for name in ["majority", "weighted-vote", "naive-bayes", "spocc"]:
-        row = next((line for line in specials.get("crowd", []) if line.get("name") == name), {})
+        row = find(specials.get("crowd", []), name, "name")
         text = f"crowd of 1e6 items, 1e5 workers, 5e6 answers: {name}, rows to decisions"
         yield at_most(text, 10.0, row.get("wall"), "s")
     stream = specials.get("stream", {})
@@ -93,5 +93,5 @@ def special_targets(specials: dict[str, Any]) -> Iterator[Target]:
         yield text, "<= 512 MiB", shown, not row["failed"] and row["peak"] <= 512 * 2**20 and stream["rows"] >= 10**8
 
 
-def find(lines: list[dict[str, Any]], task: str) -> dict[str, Any]:
-    return next((line for line in lines if line.get("task") == task), {})
+def find(lines: list[dict[str, Any]], wanted: str, key: str = "task") -> dict[str, Any]:
+    return next((line for line in lines if line.get(key) == wanted), {})
