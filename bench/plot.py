@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -10,6 +11,10 @@ matplotlib.use("svg")
 from matplotlib import pyplot
 
 VARIED = ["rows", "classifiers", "classes"]
+
+
+def furthest(line: dict[str, Any]) -> float:
+    return float(max(line["bound"], line["exponent"] or 0.0))
 
 
 def main() -> None:
@@ -34,12 +39,12 @@ def main() -> None:
                     axes.plot([0, 0], [at - 0.35, at + 0.35], color="#9aa7b5", linewidth=2)
             axes.set_title(f"{task}: exponent of {vary}", fontsize=10, loc="left")
             axes.set_yticks(list(places), methods)
-            axes.set_xlim(-0.15, max(2.2, *(line["bound"] + 0.2 for line in lines)))
+            axes.set_xlim(-0.2, 0.3 + max(furthest(line) for line in growth if line["vary"] == vary))
             axes.grid(axis="x", color="#eef1f4")
             axes.set_axisbelow(True)
             for side in ["top", "right"]:
                 axes.spines[side].set_visible(False)
-        grid[row][0].invert_yaxis() if row == 0 else None
+    grid[0][0].invert_yaxis()
     handles, labels = grid[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
     out = Path(sys.argv[2])

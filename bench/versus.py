@@ -77,11 +77,11 @@ def sizes(args: argparse.Namespace) -> list[Shape]:
 
 
 def measure(args: argparse.Namespace, scratch: Path) -> dict[str, Any]:
-    begun = time.monotonic()
     python = environment(ROOT / "target" / "tools" / "bench")
     machine = describe(REQUIREMENTS)
     limits = Limits(args.limit, int((args.memory * 2**30) if args.memory else machine["memory"] * 0.8))
     bench = Bench(build(), python, scratch, limits)
+    begun = time.monotonic()
     results: dict[str, Any] = {"machine": machine, "limit": args.limit, "panels": []}
     for size in sizes(args):
         for ease in [args.ease] if args.ease else EASES:

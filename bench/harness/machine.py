@@ -26,6 +26,7 @@ def describe(requirements: Path) -> dict[str, Any]:
     return {
         "cpu": cpu[1] if cpu else platform.processor(),
         "cores": os.cpu_count(),
+        "load": os.getloadavg()[0],
         "memory": int(memory[1]) * 1024 if memory else 0,
         "system": f"{platform.system()} {platform.release()}",
         "rustc": said("rustc", "--version"),

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from harness.plan import METHODS, RIVALS, THREADED, Shape, hopeless
+from harness.plan import RIVALS, THREADED, Shape, hopeless, methods_for
 from harness.run import Limits, repeat, run
 
 Row = dict[str, Any]
@@ -71,10 +71,11 @@ class Bench:
     def ours(self, shape: Shape, cores: str) -> list[Row]:
         """The kernels: counting and predicting, then fitting by those methods that may finish."""
         rows: list[Row] = []
+        methods = methods_for(shape)
         expected = [("memcpy", "label matrix"), ("count", "marginals"), ("count", "tally")]
-        expected += [("predict", method) for method in METHODS]
-        rows += self.kernel_rows(shape, cores, "count,predict", METHODS, expected)
-        skipped = {method: self.skip("fit", method, shape) for method in METHODS}
+        expected += [("predict", method) for method in methods]
+        rows += self.kernel_rows(shape, cores, "count,predict", methods, expected)
+        skipped = {method: self.skip("fit", method, shape) for method in methods}
         fitted = [method for method, why in skipped.items() if why is None]
         expected = [(task, method) for method in fitted for task in ["fit", "whole"]]
         rows += [row for row in self.kernel_rows(shape, cores, "fit", fitted, expected) if row["task"] != "memcpy"]

@@ -6,6 +6,10 @@ METHODS = [
     "spocc", "adaspocc", "selection", "majority", "weighted-vote", "exp-vote", "naive-bayes", "bayes", "stacking",
 ]  # fmt: skip
 
+# Of the largest panels only these are measured, or the others would take most of the run.
+MAIN_METHODS = ["spocc", "adaspocc", "majority", "naive-bayes", "stacking"]
+LARGE_CELLS = 20_000_000
+
 # Rivals by what they are timed at.
 RIVALS = {
     "numpy-table": ["count", "predict"],
@@ -55,7 +59,8 @@ class Shape:
         return f"{self.size()} {self.ease}"
 
     def size(self) -> str:
-        return f"({self.rows:g}, {self.classifiers}, {self.classes})".replace("e+0", "e")
+        rows = f"{self.rows:.0e}".replace("e+0", "e")
+        return f"({rows if float(rows) == self.rows else self.rows}, {self.classifiers}, {self.classes})"
 
     def cells(self) -> int:
         return self.rows * self.classifiers
@@ -78,14 +83,18 @@ QUICK = [Shape(100_000, 10, 5), Shape(1_000_000, 10, 5)]
 EASES = ["easy", "hard"]
 
 
+def methods_for(shape: Shape) -> list[str]:
+    return MAIN_METHODS if shape.cells() > LARGE_CELLS else METHODS
+
+
 def hopeless(rival: str, shape: Shape) -> str | None:
     """Why a rival is not even tried."""
     cells, inputs = shape.cells(), shape.classifiers * shape.classes
-    if rival.startswith("crowdkit") and cells > 20_000_000:
+    if rival.startswith("crowdkit") and cells > LARGE_CELLS:
         return "not tried: its long table of 1e8 rows does not fit"
     if rival == "crowdkit-dawid-skene" and inputs * shape.classes > 200_000:
         return "not tried: minutes"
-    if rival == "logistic-regression" and cells > 20_000_000:
+    if rival == "logistic-regression" and cells > LARGE_CELLS:
         return "not tried: minutes"
     if rival == "voting" and shape.rows > 2_000_000:
         return "not tried: a minute"

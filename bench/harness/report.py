@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from harness.plan import MATCHES, METHODS, RIVALS, Shape
+from harness.plan import MATCHES, METHODS, RIVALS, Shape, methods_for
 from harness.results import Panel, digits, mebibytes, seconds
 from harness.targets import targets
 
@@ -34,7 +34,8 @@ and converted outside the clock, for us and for the rivals; only the command and
 CPU is the processor time of all threads, and peak memory the most the process held meanwhile, data included; both are
 of the run on all cores. Models that predict were fitted to the first 2000 rows, those of stacking and logistic
 regression to the first 200. *memcpy* copies the label matrix as the engine holds it, two bytes a cell, with as many
-threads. Rivals that cannot use more than one core were measured once, and count for both.
+threads. Rivals that cannot use more than one core were measured once, and count for both. Panels of over 2e7 cells
+are left to the main methods.
 
 What we do is compared with whoever does the same: **naive-bayes** with scikit-learn's `CategoricalNB`, **stacking**
 (101 strengths, five folds) with one `LogisticRegression` of one strength on one-hot columns already made,
@@ -73,6 +74,7 @@ def head(results: dict[str, Any], command: str) -> str:
         ["machine", f"{machine['cpu']}, {machine['cores']} cores, {machine['memory'] / 2**30:.0f} GiB"],
         ["system", f"{machine['system']}, {machine['rustc']}, Python {machine['python']}"],
         ["rivals", packages],
+        ["load", f"{machine['load']:.1f} programs were busy in the minute before; more than 0.5 makes times doubtful"],
         ["limit", f"{results['limit']:g} s a task"],
     ]
     intro = "Made by one run of `bench/versus.py`, never edited by hand; see [bench/README.md](../bench/README.md).\n"
@@ -95,7 +97,7 @@ def panel_table(panel: Panel) -> str:
     header = ["task", "who", "one core", "all cores", "CPU", "peak", "x memcpy", "we are faster by"]
     rows: list[list[str]] = []
     for task, title in TITLES.items():
-        for name in OURS.get(task, METHODS):
+        for name in OURS.get(task, methods_for(panel.shape)):
             copies = panel.times_memcpy(task, name)
             ratios = [digits(copies) if copies else "", versus(panel, task, name)]
             rows.append([title, f"**{name}**", *cells(panel, task, name), *ratios])
