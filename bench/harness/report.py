@@ -135,7 +135,7 @@ def versus(panel: Panel, task: str, name: str) -> str:
 def growth_table(growth: list[dict[str, Any]]) -> str:
     text = """\
 Measured on hard panels with one core: the slope of log time on log size, from (1e4, 10, 5) on, where one of rows
-(2000 to 200 000), classifiers (5 to 80) and classes (3 to 48) grows; stacking is fitted to a fortieth of the rows.
+(2000 to 200 000), classifiers (8 to 128) and classes (3 to 48) grows; stacking is fitted to a fortieth of the rows.
 Beside it the bound that the algorithm promises (`bench/src/growth.rs` says why). Smaller is better: fixed costs and
 sizes that fit a cache make the measured exponent smaller than the bound, and what is steeper by more than 0.15 is
 marked.
