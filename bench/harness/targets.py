@@ -90,7 +90,9 @@ def special_targets(specials: dict[str, Any]) -> Iterator[Target]:
             yield text, "<= 512 MiB", "not measured", None
             continue
         shown = f"{row['failed'] or seconds(row['wall'])}, {mebibytes(row['peak'])}"
-        yield text, "<= 512 MiB", shown, not row["failed"] and row["peak"] <= 512 * 2**20 and stream["rows"] >= 10**8
+        # Fewer rows than were promised prove nothing.
+        met = not row["failed"] and row["peak"] <= 512 * 2**20
+        yield text, "<= 512 MiB", shown, met if stream["rows"] >= 10**8 else None
 
 
 def find(lines: list[dict[str, Any]], wanted: str, key: str = "task") -> dict[str, Any]:
