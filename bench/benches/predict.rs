@@ -1,25 +1,23 @@
 //! `predict/<shape>/<method>`: decisions for every row.
 
-mod panel;
-
 use std::{hint::black_box, time::Duration};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use panel::{Shape, panel};
 use spocc::{Evidence, Method};
+use spocc_bench::{Ease, Shape};
 
 /// Rows that every model is fitted to, however many it decides.
 const FITTED_ROWS: usize = 2_000;
 
 fn predict(criterion: &mut Criterion) {
-    for accuracy in [0.95, 0.6] {
-        let shape = Shape { rows: 1_000_000, classifiers: 10, classes: 5, accuracy };
-        let (predictions, _) = panel(shape);
-        let (rows, truth) = panel(Shape { rows: FITTED_ROWS, ..shape });
+    for ease in [Ease::Easy, Ease::Hard] {
+        let shape = Shape { rows: 1_000_000, classifiers: 10, classes: 5, ease };
+        let (predictions, _) = shape.panel();
+        let (rows, truth) = shape.with_rows(FITTED_ROWS).panel();
         let evidence = Evidence::new(&rows, &truth).expect("rows");
         for method in Method::ALL {
             let model = method.combiner().fit(&evidence).expect("rows");
-            criterion.bench_function(&format!("predict/{}/{method}", shape.name()), |bench| {
+            criterion.bench_function(&format!("predict/{shape}/{method}"), |bench| {
                 bench.iter(|| model.predict(black_box(&predictions)));
             });
         }

@@ -1,25 +1,23 @@
 //! `count/<shape>/<level>` and `fit/<shape>/<method>`: from rows to evidence, and from evidence to a model.
 
-mod panel;
-
 use std::{hint::black_box, time::Duration};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use panel::{Shape, panel};
 use spocc::{AdaSpocc, Combiner, Counting, Evidence, Level, Method, Tuning, Watch};
+use spocc_bench::{Ease, Shape};
 
-const SMALL: Shape = Shape { rows: 10_000, classifiers: 8, classes: 10, accuracy: 0.6 };
+const SMALL: Shape = Shape { rows: 10_000, classifiers: 8, classes: 10, ease: Ease::Hard };
 const LARGE: [Shape; 2] = [
-    Shape { rows: 1_000_000, classifiers: 10, classes: 5, accuracy: 0.95 },
-    Shape { rows: 1_000_000, classifiers: 10, classes: 5, accuracy: 0.6 },
+    Shape { rows: 1_000_000, classifiers: 10, classes: 5, ease: Ease::Easy },
+    Shape { rows: 1_000_000, classifiers: 10, classes: 5, ease: Ease::Hard },
 ];
 
 fn count(criterion: &mut Criterion) {
     for shape in LARGE {
-        let (predictions, truth) = panel(shape);
+        let (predictions, truth) = shape.panel();
         for (name, level) in [("marginals", Level::Marginals), ("tally", Level::Tally)] {
             let options = Counting { level, ..Counting::default() };
-            criterion.bench_function(&format!("count/{}/{name}", shape.name()), |bench| {
+            criterion.bench_function(&format!("count/{shape}/{name}"), |bench| {
                 bench.iter(|| Evidence::count(black_box(&predictions), &truth, &options, &Watch::default()));
             });
         }
@@ -27,17 +25,17 @@ fn count(criterion: &mut Criterion) {
 }
 
 fn fit(criterion: &mut Criterion) {
-    for shape in [SMALL, Shape { accuracy: 0.95, ..SMALL }] {
-        let (predictions, truth) = panel(shape);
+    for shape in [SMALL, Shape { ease: Ease::Easy, ..SMALL }] {
+        let (predictions, truth) = shape.panel();
         let evidence = Evidence::new(&predictions, &truth).expect("rows");
         // Folds of regressions on thousands of patterns take minutes to measure.
-        let measured = |method: &Method| *method != Method::Stacking || shape.accuracy > 0.8;
+        let measured = |method: &Method| *method != Method::Stacking || shape.ease == Ease::Easy;
         for method in Method::ALL.into_iter().filter(measured) {
-            criterion.bench_function(&format!("fit/{}/{method}", shape.name()), |bench| {
+            criterion.bench_function(&format!("fit/{shape}/{method}"), |bench| {
                 bench.iter(|| method.combiner().fit(black_box(&evidence)));
             });
         }
-        criterion.bench_function(&format!("fit/{}/adaspocc-resubstitution", shape.name()), |bench| {
+        criterion.bench_function(&format!("fit/{shape}/adaspocc-resubstitution"), |bench| {
             let combiner = AdaSpocc { tuning: Tuning::Resubstitution };
             bench.iter(|| combiner.fit(black_box(&evidence)));
         });

@@ -1,0 +1,1 @@
+"""What `bench/versus.py` is made of: a plan, a runner, a report."""

@@ -1,0 +1,98 @@
+"""What is measured: sizes, methods, rivals, and which of them to leave out from the start."""
+
+from dataclasses import dataclass
+
+METHODS = [
+    "spocc", "adaspocc", "selection", "majority", "weighted-vote", "exp-vote", "naive-bayes", "bayes", "stacking",
+]  # fmt: skip
+
+# Of the largest panels only these are measured, or the others would take most of the run.
+MAIN_METHODS = ["spocc", "adaspocc", "majority", "naive-bayes", "stacking"]
+LARGE_CELLS = 20_000_000
+
+# Rivals by what they are timed at.
+RIVALS = {
+    "numpy-table": ["count", "predict"],
+    "numpy-majority": ["predict"],
+    "categorical-nb": ["predict", "fit"],
+    "logistic-regression": ["predict", "fit"],
+    "voting": ["predict"],
+    "crowdkit-majority": ["predict"],
+    "crowdkit-dawid-skene": ["predict"],
+    "duckdb": ["tally", "csv"],
+    "polars": ["tally", "csv"],
+}
+
+# These use more than one core; the others are measured once, and that figure serves for both.
+THREADED = {"duckdb", "polars", "logistic-regression"}
+
+# Our tasks, and who does the same: (task, name) of ours to (task, name) of rivals.
+MATCHES = {
+    ("count", "marginals"): [("count", "numpy-table")],
+    ("count", "tally"): [("tally", "duckdb"), ("tally", "polars")],
+    ("whole", "naive-bayes"): [("fit", "categorical-nb")],
+    ("whole", "stacking"): [("fit", "logistic-regression")],
+    ("decide", "adaspocc"): [("predict", "crowdkit-dawid-skene")],
+    ("decide", "majority"): [("predict", "crowdkit-majority")],
+    ("predict", "spocc"): [("predict", "numpy-table")],
+    ("predict", "adaspocc"): [("predict", "numpy-table")],
+    ("predict", "naive-bayes"): [("predict", "numpy-table"), ("predict", "categorical-nb")],
+    ("predict", "majority"): [("predict", "numpy-majority"), ("predict", "voting")],
+    ("predict", "stacking"): [("predict", "logistic-regression")],
+    ("command", "tally"): [("csv", "duckdb"), ("csv", "polars")],
+}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Rows, classifiers, classes and easy or hard."""
+
+    rows: int
+    classifiers: int
+    classes: int
+    ease: str = "easy"
+
+    def words(self) -> list[str]:
+        return [str(self.rows), str(self.classifiers), str(self.classes), self.ease]
+
+    def __str__(self) -> str:
+        return f"{self.size()} {self.ease}"
+
+    def size(self) -> str:
+        rows = f"{self.rows:.0e}".replace("e+0", "e")
+        return f"({rows if float(rows) == self.rows else self.rows}, {self.classifiers}, {self.classes})"
+
+    def cells(self) -> int:
+        return self.rows * self.classifiers
+
+    def is_above(self, other: "Shape") -> bool:
+        """Whether nothing takes less here than there."""
+        sizes = (self.rows >= other.rows, self.classifiers >= other.classifiers, self.classes >= other.classes)
+        return all(sizes) and (self.ease == other.ease or self.ease == "hard")
+
+
+SIZES = [
+    Shape(100_000, 10, 5),
+    Shape(10_000, 100, 100),
+    Shape(1_000_000, 10, 5),
+    Shape(100_000, 100, 10),
+    Shape(10_000_000, 10, 5),
+    Shape(100_000, 1_000, 10),
+]
+QUICK = [Shape(100_000, 10, 5), Shape(1_000_000, 10, 5)]
+EASES = ["easy", "hard"]
+
+
+def methods_for(shape: Shape) -> list[str]:
+    return MAIN_METHODS if shape.cells() > LARGE_CELLS else METHODS
+
+
+def hopeless(rival: str, shape: Shape) -> str | None:
+    """Why a rival is not even tried: guesses from what it took on smaller panels, made to keep the run short."""
+    if rival.startswith("crowdkit") and shape.cells() > LARGE_CELLS:
+        return "left out: a long table of 1e8 rows"
+    if rival == "crowdkit-dawid-skene" and shape.classifiers * shape.classes**2 > 200_000:
+        return "left out: a large table of errors"
+    if rival == "voting" and shape.rows > 2_000_000:
+        return "left out: ten times (1e6, 10, 5)"
+    return None

@@ -1,0 +1,69 @@
+"""What the targets ask for beyond the sizes of the tables: small, wide, sparse and endless."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from harness.measure import Bench, say
+from harness.plan import Shape
+from harness.run import Limits, run
+
+SMALL = Shape(10_000, 8, 10)
+WIDE = Shape(10_000, 10_000, 10)
+CROWD = ["1000000", "100000", "5", "4"]
+
+
+def specials(bench: Bench, seconds: float, stream_rows: int) -> dict[str, Any]:
+    """Lines of each special run, by its name."""
+    limits = Limits(seconds, bench.limits.memory)
+    kernels = str(bench.kernels)
+
+    def lines(command: list[str], cores: str) -> list[dict[str, Any]]:
+        ended = run([kernels, *command, "--limit", f"{seconds}"], limits, bench.threads(cores), grace=60)
+        return ended.lines + ([{"failed": ended.failed}] if ended.failed else [])
+
+    done: dict[str, Any] = {}
+    for ease in ["easy", "hard"]:
+        say(f"special: {SMALL.size()} {ease} on one core")
+        words = Shape(SMALL.rows, SMALL.classifiers, SMALL.classes, ease).words()
+        done[f"small {ease}"] = lines(["kernels", *words, "--tasks", "fit", "--methods", "adaspocc"], "one")
+    say("special: crowd")
+    done["crowd"] = lines(["crowd", *CROWD], "all")
+    say(f"special: {WIDE.size()}")
+    done["wide"] = lines(["kernels", *WIDE.words(), "--tasks", "fit", "--methods", "adaspocc"], "all")
+    done["stream"] = {"rows": stream_rows} | {
+        name: stream(bench, limits, stream_rows, name) for name in ["tally", "predict"]
+    }
+    return done
+
+
+def stream(bench: Bench, limits: Limits, rows: int, command: str) -> dict[str, Any]:
+    """The command on rows that are made while it reads them."""
+    say(f"special: {command} of {rows:g} rows through a pipe")
+    model = str(bench.scratch / "model")
+    if command == "predict":
+        few = bench.scratch / "few"
+        words = Shape(2_000, 10, 5).words()
+        subprocess.run([bench.kernels, "panel", *words, "--out", few], check=True, stdout=subprocess.DEVNULL)
+        fit: list[str | Path] = [
+            bench.spocc,
+            "fit",
+            few / "panel.csv",
+            "--label",
+            "truth",
+            "--method",
+            "spocc",
+            "--output",
+            model,
+        ]
+        subprocess.run(fit, check=True, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    takes = {"tally": ["tally", "-", "--label", "truth", "--output", "-"], "predict": ["predict", model, "-"]}
+    maker = subprocess.Popen(
+        [bench.kernels, "panel", *Shape(rows, 10, 5).words(), "--out", "-"], stdout=subprocess.PIPE
+    )
+    ended = run([str(bench.spocc), *takes[command]], limits, bench.cores, feed=maker, quiet=True)
+    if maker.stdout:
+        maker.stdout.close()
+    maker.kill()
+    maker.wait()
+    return {"wall": ended.wall, "cpu": ended.cpu, "peak": ended.peak, "failed": ended.failed}

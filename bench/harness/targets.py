@@ -1,0 +1,99 @@
+"""The targets: what was promised, what was measured, and whether that is enough."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from harness.plan import Shape
+from harness.results import Panel, digits, mebibytes, ratio, seconds
+
+# Text, what is asked, what was measured, whether it is met; nothing where it was not measured.
+Target = tuple[str, str, str, bool | None]
+
+MAIN, WIDE, STACKED = Shape(1_000_000, 10, 5), Shape(100_000, 1_000, 10), Shape(100_000, 10, 5)
+GIB = 2**30
+
+
+def at_most(text: str, bound: float, measured: float | None, unit: str = "x") -> Target:
+    shown = seconds if unit == "s" else lambda value: f"{digits(value)}x"
+    if measured is None:
+        return text, f"<= {shown(bound)}", "not measured", None
+    return text, f"<= {shown(bound)}", shown(measured), measured <= bound
+
+
+def at_least(text: str, bound: float, measured: float | None) -> Target:
+    if measured is None:
+        return text, f">= {bound:g}x", "not measured", None
+    return text, f">= {bound:g}x", f"{digits(measured)}x", measured >= bound
+
+
+def targets(results: dict[str, Any], panels: dict[Shape, Panel]) -> Iterator[Target]:
+    def panel(shape: Shape, ease: str) -> Panel:
+        found = Shape(shape.rows, shape.classifiers, shape.classes, ease)
+        return panels.get(found) or Panel(found, [])
+
+    yield from kernels({ease: panel(MAIN, ease) for ease in ["easy", "hard"]})
+    for shape in [STACKED, MAIN]:
+        text = f"{shape.size()} easy: one-hot stacking, rows to model, against scikit-learn"
+        speedup = panel(shape, "easy").speedup(("whole", "stacking"), ("fit", "logistic-regression"))
+        yield at_least(text, 20, speedup)
+    for ease in ["easy", "hard"]:
+        row = panel(WIDE, ease).row("whole", "adaspocc")
+        text = f"{WIDE.size()} {ease}: adaSPOCC, rows to model, all cores"
+        if "wall" not in row:
+            yield text, "< 60 s, 2 GiB", row.get("failed") or "not measured", False if row.get("failed") else None
+        else:
+            measured = f"{seconds(row['wall'])}, {mebibytes(row['peak'])}"
+            yield text, "< 60 s, 2 GiB", measured, row["wall"] < 60 and row["peak"] < 2 * GIB
+    yield from special_targets(results.get("specials") or {})
+    for shape, measured_panel in panels.items():
+        for rival in ["duckdb", "polars"]:
+            speedup = measured_panel.speedup(("command", "tally"), ("csv", rival))
+            if speedup:
+                yield at_least(f"{shape}: `spocc tally` of the CSV against {rival}", 1, speedup)
+
+
+def kernels(main: dict[str, Panel]) -> Iterator[Target]:
+    """At a million rows of ten classifiers, on all cores."""
+    for ease, bound in [("easy", 10.0), ("hard", 30.0)]:
+        for method in ["spocc", "adaspocc"]:
+            text = f"{MAIN.size()} {ease}: predict by {method} against memcpy"
+            yield at_most(text, bound, main[ease].times_memcpy("predict", method))
+            text = f"{MAIN.size()} {ease}: predict by {method} against numpy's table"
+            yield at_least(text, 50, main[ease].speedup(("predict", method), ("predict", "numpy-table")))
+    for ease, bound in [("easy", 10.0), ("hard", 40.0)]:
+        text = f"{MAIN.size()} {ease}: marginals against memcpy"
+        yield at_most(text, 5.0, main[ease].times_memcpy("count", "marginals"))
+        yield at_most(f"{MAIN.size()} {ease}: tally against memcpy", bound, main[ease].times_memcpy("count", "tally"))
+    whole = ratio(main["easy"].wall("whole", "adaspocc"), main["easy"].wall("count", "tally"))
+    yield at_most(f"{MAIN.size()} easy: adaSPOCC, rows to model, against its tally", 3.0, whole)
+
+
+def special_targets(specials: dict[str, Any]) -> Iterator[Target]:
+    for ease in ["easy", "hard"]:
+        fit = find(specials.get(f"small {ease}", []), "fit")
+        yield at_most(f"(1e4, 8, 10) {ease}: adaSPOCC fit, one core", 0.05, fit.get("wall"), "s")
+    lines = specials.get("wide", [])
+    fit = find(lines, "fit")
+    finished = "wall" in fit if lines else None
+    failed = fit.get("failed") or next((line["failed"] for line in lines if "failed" in line), "not measured")
+    shown = f"{seconds(fit['wall'])}, {mebibytes(fit['peak'])}" if finished else failed
+    yield "(1e4, 10000, 10) easy: adaSPOCC fit finishes", "finishes", shown, finished
+    for name in ["majority", "weighted-vote", "naive-bayes", "spocc"]:
+        row = find(specials.get("crowd", []), name, "name")
+        text = f"crowd of 1e6 items, 1e5 workers, 5e6 answers: {name}, rows to decisions"
+        yield at_most(text, 10.0, row.get("wall"), "s")
+    stream = specials.get("stream", {})
+    for name in ["tally", "predict"]:
+        row = stream.get(name)
+        text = f"{name} of {stream.get('rows', 1e8):g} rows of 10 through a pipe".replace("e+0", "e")
+        if not row:
+            yield text, "<= 512 MiB", "not measured", None
+            continue
+        shown = f"{row['failed'] or seconds(row['wall'])}, {mebibytes(row['peak'])}"
+        # Fewer rows than were promised prove nothing.
+        met = not row["failed"] and row["peak"] <= 512 * 2**20
+        yield text, "<= 512 MiB", shown, met if stream["rows"] >= 10**8 else None
+
+
+def find(lines: list[dict[str, Any]], wanted: str, key: str = "task") -> dict[str, Any]:
+    return next((line for line in lines if line.get(key) == wanted), {})

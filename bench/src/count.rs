@@ -1,0 +1,143 @@
+//! Kernels for an instruction counter: each is run once, on a fixed input, by one thread.
+//!
+//! `bench/instructions` switches its counter on inside [`counted_kernel`] only, so that making the input costs
+//! nothing.
+
+use std::hint::black_box;
+
+use serde_json::json;
+use spocc::{Dendrogram, Dissimilarities, Evidence, Level, Method, Predictions, Truth, Watch};
+use spocc_bench::{Ease, Shape};
+
+use crate::{
+    Failure,
+    kernels::{count, fitted_to_first_rows},
+    print,
+};
+
+/// An instruction counter is fifty times slower than the processor; together these take well under a minute.
+const COUNTED: Shape = Shape { rows: 100_000, classifiers: 10, classes: 5, ease: Ease::Easy };
+const FITTED: Shape = Shape { rows: 10_000, classifiers: 8, classes: 10, ease: Ease::Easy };
+const STACKED: Shape = Shape { rows: 300, classifiers: 5, classes: 3, ease: Ease::Easy };
+const PAIRED: Shape = Shape { rows: 10_000, classifiers: 60, classes: 10, ease: Ease::Hard };
+
+/// Leaves of the dendrogram.
+const LEAVES: usize = 400;
+
+const LIMIT: std::time::Duration = std::time::Duration::from_secs(600);
+
+/// Something to be run once.
+type Kernel = Box<dyn FnOnce() + Send>;
+
+/// Everything that is counted, by name.
+fn names() -> Vec<String> {
+    let eased =
+        ["marginals", "tally", "fit-adaspocc", "predict-spocc", "predict-adaspocc", "predict-naive-bayes"];
+    let both = eased.iter().chain(&["predict-majority"]);
+    let mut names: Vec<String> =
+        both.flat_map(|name| ["easy", "hard"].map(|ease| format!("{name}-{ease}"))).collect();
+    names.extend(["predict-copies", "pairs", "dendrogram", "fit-stacking"].map(str::to_owned));
+    names
+}
+
+/// Runs one kernel, or prints the names of all.
+pub(crate) fn run(name: Option<&str>) -> Result<(), Failure> {
+    let Some(name) = name else { return print(&names()) };
+    if !names().iter().any(|known| known == name) {
+        return Err(format!("expected a kernel among {}, found {name}", names().join(", ")).into());
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    // A counter that follows one thread must find all work on it, so the kernel runs inside the pool.
+    pool.install(|| -> Result<(), Failure> {
+        counted_kernel(kernel(name)?);
+        Ok(())
+    })?;
+    print(&json!({ "task": "count", "name": name }))
+}
+
+/// What is counted. Its name is known to `bench/instructions`.
+#[inline(never)]
+fn counted_kernel(kernel: Kernel) {
+    black_box(kernel)();
+}
+
+/// Makes a kernel's input.
+fn kernel(name: &str) -> Result<Kernel, Failure> {
+    let (task, ease) = match name.rsplit_once('-') {
+        Some((task, "easy")) => (task, Ease::Easy),
+        Some((task, "hard")) => (task, Ease::Hard),
+        _ => (name, Ease::Easy),
+    };
+    Ok(match task {
+        "marginals" => counting(ease, Level::Marginals),
+        "tally" => counting(ease, Level::Tally),
+        "fit-adaspocc" => fitting(Shape { ease, ..FITTED }, Method::AdaSpocc)?,
+        "fit-stacking" => fitting(STACKED, Method::Stacking)?,
+        "predict-copies" => {
+            let (predictions, _) = with_copies(Shape { ease: Ease::Hard, ..COUNTED });
+            let (few, known) = with_copies(Shape { rows: 2_000, ease: Ease::Hard, ..COUNTED });
+            let model = Method::AdaSpocc.combiner().fit(&Evidence::new(&few, &known)?)?;
+            Box::new(move || drop(black_box(model.predict(&predictions))))
+        }
+        "pairs" => {
+            let evidence = evidence(PAIRED)?;
+            Box::new(move || drop(black_box(Dissimilarities::new(&evidence, &Watch::default()))))
+        }
+        "dendrogram" => {
+            // Distances without ties: the fractional parts of multiples of the golden ratio.
+            let distance = |at: usize| (at as f64 * 0.618_033_988_749_895).fract();
+            let condensed = (1..=LEAVES * (LEAVES - 1) / 2).map(distance).collect();
+            let distances = Dissimilarities::from_condensed(LEAVES, condensed)?;
+            Box::new(move || drop(black_box(Dendrogram::ward(&distances))))
+        }
+        _ => predicting(ease, task.trim_start_matches("predict-").parse()?)?,
+    })
+}
+
+/// A panel in which most classifiers copy another one on most rows, so that adaSPOCC joins them along a tree;
+/// independent classifiers are joined flatly, as by SPOCC.
+fn with_copies(shape: Shape) -> (Predictions, Truth) {
+    let (mut answers, truths) = shape.ids::<u16>(&(0..shape.rows));
+    for (row, answers) in answers.chunks_mut(shape.classifiers).enumerate() {
+        for (copy, original, own) in [(1, 0, 9), (2, 0, 7), (4, 3, 5), (5, 3, 3), (7, 6, 2)] {
+            if row % own > 0 {
+                answers[copy] = answers[original];
+            }
+        }
+    }
+    shape.table(answers, truths)
+}
+
+fn evidence(shape: Shape) -> Result<Evidence, Failure> {
+    let (predictions, truth) = shape.panel();
+    Ok(Evidence::new(&predictions, &truth)?)
+}
+
+fn counting(ease: Ease, level: Level) -> Kernel {
+    let (predictions, truth) = Shape { ease, ..COUNTED }.panel();
+    Box::new(move || drop(black_box(count(&predictions, &truth, level, &Watch::default()))))
+}
+
+fn fitting(shape: Shape, method: Method) -> Result<Kernel, Failure> {
+    let evidence = evidence(shape)?;
+    Ok(Box::new(move || drop(black_box(method.combiner().fit(&evidence)))))
+}
+
+fn predicting(ease: Ease, method: Method) -> Result<Kernel, Failure> {
+    let shape = Shape { ease, ..COUNTED };
+    let model = fitted_to_first_rows(shape, method, LIMIT)?;
+    let (predictions, _) = shape.panel();
+    Ok(Box::new(move || drop(black_box(model.predict(&predictions)))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_a_kernel() {
+        for name in names() {
+            assert!(kernel(&name).is_ok(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! How cost grows: exponents of rows, classifiers and classes, beside what the algorithms promise.
+
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use spocc::{Error, Method, Model, Options};
+use spocc_bench::{Ease, Shape};
+
+use crate::{
+    Failure,
+    kernels::{count, fitted_to_first_rows, once_within},
+    print,
+};
+
+/// What every series starts from. On a hard panel most patterns occur once, so that the tally grows like the
+/// rows; on an easy one it soon stops growing, and so does what is fitted to it.
+const BASE: Shape = Shape { rows: 10_000, classifiers: 10, classes: 5, ease: Ease::Hard };
+
+const ROWS: [usize; 5] = [2_000, 6_000, 20_000, 60_000, 200_000];
+// With fewer the patterns would still be growing with the classifiers.
+const CLASSIFIERS: [usize; 5] = [8, 16, 32, 64, 128];
+const CLASSES: [u16; 5] = [3, 6, 12, 24, 48];
+
+/// One method's time against one size.
+#[derive(Serialize)]
+struct Series {
+    task: &'static str,
+    method: Method,
+    /// `rows`, `classifiers` or `classes`.
+    vary: &'static str,
+    sizes: Vec<usize>,
+    seconds: Vec<f64>,
+    /// Least-squares slope of log time on log size; none from fewer than three points.
+    exponent: Option<f64>,
+    /// What it should not exceed.
+    bound: f64,
+}
+
+/// Exponents of rows, classifiers and classes that fitting to evidence should not exceed.
+///
+/// With n rows, K classifiers and l classes: tables per classifier have l^2 cells; a hard tally has n patterns
+/// of K answers. adaSPOCC looks at every pair of classifiers on every pattern, and tunes on K l^2 opinions of
+/// l degrees each. Stacking solves for K l inputs and l outputs, at worst by factoring a matrix per output.
+fn fit_bound(method: Method) -> [f64; 3] {
+    match method {
+        Method::AdaSpocc => [1.0, 2.0, 3.0],
+        Method::ExpVote => [1.0, 1.0, 1.0],
+        Method::Bayes => [1.0, 1.0, 0.0],
+        Method::Stacking => [1.0, 3.0, 4.0],
+        // Read off the tables of each classifier; the rows are behind them.
+        _ => [0.0, 1.0, 2.0],
+    }
+}
+
+/// The same for predicting: every row looks at K answers and weighs l classes, at worst for each of them.
+const PREDICT_BOUND: [f64; 3] = [1.0, 1.0, 1.0];
+
+/// Stacking is fitted to so many times fewer rows: it solves hundreds of regressions.
+const STACKING_SHARE: usize = 40;
+
+/// Prints a series for every method, task and size.
+pub(crate) fn run(methods: &[Method], limit: Duration) -> Result<(), Failure> {
+    let rows = ROWS.map(|rows| (rows, Shape { rows, ..BASE }));
+    let classifiers = CLASSIFIERS.map(|classifiers| (classifiers, Shape { classifiers, ..BASE }));
+    let classes = CLASSES.map(|classes| (usize::from(classes), Shape { classes, ..BASE }));
+    for &method in methods {
+        for (at, (vary, shapes)) in
+            [("rows", rows), ("classifiers", classifiers), ("classes", classes)].into_iter().enumerate()
+        {
+            let bounds = [("fit", fit_bound(method)[at]), ("predict", PREDICT_BOUND[at])];
+            for (task, bound) in bounds {
+                let time = if task == "fit" { fitting } else { predicting };
+                let is_slow = task == "fit" && method == Method::Stacking;
+                let share = if is_slow { STACKING_SHARE } else { 1 };
+                let fewer = |(size, shape): (usize, Shape)| {
+                    let size = if vary == "rows" { size / share } else { size };
+                    (size, shape.with_rows(shape.rows / share))
+                };
+                print(&series(task, method, vary, &shapes.map(fewer), bound, limit, time))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn series(
+    task: &'static str,
+    method: Method,
+    vary: &'static str,
+    shapes: &[(usize, Shape)],
+    bound: f64,
+    limit: Duration,
+    time: fn(Shape, Method, Duration) -> Result<f64, Error>,
+) -> Series {
+    let points = shapes.iter().map_while(|&(size, shape)| Some((size, time(shape, method, limit).ok()?)));
+    let (sizes, seconds): (Vec<usize>, Vec<f64>) = points.unzip();
+    let exponent = (sizes.len() >= 3).then(|| slope(&sizes, &seconds));
+    Series { task, method, vary, sizes, seconds, exponent, bound }
+}
+
+/// Least-squares slope of log seconds on log sizes.
+fn slope(sizes: &[usize], seconds: &[f64]) -> f64 {
+    let xs: Vec<f64> = sizes.iter().map(|size| (*size as f64).ln()).collect();
+    let ys: Vec<f64> = seconds.iter().map(|seconds| seconds.ln()).collect();
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let (x, y) = (mean(&xs), mean(&ys));
+    let covariance: f64 = xs.iter().zip(&ys).map(|(a, b)| (a - x) * (b - y)).sum();
+    covariance / xs.iter().map(|a| (a - x).powi(2)).sum::<f64>()
+}
+
+/// Seconds to fit a panel's evidence.
+fn fitting(shape: Shape, method: Method, limit: Duration) -> Result<f64, Error> {
+    let (predictions, truth) = shape.panel();
+    let combiner = method.combiner();
+    let evidence = count(&predictions, &truth, combiner.needs(), &spocc::Watch::default())?;
+    shortest(|| once_within(limit, |watch| Model::fit(&*combiner, &evidence, &Options::default(), watch)))
+}
+
+/// Seconds to decide a panel's rows.
+fn predicting(shape: Shape, method: Method, limit: Duration) -> Result<f64, Error> {
+    let (predictions, _) = shape.panel();
+    let model = fitted_to_first_rows(shape, method, 10 * limit)?;
+    shortest(|| once_within(limit, |watch| model.align(&predictions)?.decide_all(watch)))
+}
+
+/// The shortest of a few runs: a slope of many points needs less care than a figure.
+fn shortest<T>(work: impl Fn() -> Result<T, Error>) -> Result<f64, Error> {
+    let begun = Instant::now();
+    let (mut best, mut runs) = (f64::INFINITY, 0);
+    while runs == 0 || begun.elapsed() < Duration::from_millis(60) && runs < 200 {
+        let start = Instant::now();
+        let made = work();
+        best = best.min(start.elapsed().as_secs_f64());
+        runs += 1;
+        drop(made?);
+    }
+    Ok(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slope_of_a_power_is_its_exponent() {
+        let sizes = [1, 2, 4, 8];
+        let seconds = sizes.map(|size: usize| 3.0 * (size as f64).powf(1.7));
+        assert!((slope(&sizes, &seconds) - 1.7).abs() < 1e-12);
+    }
+}
