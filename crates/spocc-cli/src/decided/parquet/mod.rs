@@ -69,8 +69,8 @@ impl<W: Write + Send> ParquetSheet<W> {
     fn batch(&self, block: &Block<'_>) -> io::Result<RecordBatch> {
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
         for (ids, field) in block.ids.iter().zip(&self.schema.fields()[..self.n_ids]) {
-            let ids = ids.iter().skip(block.first).take(block.rulings.len());
-            let ids: Vec<Option<&str>> = ids.map(Option::as_deref).collect();
+            let rows = block.first..(block.first + block.rulings.len()).min(ids.len());
+            let ids: Vec<Option<&str>> = rows.map(|row| ids.get(row)).collect();
             arrays.push(typed(&ids, field)?);
         }
         let decided: Vec<Option<&str>> =
@@ -182,8 +182,7 @@ mod tests {
         let (classes, rulings, decisions) = decide(labels);
         let names: Vec<String> = ids.iter().map(|(name, ..)| (*name).to_owned()).collect();
         let types: Vec<DataType> = ids.iter().map(|(_, of, _)| of.clone()).collect();
-        let texts: Vec<Vec<Option<String>>> =
-            ids.iter().map(|(.., texts)| texts.map(|text| text.map(str::to_owned)).to_vec()).collect();
+        let texts: Vec<Copied> = ids.iter().map(|(.., texts)| texts.iter().copied().collect()).collect();
         let mut bytes = Vec::new();
         let heading = Heading { ids: &names, id_types: types, columns, classes: &classes };
         let mut sheet = ParquetSheet::new(&mut bytes, &heading)?;
@@ -313,7 +312,7 @@ mod tests {
         let (names, id_types) = (["id".to_owned()], vec![DataType::Utf8]);
         let heading = Heading { ids: &names, id_types, columns: &ALL, classes: &classes };
         let mut sheet = ParquetSheet::new(Vec::new(), &heading).expect("a file");
-        let ids = [vec![None, None]];
+        let ids = [[None, None].into_iter().collect::<Copied>()];
         for (ids, decisions) in [(&ids[..], &decisions[..1]), (&ids[..], &[]), (&[], &decisions)] {
             assert!(sheet.write(&Block { ids, first: 0, rulings: &rulings, decisions }).is_err());
         }
