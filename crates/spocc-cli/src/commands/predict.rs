@@ -107,8 +107,17 @@ struct Source {
 }
 
 enum Kind {
-    Wide { told_rows: Worked<Told>, columns: Vec<usize>, n_ids: usize, told: Option<(Told, usize)> },
-    Long(Option<Piece>),
+    Wide(Box<Wide>),
+    Long(Option<Box<Piece>>),
+}
+
+/// Rows of a wide table.
+struct Wide {
+    told_rows: Worked<Told>,
+    columns: Vec<usize>,
+    n_ids: usize,
+    /// What was read already, and its first row that was not handed out.
+    told: Option<(Told, usize)>,
 }
 
 /// What some rows tell.
@@ -133,7 +142,7 @@ impl Source {
                 ids: vec![long.item.clone()],
                 #[cfg(feature = "arrow")]
                 id_types: vec![crate::table::ArrowType::Utf8],
-                kind: Kind::Long(Some(piece)),
+                kind: Kind::Long(Some(Box::new(piece))),
             });
         }
         let names = args.id.as_ref().map_or(Vec::new(), |names| names.0.clone());
@@ -148,18 +157,18 @@ impl Source {
             ids: names,
             #[cfg(feature = "arrow")]
             id_types,
-            kind: Kind::Wide { told_rows, columns, n_ids, told: None },
+            kind: Kind::Wide(Box::new(Wide { told_rows, columns, n_ids, told: None })),
         })
     }
 
     fn next(&mut self) -> Result<Option<Piece>, Error> {
-        let (told_rows, columns, n_ids, told) = match &mut self.kind {
-            Kind::Long(piece) => return Ok(piece.take()),
-            Kind::Wide { told_rows, columns, n_ids, told } => (told_rows, columns, *n_ids, told),
+        let Wide { told_rows, columns, n_ids, told } = match &mut self.kind {
+            Kind::Long(piece) => return Ok(piece.take().map(|piece| *piece)),
+            Kind::Wide(wide) => &mut **wide,
         };
         let limit = piece(columns.len()) / 4;
         let mut answers = Answers::new(told_rows.table(), columns)?;
-        let mut ids = vec![Copied::default(); n_ids];
+        let mut ids = vec![Copied::default(); *n_ids];
         while answers.n_rows() < limit {
             let (rest, from) = match told.take() {
                 Some(rest) => rest,

@@ -207,7 +207,7 @@ impl Taken {
         if repeats == Repeats::Refuse
             && let Some(conflict) = said.conflict(|before, here| self.labels.differ(before, here).is_some())
         {
-            return Err(self.refuse(conflict, &occurring, source));
+            return Err(self.refuse(&conflict, &occurring, source));
         }
         let (n_items, labels) = (self.items.len(), self.labels.finish());
         // No cell names what means nothing: such cells were not taken.
@@ -226,8 +226,8 @@ impl Taken {
     }
 
     /// Refuses a second answer that differs from the first.
-    fn refuse(&self, conflict: Conflict, names: &[String], source: &Place) -> Error {
-        let Conflict { item, name, nth } = conflict;
+    fn refuse(&self, conflict: &Conflict, names: &[String], source: &Place) -> Error {
+        let &Conflict { item, name, nth } = conflict;
         let mut same =
             (0..self.cells.len()).filter(|&at| (self.cells[at].0 as usize, self.cells[at].1) == (item, name));
         let first = same.next().unwrap_or_default();
@@ -247,14 +247,14 @@ impl Taken {
 
 /// The numbers here of texts that are numbered there; new ones are put behind those that are known.
 fn numbers(known: &mut Dictionary, theirs: &Dictionary, file: &Place) -> Result<Vec<u32>, Error> {
-    let number = |text: &[u8]| match known.get(text) {
-        Some(number) => Ok(number),
-        None => {
-            let number = u32::try_from(known.len())
-                .map_err(|_| file.refused("at most 2^32 different names", "more"))?;
-            known.insert(text, number);
-            Ok(number)
+    let number = |text: &[u8]| {
+        if let Some(number) = known.get(text) {
+            return Ok(number);
         }
+        let number =
+            u32::try_from(known.len()).map_err(|_| file.refused("at most 2^32 different names", "more"))?;
+        known.insert(text, number);
+        Ok(number)
     };
     theirs.iter().map(number).collect()
 }

@@ -31,7 +31,7 @@ pub(super) fn count(
 ) -> Result<Notes, Error> {
     let ids = args.id.as_ref().map_or(Ok(Vec::new()), |names| table.columns(&names.0))?;
     let truths = match &args.gold {
-        Some(path) => Truths::Elsewhere { gold: Gold::read(path, args, label)?, ids: ids.clone() },
+        Some(path) => Truths::Elsewhere { gold: Box::new(Gold::read(path, args, label)?), ids: ids.clone() },
         None => Truths::Column(table.column(label)?),
     };
     let weight = Weight::find(args, &table)?;
@@ -145,23 +145,18 @@ impl Plan {
         truths: &mut Marker,
         told: &mut Told,
     ) -> Result<(), Error> {
-        match &*self.truths {
+        let truth = match &*self.truths {
             Truths::Column(column) => {
                 let truth = truths.mark(rows, row, *column)?;
-                if truths.label(truth).is_none() {
-                    told.n_skipped += 1;
-                    return Ok(());
-                }
-                told.truths.cells.push(truth);
+                truths.label(truth).map(|_| truth)
             }
-            Truths::Elsewhere { gold, ids } => match gold.truth(rows, row, ids) {
-                Some(truth) => told.truths.cells.push(truth),
-                None => {
-                    told.n_skipped += 1;
-                    return Ok(());
-                }
-            },
-        }
+            Truths::Elsewhere { gold, ids } => gold.truth(rows, row, ids),
+        };
+        let Some(truth) = truth else {
+            told.n_skipped += 1;
+            return Ok(());
+        };
+        told.truths.cells.push(truth);
         match self.weight.as_ref().map(|weight| weight.read(rows, row)).transpose()? {
             Some(Weighed::Weight(weight)) => told.weights.push(weight),
             Some(Weighed::Count(count)) => told.counts.push(count),
@@ -246,7 +241,7 @@ impl Gathered {
 /// Where truths are.
 enum Truths {
     Column(usize),
-    Elsewhere { gold: Gold, ids: Vec<usize> },
+    Elsewhere { gold: Box<Gold>, ids: Vec<usize> },
 }
 
 impl Truths {

@@ -259,9 +259,8 @@ impl Walk<'_> {
     /// Goes behind a line end, if this is one.
     fn end_line(&mut self) -> bool {
         let length = match self.bytes.get(self.at) {
-            Some(b'\n') => 1,
             Some(b'\r') if self.bytes.get(self.at + 1) == Some(&b'\n') => 2,
-            Some(b'\r') => 1,
+            Some(b'\r' | b'\n') => 1,
             _ => return false,
         };
         self.at += length;

@@ -171,15 +171,14 @@ impl Table {
 
     /// The next file whose rows are to be read; its columns may come in another order than those of the first.
     fn next_part(&mut self) -> Result<Option<(Part, Sheet)>, Error> {
-        let (place, mut part) = match self.part.take() {
-            Some(part) => (self.beginning.clone(), part),
-            None => {
-                let Some(path) = self.rest.pop_front() else { return Ok(None) };
-                let place = Place::file(&path, "standard input");
-                let content = source::open(&path, &place)?;
-                let part = open_part(&place, content, &self.reading)?;
-                (place, part)
-            }
+        let (place, mut part) = if let Some(part) = self.part.take() {
+            (self.beginning.clone(), part)
+        } else {
+            let Some(path) = self.rest.pop_front() else { return Ok(None) };
+            let place = Place::file(&path, "standard input");
+            let content = source::open(&path, &place)?;
+            let part = open_part(&place, content, &self.reading)?;
+            (place, part)
         };
         self.delimiter = part.delimiter();
         let order = self.order(&part, &place)?;

@@ -59,7 +59,7 @@ impl Rows {
     }
 
     /// What a dictionary has for a cell; one without a value is empty.
-    #[inline(always)]
+    #[inline]
     pub(super) fn find(&self, row: usize, column: usize, dictionary: &mut Dictionary) -> Option<u32> {
         match &self.held {
             Held::Text(cells) => {

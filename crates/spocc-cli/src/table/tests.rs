@@ -77,9 +77,8 @@ fn is_open(text: &[u8]) -> bool {
         (quoted, maybe_closed) = match (quoted, maybe_closed, byte) {
             (true, false, b'"') => (true, true),
             (true, true, b'"') | (true, false, _) => (true, false),
-            (true, true, _) => (false, false),
             (false, _, b'"') if at_start => (true, false),
-            (false, ..) => (false, false),
+            _ => (false, false),
         };
         at_start = !quoted && matches!(byte, b',' | b'\n' | b'\r');
     }

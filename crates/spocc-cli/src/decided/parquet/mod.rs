@@ -156,6 +156,7 @@ mod tests {
     use spocc::{Combiner, Evidence, Majority, Predictions, Ruling, Truth, Watch};
 
     use super::*;
+    use crate::table::Copied;
 
     const ALL: [Column; 5] =
         [Column::Decision, Column::Margin, Column::Possibility, Column::Ties, Column::Answered];
@@ -290,9 +291,9 @@ mod tests {
             let bytes = write(&[(name, from, texts)], ["a", "b"].map(Label::from), &[]).expect(name);
             assert_eq!(*read(bytes.clone()).column(0).data_type(), to, "{name}");
             let mut batches = crate::table::arrow::Batches::parquet_bytes(bytes.to_vec()).expect(name);
-            for text in texts {
-                assert!(batches.next().expect(name));
-                assert_eq!(batches.cell(0), text.map(str::as_bytes), "{name}");
+            let batch = batches.next().expect(name).expect(name);
+            for (row, text) in texts.into_iter().enumerate() {
+                assert_eq!(batch.cell(row, 0), text.map(str::as_bytes), "{name}");
             }
         }
     }
