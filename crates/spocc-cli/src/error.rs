@@ -59,6 +59,17 @@ pub(crate) enum At {
     Row(u64),
 }
 
+impl At {
+    /// So many lines or rows further on.
+    pub(crate) fn after(self, n: usize) -> Self {
+        match self {
+            Self::Whole => Self::Whole,
+            Self::Line(line) => Self::Line(line + n as u64),
+            Self::Row(row) => Self::Row(row + n as u64),
+        }
+    }
+}
+
 impl Place {
     /// Characters of what was expected or found that are told.
     const LONGEST: usize = 250;
@@ -74,14 +85,14 @@ impl Place {
         Self { at, ..self.clone() }
     }
 
+    /// A line of it.
+    pub(crate) fn line(&self, line: u64) -> Self {
+        self.at(At::Line(line))
+    }
+
     /// The place so many lines or rows further on.
     pub(crate) fn after(&self, n: usize) -> Self {
-        let at = match self.at {
-            At::Whole => At::Whole,
-            At::Line(line) => At::Line(line + n as u64),
-            At::Row(row) => At::Row(row + n as u64),
-        };
-        self.at(at)
+        self.at(self.at.after(n))
     }
 
     /// Refuses what is here; a long cell is cut short.

@@ -102,9 +102,48 @@ impl Predictions {
         n_rows: usize,
         cells: impl IntoIterator<Item = (usize, usize, L)>,
     ) -> Result<Self, Error> {
-        let classifiers = distinct(classifiers)?;
         let mut interner = Interner::default();
-        let mut sorted: Vec<(usize, u32, u16)> = Vec::new();
+        let cells = cells.into_iter().map(|(row, k, label)| (row, k, label.into()));
+        Self::assemble(classifiers, n_rows, cells, |label| interner.intern(label))
+            .map(|(classifiers, grid)| Self { classifiers, labels: interner.labels, grid })
+    }
+
+    /// As [`from_cells`](Self::from_cells), for cells `(row, classifier, label)` that name a label by its place
+    /// in `labels`; one that no cell names is left out.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_cells`](Self::from_cells); [`Error::LabelId`] for a place without a label.
+    pub fn from_numbered_cells<S: Into<String>>(
+        classifiers: impl IntoIterator<Item = S>,
+        n_rows: usize,
+        labels: &[Label],
+        cells: impl IntoIterator<Item = (usize, usize, usize)>,
+    ) -> Result<Self, Error> {
+        let mut interner = Interner::default();
+        let mut known: Vec<Option<u16>> = vec![None; labels.len()];
+        let cells = cells.into_iter().map(|(row, k, at)| (row, k, (row, at)));
+        let look_up = |(row, at): (usize, usize)| match known.get_mut(at) {
+            Some(Some(id)) => Ok(*id),
+            Some(unknown) => Ok(*unknown.insert(interner.intern(labels[at].clone())?)),
+            None => Err(Error::LabelId { row: row + 1, expected: labels.len(), found: at }),
+        };
+        Self::assemble(classifiers, n_rows, cells, look_up).map(|(classifiers, grid)| Self {
+            classifiers,
+            labels: interner.labels,
+            grid,
+        })
+    }
+
+    /// Checked classifiers and a grid of cells in any order, whose labels are looked up.
+    fn assemble<S: Into<String>, L>(
+        classifiers: impl IntoIterator<Item = S>,
+        n_rows: usize,
+        cells: impl IntoIterator<Item = (usize, usize, L)>,
+        mut look_up: impl FnMut(L) -> Result<u16, Error>,
+    ) -> Result<(Vec<String>, Grid), Error> {
+        let classifiers = distinct(classifiers)?;
+        let mut taken: Vec<(usize, u32, u16)> = Vec::new();
         for (row, k, label) in cells {
             if row >= n_rows {
                 return Err(Error::RowCount {
@@ -117,22 +156,37 @@ impl Predictions {
                 let known = crate::error::list(&classifiers);
                 return Err(Error::UnknownClassifier { name: format!("number {k}"), known });
             }
-            sorted.push((row, k as u32, interner.intern(label.into())?));
+            taken.push((row, k as u32, look_up(label)?));
         }
-        sorted.sort_unstable();
-        if let Some(twice) = sorted.windows(2).find(|two| (two[0].0, two[0].1) == (two[1].0, two[1].1)) {
-            let classifier = classifiers[twice[0].1 as usize].clone();
-            return Err(Error::RepeatedCell { row: twice[0].0 + 1, classifier });
+        // Rows are many and the cells of each are few: counting puts them in order.
+        let mut ends = vec![0; n_rows + 1];
+        taken.iter().for_each(|cell| ends[cell.0 + 1] += 1);
+        (0..n_rows).for_each(|row| ends[row + 1] += ends[row]);
+        let mut by_row = vec![(0, 0); taken.len()];
+        for (row, k, id) in taken {
+            by_row[ends[row]] = (k, id);
+            ends[row] += 1;
         }
         let mut grid = Grid::empty(classifiers.len());
-        let mut rest = sorted.as_slice();
-        for row in 0..n_rows {
-            let (here, after) = rest.split_at(rest.partition_point(|cell| cell.0 == row));
-            let (columns, ids): (Vec<u32>, Vec<u16>) = here.iter().map(|cell| (cell.1, cell.2)).unzip();
+        let (mut columns, mut ids) = (Vec::new(), Vec::new());
+        let mut start = 0;
+        for (row, &end) in ends[..n_rows].iter().enumerate() {
+            let cells = &mut by_row[start..end];
+            start = end;
+            cells.sort_unstable();
+            if let Some(twice) = cells.windows(2).find(|two| two[0].0 == two[1].0) {
+                let classifier = classifiers[twice[0].0 as usize].clone();
+                return Err(Error::RepeatedCell { row: row + 1, classifier });
+            }
+            columns.clear();
+            ids.clear();
+            cells.iter().for_each(|&(k, id)| {
+                columns.push(k);
+                ids.push(id);
+            });
             grid.push(Row::Sparse(&columns, &ids));
-            rest = after;
         }
-        Ok(Self { classifiers, labels: interner.labels, grid: grid.settled() })
+        Ok((classifiers, grid.settled()))
     }
 
     /// A table whose parts fit together by construction.
@@ -153,6 +207,35 @@ impl Predictions {
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.grid.n_rows()
+    }
+
+    /// Number of different labels given.
+    pub fn n_labels(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Number of different labels that each classifier gave.
+    pub fn n_different(&self) -> Vec<usize> {
+        let mut n_different = vec![0; self.n_classifiers()];
+        // A bit per classifier and label, unless these are more than the cells.
+        let words = self.labels.len().div_ceil(64);
+        let is_small = words.saturating_mul(self.n_classifiers()) <= self.bytes();
+        let mut bits = vec![0u64; if is_small { words * self.n_classifiers() } else { 0 }];
+        let mut pairs = HashSet::new();
+        for row in self.grid.rows() {
+            row.for_each(|k, id| {
+                let is_new = if is_small {
+                    let (word, bit) = (&mut bits[k * words + usize::from(id) / 64], 1 << (id % 64));
+                    let is_new = *word & bit == 0;
+                    *word |= bit;
+                    is_new
+                } else {
+                    pairs.insert((k, id))
+                };
+                n_different[k] += usize::from(is_new);
+            });
+        }
+        n_different
     }
 
     /// Bytes the answers take in memory.
@@ -225,6 +308,31 @@ impl PredictionsBuilder {
         self.row.clear();
         self.row.extend(answers.iter().map(|answer| answer.map_or(MISSING, |symbol| symbol.0)));
         self.take_row()
+    }
+
+    /// Appends whole rows, one after the other, of numbers that mean labels looked up before, or gaps.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RowWidth`] if the last row is not whole; [`Error::LabelId`] for a number without a meaning and a
+    /// symbol that this builder never gave. The rows before are then there.
+    pub fn push_rows(&mut self, numbers: &[u32], meanings: &[Option<Symbol>]) -> Result<(), Error> {
+        let known = self.interner.labels.len();
+        let first = self.grid.n_rows() + 1;
+        let stranger = meanings.iter().flatten().map(|symbol| usize::from(symbol.0)).find(|id| *id >= known);
+        if let Some(found) = stranger {
+            return Err(Error::LabelId { row: first, expected: known, found });
+        }
+        let ids: Vec<u16> = meanings.iter().map(|symbol| symbol.map_or(MISSING, |symbol| symbol.0)).collect();
+        for (row, numbers) in numbers.chunks(self.classifiers.len()).enumerate() {
+            self.row.clear();
+            self.row.extend(numbers.iter().map_while(|number| ids.get(*number as usize)));
+            if let Some(&found) = numbers.get(self.row.len()) {
+                return Err(Error::LabelId { row: first + row, expected: ids.len(), found: found as usize });
+            }
+            self.take_row()?;
+        }
+        Ok(())
     }
 
     fn take_row(&mut self) -> Result<(), Error> {
@@ -371,6 +479,11 @@ mod tests {
     fn cells_in_any_order_make_the_same_table_as_rows() {
         let cells = [(1, 1, "b"), (0, 0, "a"), (1, 0, "a")];
         let table = Predictions::from_cells(["x", "y"], 3, cells).expect("distinct cells");
+        let labels = ["a", "unsaid", "b"].map(Label::from);
+        let numbered = cells.map(|(row, k, text)| (row, k, if text == "a" { 0 } else { 2 }));
+        let same =
+            Predictions::from_numbered_cells(["x", "y"], 3, &labels, numbered).expect("distinct cells");
+        assert_eq!((table.labels(), table.grid()), (same.labels(), same.grid()));
         let said = |row, k| table.answer(row, k).map(Label::to_string);
         assert_eq!(said(0, 0).as_deref(), Some("a"));
         assert_eq!(said(0, 1), None);
@@ -379,6 +492,24 @@ mod tests {
         let mut shown = Vec::new();
         (0..4).for_each(|row| table.for_each_answer(row, |k, label| shown.push((row, k, label.to_string()))));
         assert_eq!(shown, [(0, 0, "a".to_owned()), (1, 0, "a".to_owned()), (1, 1, "b".to_owned())]);
+    }
+
+    #[test]
+    fn rows_of_numbers_are_what_they_mean() {
+        let mut rows = Predictions::builder(["x", "y"]).expect("two names");
+        let (b, a) = (rows.symbol("b").expect("a label"), rows.symbol("a").expect("a label"));
+        let meanings = [None, Some(a), Some(b)];
+        rows.push_rows(&[1, 2, 0, 1, 1, 1], &meanings).expect("three rows");
+        let narrow = rows.push_rows(&[1, 1, 1], &meanings);
+        assert_eq!(narrow, Err(Error::RowWidth { row: 5, expected: 2, found: 1 }));
+        let meaningless = rows.push_rows(&[1, 3], &meanings);
+        assert_eq!(meaningless, Err(Error::LabelId { row: 5, expected: 3, found: 3 }));
+        let strange = Predictions::builder(["x"]).expect("a name").push_rows(&[0], &[Some(a)]);
+        assert_eq!(strange, Err(Error::LabelId { row: 1, expected: 0, found: 1 }));
+        let table = rows.finish();
+        let said = |row, k| table.answer(row, k).map(Label::to_string);
+        assert_eq!((said(0, 0), said(0, 1), said(1, 0)), (Some("a".into()), Some("b".into()), None));
+        assert_eq!((table.n_rows(), table.n_labels(), table.n_different()), (4, 2, vec![1, 2]));
     }
 
     #[test]
@@ -393,6 +524,9 @@ mod tests {
         assert_eq!(Predictions::builder([""; 0]).err(), Some(Error::NoClassifiers));
         let twice = Predictions::from_cells(["x"], 1, [(0, 0, "a"), (0, 0, "b")]).err();
         assert_eq!(twice, Some(Error::RepeatedCell { row: 1, classifier: "x".into() }));
+        let labels = ["a".into()];
+        let nameless = Predictions::from_numbered_cells(["x"], 2, &labels, [(1, 0, 1)]).err();
+        assert_eq!(nameless, Some(Error::LabelId { row: 2, expected: 1, found: 1 }));
         let unknown = Predictions::from_ids(["x"], vec!["a".into()], [Some(0), Some(1)]).err();
         assert_eq!(unknown, Some(Error::LabelId { row: 2, expected: 1, found: 1 }));
     }

@@ -1,6 +1,6 @@
 //! Options that say what is what in a table.
 
-use std::{path::PathBuf, str::FromStr};
+use std::{collections::HashMap, path::PathBuf, str::FromStr};
 
 use clap::{ValueEnum, error::ErrorKind};
 use spocc::Label;
@@ -197,19 +197,18 @@ impl PanelArgs {
             ("--classifiers", classifiers),
             ("--long", long.cloned().collect()),
         ];
-        let mut seen: Vec<(&str, &String)> = Vec::new();
+        let mut seen: HashMap<&String, &str> = HashMap::new();
         for (option, column) in
             uses.iter().flat_map(|(option, names)| names.iter().map(move |name| (*option, name)))
         {
-            if let Some((first, _)) = seen.iter().find(|(_, known)| *known == column) {
-                let message = if *first == option {
+            if let Some(first) = seen.insert(column, option) {
+                let message = if first == option {
                     format!("column `{column}` is given twice by {option}")
                 } else {
                     format!("column `{column}` is given by {first} and by {option}")
                 };
                 return Err(usage(command, ErrorKind::ArgumentConflict, &message));
             }
-            seen.push((option, column));
         }
         Ok(())
     }

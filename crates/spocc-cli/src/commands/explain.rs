@@ -11,7 +11,7 @@ use crate::{
     input::Input,
     labelled::{LongTable, Who},
     report,
-    table::{Answers, Table},
+    table::{Answers, Marker, Marks, Rows, Runs, Table},
 };
 
 /// A row, and why it was decided so.
@@ -51,19 +51,31 @@ fn in_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<Explai
     let ids = table.columns(names)?;
     let columns = columns_of(model, &table)?;
     table.ask_only(ids.iter().chain(&columns).copied());
-    for read in 0..args.row {
-        if !table.next()? {
-            return Err(no_such_row(args, &table, read));
+    let mut blocks = table.work(Rows::clone);
+    let (mut n_before, place) = (0, blocks.table().source().clone());
+    let (rows, row) = loop {
+        let Some(rows) = blocks.next()? else {
+            let found = crate::labelled::rows(n_before);
+            return Err(place.refused(format!("a row {} under the header", args.row), found));
+        };
+        let n_rows = rows.n_rows() as u64;
+        if args.row <= n_before + n_rows {
+            break (rows, (args.row - n_before - 1) as usize);
         }
-    }
-    let mut answers = Answers::new(&table, columns)?;
-    answers.push(&table)?;
+        n_before += n_rows;
+    };
+    let (mut marker, mut marks, mut places) = (Marker::default(), Marks::default(), Runs::default());
+    marker.mark_row(&rows, row, &columns, &mut marks.cells)?;
+    marks.labels = marker.finish();
+    places.push(rows.at(row));
+    let mut answers = Answers::new(blocks.table(), &columns)?;
+    answers.take(&marks, 0..1, rows.file(), &places).map_err(|(_, error)| error)?;
     let mut id = Vec::new();
     for (name, &column) in names.iter().zip(&ids) {
-        id.push((name.clone(), table.text(column)?.to_owned()));
+        id.push((name.clone(), rows.text(row, column)?.to_owned()));
     }
     let (answers, lines) = answers.finish();
-    let blame = |error| lines.blame(table.source(), error);
+    let blame = |error| lines.blame(&place, error);
     let explanation = model.align(&answers).and_then(|aligned| aligned.explain(0)).map_err(blame)?;
     Ok(Explained { row: args.row, id, explanation })
 }
@@ -80,10 +92,6 @@ fn in_long(args: &ExplainArgs, long: &Long, model: &Model, table: Table) -> Resu
         }
         other => place.engine(other),
     })?;
-    let id = vec![(long.item.clone(), read.items[at].clone())];
+    let id = vec![(long.item.clone(), read.items.get(at).unwrap_or_default().to_owned())];
     Ok(Explained { row: args.row, id, explanation })
-}
-
-fn no_such_row(args: &ExplainArgs, table: &Table, n_rows: u64) -> Error {
-    table.source().refused(format!("a row {} under the header", args.row), crate::labelled::rows(n_rows))
 }

@@ -1,6 +1,6 @@
 //! `spocc inspect`: what is in a file, and what it gives away.
 
-use std::{collections::HashSet, fmt, path::Path};
+use std::{fmt, path::Path};
 
 use serde::Serialize;
 use spocc::{Evidence, Exposure, Fitted, Label, Level, Method, Missing, Model, TieBreak, Watch};
@@ -11,7 +11,7 @@ use crate::{
     input::Input,
     labelled::{Labelled, rows},
     report,
-    table::Table,
+    table::{Dictionary, Rows, Table},
 };
 
 /// Counts below these are what a reader of a tally might ask about.
@@ -157,37 +157,64 @@ impl TallyFacts {
 
 impl TableFacts {
     fn read(mut table: Table) -> Result<Self, Error> {
-        let mut columns: Vec<ColumnFacts> = table
-            .header()
-            .iter()
-            .map(|name| ColumnFacts {
-                name: name.clone(),
-                n_missing: 0,
-                n_different: 0,
-                examples: Vec::new(),
-            })
-            .collect();
-        table.ask_only(0..columns.len());
-        let mut seen: Vec<HashSet<Vec<u8>>> = vec![HashSet::new(); columns.len()];
-        let told_apart = DIFFERENT.min(1_000_000 / columns.len().max(1)).max(SHOWN);
+        let width = table.header().len();
+        table.ask_only(0..width);
+        let told_apart = DIFFERENT.min(1_000_000 / width.max(1)).max(SHOWN);
+        let mut blocks = table.work(move |rows| {
+            (rows.n_rows(), (0..width).map(|column| Seen::of(rows, column, told_apart)).collect::<Vec<_>>())
+        });
+        let mut seen: Vec<Seen> = (0..width).map(|_| Seen::default()).collect();
         let mut n_rows = 0;
-        while table.next()? {
-            n_rows += 1;
-            for (at, (facts, seen)) in columns.iter_mut().zip(&mut seen).enumerate() {
-                let cell = table.cell(at).unwrap_or_default();
-                if table.is_missing(at) {
-                    facts.n_missing += 1;
-                } else if seen.len() < told_apart && !seen.contains(cell) {
-                    seen.insert(cell.to_owned());
-                    facts.n_different += 1;
-                    if facts.examples.len() < SHOWN {
-                        facts.examples.push(String::from_utf8_lossy(cell).into_owned());
-                    }
-                }
+        while let Some((n, more)) = blocks.next()? {
+            n_rows += n as u64;
+            seen.iter_mut().zip(&more).for_each(|(seen, more)| seen.add(more, told_apart));
+        }
+        let table = blocks.table();
+        let facts = |(name, seen): (&String, Seen)| ColumnFacts {
+            name: name.clone(),
+            n_missing: seen.n_missing,
+            n_different: seen.cells.len(),
+            examples: seen
+                .cells
+                .iter()
+                .take(SHOWN)
+                .map(|cell| String::from_utf8_lossy(cell).into())
+                .collect(),
+        };
+        let columns = table.header().iter().zip(seen).map(facts).collect();
+        Ok(Self { n_rows, delimiter: table.delimiter().map(char::from), columns, tally: None })
+    }
+}
+
+/// What was seen in a column.
+#[derive(Default)]
+struct Seen {
+    n_missing: u64,
+    cells: Dictionary,
+}
+
+impl Seen {
+    fn of(rows: &Rows, column: usize, told_apart: usize) -> Self {
+        let mut seen = Self::default();
+        for row in 0..rows.n_rows() {
+            if rows.is_missing(row, column) {
+                seen.n_missing += 1;
+            } else {
+                seen.tell_apart(rows.cell(row, column).unwrap_or_default(), told_apart);
             }
         }
-        let delimiter = table.delimiter().map(char::from);
-        Ok(Self { n_rows, delimiter, columns, tally: None })
+        seen
+    }
+
+    fn add(&mut self, more: &Self, told_apart: usize) {
+        self.n_missing += more.n_missing;
+        more.cells.iter().for_each(|cell| self.tell_apart(cell, told_apart));
+    }
+
+    fn tell_apart(&mut self, cell: &[u8], told_apart: usize) {
+        if self.cells.len() < told_apart && self.cells.get(cell).is_none() {
+            self.cells.insert(cell, 0);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     input::Input,
     labelled::{LongTable, Who, piece, rows},
     output::Output,
-    table::{Answers, Lines, Table},
+    table::{Answers, Copied, Lines, Marker, Marks, Rows, Runs, Table, Worked},
     tell,
 };
 
@@ -37,7 +37,7 @@ pub(crate) fn predict(args: &PredictArgs, watch: &Watch<'_>) -> Result<(), Error
     let heading = Heading {
         ids: &ids,
         #[cfg(feature = "arrow")]
-        id_types: source.id_types(),
+        id_types: source.id_types.clone(),
         columns: &args.columns,
         classes: model.classes(),
     };
@@ -92,7 +92,7 @@ pub(super) fn columns_of(model: &Model, table: &Table) -> Result<Vec<usize>, Err
 
 /// Rows to decide.
 struct Piece {
-    ids: Vec<Vec<Option<String>>>,
+    ids: Vec<Copied>,
     answers: Predictions,
     lines: Lines,
     place: Place,
@@ -101,12 +101,33 @@ struct Piece {
 /// Where rows come from, a piece at a time.
 struct Source {
     ids: Vec<String>,
+    #[cfg(feature = "arrow")]
+    id_types: Vec<crate::table::ArrowType>,
     kind: Kind,
 }
 
 enum Kind {
-    Wide { table: Table, ids: Vec<usize>, columns: Vec<usize>, is_done: bool },
-    Long(Option<Piece>),
+    Wide(Box<Wide>),
+    Long(Option<Box<Piece>>),
+}
+
+/// Rows of a wide table.
+struct Wide {
+    told_rows: Worked<Told>,
+    columns: Vec<usize>,
+    n_ids: usize,
+    /// What was read already, and its first row that was not handed out.
+    told: Option<(Told, usize)>,
+}
+
+/// What some rows tell.
+struct Told {
+    file: Place,
+    places: Runs,
+    answers: Marks,
+    ids: Vec<Copied>,
+    /// Why there are no more rows.
+    fault: Option<Error>,
 }
 
 impl Source {
@@ -116,48 +137,86 @@ impl Source {
             let place = table.source().clone();
             let who = Who::Only(model.classifiers());
             let read = LongTable::read(table, long, args.table.repeats, &who, None)?;
-            let items = read.items.into_iter().map(Some).collect();
-            let piece = Piece { ids: vec![items], answers: read.answers, lines: read.lines, place };
-            return Ok(Self { ids: vec![long.item.clone()], kind: Kind::Long(Some(piece)) });
+            let piece = Piece { ids: vec![read.items], answers: read.answers, lines: read.lines, place };
+            return Ok(Self {
+                ids: vec![long.item.clone()],
+                #[cfg(feature = "arrow")]
+                id_types: vec![crate::table::ArrowType::Utf8],
+                kind: Kind::Long(Some(Box::new(piece))),
+            });
         }
         let names = args.id.as_ref().map_or(Vec::new(), |names| names.0.clone());
         let ids = table.columns(&names)?;
         let columns = columns_of(model, &table)?;
         table.ask_only(ids.iter().chain(&columns).copied());
-        Ok(Self { ids: names, kind: Kind::Wide { table, ids, columns, is_done: false } })
-    }
-
-    /// The types of the ids, to be written again.
-    #[cfg(feature = "arrow")]
-    fn id_types(&self) -> Vec<crate::table::ArrowType> {
-        match &self.kind {
-            Kind::Wide { table, ids, .. } => ids.iter().map(|&column| table.arrow_type(column)).collect(),
-            Kind::Long(_) => vec![crate::table::ArrowType::Utf8],
-        }
+        #[cfg(feature = "arrow")]
+        let id_types = ids.iter().map(|&column| table.arrow_type(column)).collect();
+        let (n_ids, wanted) = (ids.len(), columns.clone());
+        let told_rows = table.work(move |rows| read(rows, &wanted, &ids));
+        Ok(Self {
+            ids: names,
+            #[cfg(feature = "arrow")]
+            id_types,
+            kind: Kind::Wide(Box::new(Wide { told_rows, columns, n_ids, told: None })),
+        })
     }
 
     fn next(&mut self) -> Result<Option<Piece>, Error> {
-        let (table, ids, columns, is_done) = match &mut self.kind {
-            Kind::Long(piece) => return Ok(piece.take()),
-            Kind::Wide { table, ids, columns, is_done } => (table, ids, columns, is_done),
+        let Wide { told_rows, columns, n_ids, told } = match &mut self.kind {
+            Kind::Long(piece) => return Ok(piece.take().map(|piece| *piece)),
+            Kind::Wide(wide) => &mut **wide,
         };
-        let mut answers = Answers::new(table, columns.clone())?;
-        let mut copied = vec![Vec::new(); ids.len()];
-        while !*is_done && answers.n_rows() < piece(columns.len()) / 4 {
-            if !table.next()? {
-                *is_done = true;
-                break;
-            }
-            answers.push(table)?;
-            for (cells, &column) in copied.iter_mut().zip(&*ids) {
-                let there = table.cell(column).is_some();
-                cells.push(there.then(|| table.text(column).map(str::to_owned)).transpose()?);
+        let limit = piece(columns.len()) / 4;
+        let mut answers = Answers::new(told_rows.table(), columns)?;
+        let mut ids = vec![Copied::default(); *n_ids];
+        while answers.n_rows() < limit {
+            let (rest, from) = match told.take() {
+                Some(rest) => rest,
+                None => match told_rows.next()? {
+                    Some(told) => (told, 0),
+                    None => break,
+                },
+            };
+            let to = rest.places.n_rows().min(from + limit - answers.n_rows());
+            answers.take(&rest.answers, from..to, &rest.file, &rest.places).map_err(|(_, error)| error)?;
+            ids.iter_mut().zip(&rest.ids).for_each(|(ids, more)| ids.extend(more, from..to));
+            if to < rest.places.n_rows() {
+                *told = Some((rest, to));
+            } else if answers.n_rows() == limit && rest.fault.is_some() {
+                // Nothing is wrong with the rows of this piece.
+                *told = Some((rest, to));
+            } else {
+                rest.fault.map_or(Ok(()), Err)?;
             }
         }
         let (answers, lines) = answers.finish();
-        let place = table.source().clone();
-        Ok((answers.n_rows() > 0).then_some(Piece { ids: copied, answers, lines, place }))
+        let place = told_rows.table().source().clone();
+        Ok((answers.n_rows() > 0).then_some(Piece { ids, answers, lines, place }))
     }
+}
+
+fn read(rows: &Rows, columns: &[usize], ids: &[usize]) -> Told {
+    let (file, places, answers) = (rows.file().clone(), Runs::default(), Marks::default());
+    let mut told = Told { file, places, answers, ids: vec![Copied::default(); ids.len()], fault: None };
+    told.answers.cells.reserve(rows.n_rows() * columns.len());
+    let mut marker = Marker::default();
+    for row in 0..rows.n_rows() {
+        let copy = |cells: &mut Copied, column: usize| {
+            let there = rows.cell(row, column).is_some();
+            cells.push(there.then(|| rows.text(row, column)).transpose()?);
+            Ok(())
+        };
+        let marked = marker.mark_row(rows, row, columns, &mut told.answers.cells);
+        let copied = marked
+            .and_then(|()| told.ids.iter_mut().zip(ids).try_for_each(|(cells, &column)| copy(cells, column)));
+        if let Err(fault) = copied {
+            told.fault = Some(fault);
+            break;
+        }
+        told.places.push(rows.at(row));
+    }
+    told.answers.labels = marker.finish();
+    told
 }
 
 /// Decides pieces and writes them down.

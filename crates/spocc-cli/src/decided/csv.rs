@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use csv::{Writer, WriterBuilder};
+use rayon::prelude::*;
 use spocc::Decision;
 
 use crate::{
@@ -9,56 +11,91 @@ use crate::{
     decided::{Block, Heading, Sheet, texts, ties},
 };
 
+/// Rows that one core makes into text at a time.
+const ROWS: usize = 1 << 12;
+
+/// Bits of text that are made before they are written.
+const AT_ONCE: usize = 64;
+
 /// A CSV file being written.
 pub(super) struct CsvSheet<W: Write> {
-    out: csv::Writer<W>,
+    out: W,
+    delimiter: u8,
     columns: Vec<Column>,
     classes: Vec<String>,
 }
 
 impl<W: Write> CsvSheet<W> {
     /// Writes the header.
-    pub(super) fn new(out: W, heading: &Heading<'_>, delimiter: u8) -> io::Result<Self> {
-        let mut out = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
-        out.write_record(heading.names()).map_err(io_error)?;
-        Ok(Self { out, columns: heading.columns.to_vec(), classes: texts(heading.classes) })
-    }
-
-    fn row(&mut self, block: &Block<'_>, row: usize) -> csv::Result<()> {
-        for ids in block.ids {
-            self.out.write_field(ids[block.first + row].as_deref().unwrap_or_default())?;
-        }
-        self.out.write_field(&self.classes[usize::from(block.rulings[row].class)])?;
-        if let Some(decision) = block.decisions.get(row) {
-            for at in 0..self.columns.len() {
-                self.cells(self.columns[at], decision)?;
-            }
-        }
-        self.out.write_record(None::<&[u8]>)
-    }
-
-    fn cells(&mut self, column: Column, decision: &Decision) -> csv::Result<()> {
-        // The debug form of a float is the shortest that reads back as the same number, small ones included.
-        match column {
-            Column::Decision => Ok(()),
-            Column::Margin => self.out.write_field(format!("{:?}", decision.margin)),
-            Column::Possibility => {
-                let mut degrees = decision.possibility.degrees().iter();
-                degrees.try_for_each(|degree| self.out.write_field(format!("{degree:?}")))
-            }
-            Column::Ties => self.out.write_field(ties(decision, &self.classes).unwrap_or_default()),
-            Column::Answered => self.out.write_field(decision.answered.to_string()),
-        }
+    pub(super) fn new(mut out: W, heading: &Heading<'_>, delimiter: u8) -> io::Result<Self> {
+        let header = text(delimiter, |text| text.write_record(heading.names()))?;
+        out.write_all(&header)?;
+        Ok(Self { out, delimiter, columns: heading.columns.to_vec(), classes: texts(heading.classes) })
     }
 }
 
 impl<W: Write> Sheet for CsvSheet<W> {
     fn write(&mut self, block: &Block<'_>) -> io::Result<()> {
-        (0..block.rulings.len()).try_for_each(|row| self.row(block, row)).map_err(io_error)
+        let Self { out, delimiter, columns, classes } = self;
+        let n_rows = block.rulings.len();
+        let starts: Vec<usize> = (0..n_rows).step_by(ROWS).collect();
+        for starts in starts.chunks(AT_ONCE) {
+            let made: Vec<io::Result<Vec<u8>>> = starts
+                .par_iter()
+                .map(|&start| {
+                    let mut rows = start..n_rows.min(start + ROWS);
+                    text(*delimiter, |text| {
+                        rows.try_for_each(|row| write_row(text, block, row, columns, classes))
+                    })
+                })
+                .collect();
+            made.into_iter().try_for_each(|text| out.write_all(&text?))?;
+        }
+        Ok(())
     }
 
     fn finish(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+type Text = Writer<Vec<u8>>;
+
+/// What `write` writes.
+fn text(delimiter: u8, write: impl FnOnce(&mut Text) -> csv::Result<()>) -> io::Result<Vec<u8>> {
+    let mut text = WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
+    write(&mut text).map_err(io_error)?;
+    text.into_inner().map_err(|error| io::Error::other(error.to_string()))
+}
+
+fn write_row(
+    out: &mut Text,
+    block: &Block<'_>,
+    row: usize,
+    columns: &[Column],
+    classes: &[String],
+) -> csv::Result<()> {
+    for ids in block.ids {
+        out.write_field(ids.get(block.first + row).unwrap_or_default())?;
+    }
+    out.write_field(&classes[usize::from(block.rulings[row].class)])?;
+    if let Some(decision) = block.decisions.get(row) {
+        columns.iter().try_for_each(|column| write_cells(out, *column, decision, classes))?;
+    }
+    out.write_record(None::<&[u8]>)
+}
+
+fn write_cells(out: &mut Text, column: Column, decision: &Decision, classes: &[String]) -> csv::Result<()> {
+    // The debug form of a float is the shortest that reads back as the same number, small ones included.
+    match column {
+        Column::Decision => Ok(()),
+        Column::Margin => out.write_field(format!("{:?}", decision.margin)),
+        Column::Possibility => {
+            let mut degrees = decision.possibility.degrees().iter();
+            degrees.try_for_each(|degree| out.write_field(format!("{degree:?}")))
+        }
+        Column::Ties => out.write_field(ties(decision, classes).unwrap_or_default()),
+        Column::Answered => out.write_field(decision.answered.to_string()),
     }
 }
 

@@ -41,7 +41,7 @@ impl Serialize for Row<'_> {
         let Self { names, block, at } = self;
         let mut object = serializer.serialize_map(None)?;
         for (name, ids) in names.ids.iter().zip(block.ids) {
-            object.serialize_entry(name, &ids[block.first + at])?;
+            object.serialize_entry(name, &ids.get(block.first + at))?;
         }
         object.serialize_entry("decision", &names.classes[usize::from(block.rulings[*at].class)])?;
         for column in names.columns.iter().filter(|column| **column != Column::Decision) {

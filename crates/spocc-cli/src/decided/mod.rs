@@ -20,6 +20,7 @@ pub(crate) use json::Object;
 use crate::{
     args::{Column, Format, usage},
     error::Error,
+    table::Copied,
 };
 
 /// What the columns of the output are.
@@ -75,7 +76,7 @@ impl Heading<'_> {
 /// Some rows, decided.
 pub(crate) struct Block<'a> {
     /// One list per column that is copied; its entry `first` belongs to the first row.
-    pub(crate) ids: &'a [Vec<Option<String>>],
+    pub(crate) ids: &'a [Copied],
     pub(crate) first: usize,
     /// The decisions in short.
     pub(crate) rulings: &'a [Ruling],

@@ -1,6 +1,12 @@
 //! Truths in a table of their own, found by the names of the rows.
 
-use std::{collections::HashMap, path::Path};
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use spocc::Label;
 
@@ -8,7 +14,7 @@ use crate::{
     args::PanelArgs,
     error::{Error, Place, list},
     labelled::{Notes, rows},
-    table::{Reading, Table},
+    table::{Dictionary, LabelList, Marker, Reading, Rows, Runs, Table},
 };
 
 /// The truth of rows by name.
@@ -16,8 +22,23 @@ pub(super) struct Gold {
     place: Place,
     /// The columns that name rows.
     names: Vec<String>,
-    /// Each truth, and whether a row asked for it.
-    truths: HashMap<Vec<u8>, (Label, bool)>,
+    /// The truths by what names their row.
+    keys: Dictionary,
+    /// The label of each truth, and whether a row asked for it.
+    truths: Vec<(u32, AtomicBool)>,
+    labels: Arc<[Option<Label>]>,
+}
+
+/// Truths of some rows.
+struct Told {
+    file: Place,
+    places: Runs,
+    /// What names each row, and where that ends.
+    keys: Vec<u8>,
+    ends: Vec<usize>,
+    truths: Vec<u32>,
+    labels: Arc<[Option<Label>]>,
+    fault: Option<Error>,
 }
 
 impl Gold {
@@ -40,43 +61,42 @@ impl Gold {
         };
         let (ids, column) = (table.columns(&names)?, table.column(label)?);
         table.ask_only(ids.iter().copied().chain([column]));
-        let mut truths: HashMap<Vec<u8>, (Label, bool)> = HashMap::new();
-        while table.next()? {
-            if table.is_missing(column) {
-                continue;
-            }
-            let truth = table.kind(column).label(table.text(column)?);
-            let Some(key) = key(&table, &ids) else {
-                return Err(table.here().refused("the name of a row beside its truth", "an empty cell"));
-            };
-            if let Some((known, _)) = truths.get(&key).filter(|(known, _)| *known != truth) {
-                let found = format!("`{known}` before and `{truth}` here");
-                return Err(table.here().refused("one truth for a row", found));
-            }
-            truths.entry(key).or_insert((truth, false));
+        let place = table.source().clone();
+        let mut told_rows = table.work(move |rows| tell(rows, &ids, column));
+        let mut taken = Taken::default();
+        while let Some(told) = told_rows.next()? {
+            taken.take(&told)?;
+            told.fault.map_or(Ok(()), Err)?;
         }
+        let Taken { keys, truths, labels } = taken;
         if truths.is_empty() {
-            return Err(table.source().refused(format!("a truth in column `{label}` of some row"), "none"));
+            return Err(place.refused(format!("a truth in column `{label}` of some row"), "none"));
         }
-        Ok(Self { place: table.source().clone(), names, truths })
+        Ok(Self { place, names, keys, truths, labels: labels.finish() })
     }
 
-    /// The truth of the present row of another table.
-    pub(super) fn truth(&mut self, table: &Table, ids: &[usize]) -> Option<&Label> {
-        self.find(&key(table, ids)?)
+    /// The truth of a row of another table, by its number.
+    pub(super) fn truth(&self, rows: &Rows, row: usize, ids: &[usize]) -> Option<u32> {
+        let mut key = Vec::new();
+        push_key(&mut key, rows, row, ids).then(|| self.find(&key)).flatten()
     }
 
-    /// The truth of an item.
-    pub(super) fn truth_of(&mut self, item: &str) -> Option<&Label> {
+    /// The truth of an item, by its number.
+    pub(super) fn truth_of(&self, item: &str) -> Option<u32> {
         let mut key = Vec::new();
         push_cell(&mut key, item.as_bytes());
         self.find(&key)
     }
 
-    fn find(&mut self, key: &[u8]) -> Option<&Label> {
-        let (label, asked) = self.truths.get_mut(key)?;
-        *asked = true;
-        Some(label)
+    fn find(&self, key: &[u8]) -> Option<u32> {
+        let (label, asked) = &self.truths[self.keys.get(key)? as usize];
+        asked.store(true, Ordering::Relaxed);
+        Some(*label)
+    }
+
+    /// The labels, by number.
+    pub(super) fn labels(&self) -> Arc<[Option<Label>]> {
+        Arc::clone(&self.labels)
     }
 
     /// Notes the truths that no row asked for.
@@ -85,7 +105,7 @@ impl Gold {
     ///
     /// [`Error::Refused`] if that is all of them: the two tables then name rows differently.
     pub(super) fn note(&self, notes: &mut Notes, table: &Place) -> Result<(), Error> {
-        notes.n_unmatched = self.truths.values().filter(|(_, asked)| !asked).count();
+        notes.n_unmatched = self.truths.iter().filter(|(_, asked)| !asked.load(Ordering::Relaxed)).count();
         let n_rows = notes.n_rows + notes.n_skipped;
         if notes.n_rows > 0 || n_rows == 0 {
             return Ok(());
@@ -96,15 +116,69 @@ impl Gold {
     }
 }
 
-/// The cells that name a row as one key, each with its length so that no two names run into each other; none if
-/// there is nothing in them.
-fn key(table: &Table, ids: &[usize]) -> Option<Vec<u8>> {
-    if ids.iter().all(|&column| table.is_missing(column)) {
-        return None;
+fn tell(rows: &Rows, ids: &[usize], column: usize) -> Told {
+    let (file, places) = (rows.file().clone(), Runs::default());
+    let (keys, ends, truths) = (Vec::new(), Vec::new(), Vec::new());
+    let mut told = Told { file, places, keys, ends, truths, labels: Arc::default(), fault: None };
+    let mut marker = Marker::default();
+    for row in 0..rows.n_rows() {
+        match marker.mark(rows, row, column) {
+            Ok(truth) if marker.label(truth).is_none() => continue,
+            Ok(truth) => told.truths.push(truth),
+            Err(fault) => {
+                told.fault = Some(fault);
+                break;
+            }
+        }
+        if !push_key(&mut told.keys, rows, row, ids) {
+            let expected = "the name of a row beside its truth";
+            told.fault = Some(rows.place(row).refused(expected, "an empty cell"));
+            break;
+        }
+        told.ends.push(told.keys.len());
+        told.places.push(rows.at(row));
     }
-    let mut key = Vec::new();
-    ids.iter().for_each(|&column| push_cell(&mut key, table.cell(column).unwrap_or_default()));
-    Some(key)
+    told.labels = marker.finish();
+    told
+}
+
+/// Truths as they are read.
+#[derive(Default)]
+struct Taken {
+    keys: Dictionary,
+    truths: Vec<(u32, AtomicBool)>,
+    labels: LabelList,
+}
+
+impl Taken {
+    fn take(&mut self, told: &Told) -> Result<(), Error> {
+        let numbers = self.labels.numbers(&told.labels);
+        let mut start = 0;
+        for (row, &end) in told.ends.iter().enumerate() {
+            let key = &told.keys[start..end];
+            start = end;
+            let truth = numbers[told.truths[row] as usize];
+            let Some(number) = self.keys.get(key) else {
+                self.keys.insert(key, self.truths.len() as u32);
+                self.truths.push((truth, AtomicBool::new(false)));
+                continue;
+            };
+            let before = self.truths[number as usize].0;
+            if let Some((known, here)) = self.labels.differ(before, truth) {
+                let place = told.places.place(&told.file, row);
+                let found = format!("`{known}` before and `{here}` here");
+                return Err(place.refused("one truth for a row", found));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Appends the cells that name a row, each with its length so that no two names run into each other; false if
+/// there is nothing in them.
+fn push_key(key: &mut Vec<u8>, rows: &Rows, row: usize, ids: &[usize]) -> bool {
+    ids.iter().for_each(|&column| push_cell(key, rows.cell(row, column).unwrap_or_default()));
+    ids.iter().any(|&column| !rows.is_missing(row, column))
 }
 
 fn push_cell(key: &mut Vec<u8>, cell: &[u8]) {

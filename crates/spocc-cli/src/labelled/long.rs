@@ -1,14 +1,18 @@
 //! Long tables: a row per answer, as crowds and databases have them.
 
-use std::collections::HashMap;
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+    sync::Arc,
+};
 
-use spocc::{Label, Predictions, Truth};
+use spocc::{Label, Predictions, Symbol, Truth};
 
 use crate::{
     args::{Long, PanelArgs, Repeats},
     error::{Error, Place, list},
     labelled::{Gold, Notes, Piece, Sum, pick},
-    table::{Lines, Table},
+    table::{Copied, Dictionary, LabelList, Lines, Marker, Rows, Runs, Table},
 };
 
 /// Whose answers are wanted.
@@ -22,40 +26,20 @@ pub(crate) enum Who<'a> {
 /// A long table, turned into a row per item.
 pub(crate) struct LongTable {
     /// The items in order of appearance.
-    pub(crate) items: Vec<String>,
+    pub(crate) items: Copied,
     /// What was said of them.
     pub(crate) answers: Predictions,
     /// Where each item first appears.
     pub(crate) lines: Lines,
     /// How many answers were left out because the same classifier had answered before.
     n_repeats: usize,
-    /// Truths found on the way.
-    truths: Vec<Option<Label>>,
+    /// Truths found on the way, by number in `labels`.
+    truths: Vec<Option<u32>>,
+    labels: Arc<[Option<Label>]>,
 }
 
-/// One answer: item, classifier, label by number, and which row of the table it is.
-type Cell = (u32, u32, u32, usize);
-
-/// Texts by number, in order of appearance.
-#[derive(Default)]
-struct Numbers {
-    texts: Vec<String>,
-    numbers: HashMap<Vec<u8>, u32>,
-}
-
-impl Numbers {
-    fn number(&mut self, table: &Table, column: usize) -> Result<u32, Error> {
-        let cell = table.cell(column).unwrap_or_default();
-        if let Some(&number) = self.numbers.get(cell) {
-            return Ok(number);
-        }
-        let number = u32::try_from(self.texts.len())
-            .map_err(|_| table.here().refused("at most 2^32 different names", "more"))?;
-        self.texts.push(table.text(column)?.to_owned());
-        self.numbers.insert(cell.to_owned(), number);
-        Ok(number)
-    }
-}
+/// One answer: item, classifier and label by number.
+type Cell = (u32, u32, u32);
 
 impl LongTable {
     /// Reads all of a long table. With a column of truths, each item's truth is whatever non-missing cell its
@@ -72,72 +56,272 @@ impl LongTable {
         who: &Who<'_>,
         truth: Option<usize>,
     ) -> Result<Self, Error> {
-        let item = table.column(&columns.item)?;
-        let classifier = table.column(&columns.classifier)?;
-        let label = table.column(&columns.label)?;
-        table.ask_only([item, classifier, label].into_iter().chain(truth));
-        let (mut items, mut names, mut labels) = (Numbers::default(), Numbers::default(), Numbers::default());
-        let (mut places, mut lines) = (Lines::default(), Lines::default());
-        let mut truths: Vec<Option<Label>> = Vec::new();
-        let mut cells: Vec<Cell> = Vec::new();
-        let kind = table.kind(label);
-        let mut n_read = 0;
-        while table.next()? {
-            for column in [item, classifier] {
-                if table.is_missing(column) {
-                    let expected = format!("a name in column `{}`", table.header()[column]);
-                    return Err(table.here().refused(expected, "none"));
-                }
-            }
-            let (row, k) = (items.number(&table, item)?, names.number(&table, classifier)?);
-            if row as usize == truths.len() {
-                truths.push(None);
-                lines.push(table.here());
-            }
-            if let Some(column) = truth {
-                take_truth(&table, column, &mut truths[row as usize])?;
-            }
-            if !table.is_missing(label) {
-                cells.push((row, k, labels.number(&table, label)?, n_read));
-            }
-            places.push(table.here());
-            n_read += 1;
+        let plan = Plan {
+            item: table.column(&columns.item)?,
+            classifier: table.column(&columns.classifier)?,
+            label: table.column(&columns.label)?,
+            truth,
+        };
+        table.ask_only([plan.item, plan.classifier, plan.label].into_iter().chain(truth));
+        let source = table.source().clone();
+        let mut told_rows = table.work(move |rows| plan.tell(rows));
+        let mut taken = Taken::default();
+        while let Some(told) = told_rows.next()? {
+            taken.take(&told)?;
+            told.fault.map_or(Ok(()), Err)?;
         }
-        let labels: Vec<Label> = labels.texts.iter().map(|text| kind.label(text)).collect();
-        let (names, place_of) = chosen(&names.texts, who, table.source())?;
-        let conflict = |cell: &Cell, before: &Label, here: &Label| {
-            let place = places.place(cell.3).unwrap_or_else(|| table.source().clone());
-            let (who, what) = (&names[place_of[cell.1 as usize] as usize], &items.texts[cell.0 as usize]);
-            let found =
-                format!("`{before}` before and `{here}` here (--repeats first or last takes one of them)");
-            place.refused(format!("one answer of `{who}` to `{what}`"), found)
-        };
-        cells.retain(|cell| place_of[cell.1 as usize] != u32::MAX);
-        let n_repeats = drop_repeats(&mut cells, repeats, &labels, conflict)?;
-        let answer = |cell: &Cell| {
-            (cell.0 as usize, place_of[cell.1 as usize] as usize, labels[cell.2 as usize].clone())
-        };
-        let answers =
-            Predictions::from_cells(names.iter().cloned(), items.texts.len(), cells.iter().map(answer))
-                .map_err(|error| table.source().engine(error))?;
-        Ok(Self { items: items.texts, answers, lines, n_repeats, truths })
+        taken.finish(repeats, who, &source)
     }
 }
 
-fn take_truth(table: &Table, column: usize, known: &mut Option<Label>) -> Result<(), Error> {
-    if table.is_missing(column) {
-        return Ok(());
+/// What to look for in rows.
+struct Plan {
+    item: usize,
+    classifier: usize,
+    label: usize,
+    truth: Option<usize>,
+}
+
+/// What some rows tell.
+struct Told {
+    file: Place,
+    places: Runs,
+    /// Where the rows with an answer are.
+    said: Runs,
+    items: Dictionary,
+    names: Dictionary,
+    /// Item, classifier and label of each row.
+    cells: Vec<Cell>,
+    /// Truth of each row, if there is a column of them.
+    truths: Vec<u32>,
+    labels: Arc<[Option<Label>]>,
+    fault: Option<Error>,
+}
+
+impl Plan {
+    fn tell(&self, rows: &Rows) -> Told {
+        let mut told = Told {
+            file: rows.file().clone(),
+            places: Runs::default(),
+            said: Runs::default(),
+            items: Dictionary::default(),
+            names: Dictionary::default(),
+            cells: Vec::with_capacity(rows.n_rows()),
+            truths: Vec::new(),
+            labels: Arc::default(),
+            fault: None,
+        };
+        let mut marker = Marker::default();
+        // A row whose label is no text may still contradict a truth.
+        let none = marker.missing();
+        for row in 0..rows.n_rows() {
+            let found = self.names_of(rows, row, &mut marker, &mut told).and_then(|(item, name)| {
+                let label = marker.mark(rows, row, self.label);
+                told.cells.push((item, name, *label.as_ref().unwrap_or(&none)));
+                told.places.push(rows.at(row));
+                label
+            });
+            match found {
+                Ok(label) if marker.label(label).is_some() => told.said.push(rows.at(row)),
+                Ok(_) => {}
+                Err(fault) => {
+                    told.fault = Some(fault);
+                    break;
+                }
+            }
+        }
+        told.labels = marker.finish();
+        told
     }
-    let here = table.kind(column).label(table.text(column)?);
-    match known {
-        Some(before) if *before != here => {
-            Err(table.here().refused("one truth for an item", format!("`{before}` before and `{here}` here")))
+
+    /// Item and classifier of a row, whose truth is taken.
+    fn names_of(
+        &self,
+        rows: &Rows,
+        row: usize,
+        marker: &mut Marker,
+        told: &mut Told,
+    ) -> Result<(u32, u32), Error> {
+        // A name that is not there is told before one that is no text.
+        let item = rows.number(row, self.item, &mut told.items).map_err(|fault| {
+            rows.refuse_missing(row, self.item)
+                .and_then(|()| rows.refuse_missing(row, self.classifier))
+                .err()
+                .unwrap_or(fault)
+        })?;
+        let name = rows.number(row, self.classifier, &mut told.names)?;
+        if let Some(truth) = self.truth {
+            told.truths.push(marker.mark(rows, row, truth)?);
         }
-        Some(_) => Ok(()),
-        None => {
-            *known = Some(here);
-            Ok(())
+        Ok((item, name))
+    }
+}
+
+/// Answers as they are read.
+#[derive(Default)]
+struct Taken {
+    items: Dictionary,
+    names: Dictionary,
+    labels: LabelList,
+    truths: Vec<Option<u32>>,
+    cells: Vec<Cell>,
+    /// Where each cell is.
+    places: Lines,
+    /// Where each item first appears.
+    lines: Lines,
+}
+
+impl Taken {
+    fn take(&mut self, told: &Told) -> Result<(), Error> {
+        let items = numbers(&mut self.items, &told.items, &told.file)?;
+        let names = numbers(&mut self.names, &told.names, &told.file)?;
+        let labels = self.labels.numbers(&told.labels);
+        for (row, &(item, name, label)) in told.cells.iter().enumerate() {
+            let item = items[item as usize];
+            if item as usize == self.truths.len() {
+                self.truths.push(None);
+                self.lines.push(told.places.place(&told.file, row));
+            }
+            if let Some(truth) = told.truths.get(row).filter(|truth| told.labels[**truth as usize].is_some())
+            {
+                let truth = labels[*truth as usize];
+                let known = *self.truths[item as usize].get_or_insert(truth);
+                if let Some((before, here)) = self.labels.differ(known, truth) {
+                    let found = format!("`{before}` before and `{here}` here");
+                    return Err(told.places.place(&told.file, row).refused("one truth for an item", found));
+                }
+            }
+            if told.labels[label as usize].is_some() {
+                self.cells.push((item, names[name as usize], labels[label as usize]));
+            }
         }
+        self.places.extend(&told.file, &told.said, 0..told.said.n_rows());
+        Ok(())
+    }
+
+    fn finish(self, repeats: Repeats, who: &Who<'_>, source: &Place) -> Result<LongTable, Error> {
+        let occurring: Vec<String> =
+            self.names.iter().map(|name| String::from_utf8_lossy(name).into()).collect();
+        let (names, place_of) = chosen(&occurring, who, source)?;
+        let said = Said::new(&self.cells, self.items.len(), |name| place_of[name as usize] != u32::MAX);
+        if repeats == Repeats::Refuse
+            && let Some(conflict) = said.conflict(|before, here| self.labels.differ(before, here).is_some())
+        {
+            return Err(self.refuse(&conflict, &occurring, source));
+        }
+        let (n_items, labels) = (self.items.len(), self.labels.finish());
+        // No cell names what means nothing: such cells were not taken.
+        let list: Vec<Label> =
+            labels.iter().map(|label| label.clone().unwrap_or_else(|| "".into())).collect();
+        drop(self.cells);
+        let last = repeats == Repeats::Last;
+        let cells = said
+            .each_once(last)
+            .map(|(item, name, label)| (item, place_of[name as usize] as usize, label as usize));
+        let answers = Predictions::from_numbered_cells(names, n_items, &list, cells)
+            .map_err(|error| source.engine(error))?;
+        let n_repeats = said.cells.len() - said.each_once(last).count();
+        let items = self.items.iter().map(|item| std::str::from_utf8(item).ok()).collect();
+        Ok(LongTable { items, answers, lines: self.lines, n_repeats, truths: self.truths, labels })
+    }
+
+    /// Refuses a second answer that differs from the first.
+    fn refuse(&self, conflict: &Conflict, names: &[String], source: &Place) -> Error {
+        let &Conflict { item, name, nth } = conflict;
+        let mut same =
+            (0..self.cells.len()).filter(|&at| (self.cells[at].0 as usize, self.cells[at].1) == (item, name));
+        let first = same.next().unwrap_or_default();
+        let later = same.nth(nth.saturating_sub(1)).unwrap_or_default();
+        let label =
+            |at: usize| self.labels.get(self.cells[at].2).map(ToString::to_string).unwrap_or_default();
+        let found = format!(
+            "`{}` before and `{}` here (--repeats first or last takes one of them)",
+            label(first),
+            label(later)
+        );
+        let what = String::from_utf8_lossy(self.items.text(item));
+        let place = self.places.place(later).unwrap_or_else(|| source.clone());
+        place.refused(format!("one answer of `{}` to `{what}`", names[name as usize]), found)
+    }
+}
+
+/// The numbers here of texts that are numbered there; new ones are put behind those that are known.
+fn numbers(known: &mut Dictionary, theirs: &Dictionary, file: &Place) -> Result<Vec<u32>, Error> {
+    let number = |text: &[u8]| {
+        if let Some(number) = known.get(text) {
+            return Ok(number);
+        }
+        let number =
+            u32::try_from(known.len()).map_err(|_| file.refused("at most 2^32 different names", "more"))?;
+        known.insert(text, number);
+        Ok(number)
+    };
+    theirs.iter().map(number).collect()
+}
+
+/// What was said of each item: by whom, and which label, in the order of the classifiers, and where one said
+/// more than one thing, in the order in which it was said.
+struct Said {
+    cells: Vec<(u32, u32)>,
+    /// Where the cells of each item end.
+    ends: Vec<usize>,
+}
+
+/// The answer to an item that differs from the first of the same classifier, and the how-manieth it is.
+struct Conflict {
+    item: usize,
+    name: u32,
+    nth: usize,
+}
+
+impl Said {
+    /// Puts cells in order, without those of classifiers that are not wanted.
+    fn new(cells: &[Cell], n_items: usize, is_wanted: impl Fn(u32) -> bool) -> Self {
+        let mut ends = vec![0; n_items + 1];
+        let wanted = || cells.iter().filter(|cell| is_wanted(cell.1));
+        wanted().for_each(|cell| ends[cell.0 as usize + 1] += 1);
+        (0..n_items).for_each(|item| ends[item + 1] += ends[item]);
+        let mut sorted = vec![(0, 0); ends[n_items]];
+        for &(item, name, label) in wanted() {
+            sorted[ends[item as usize]] = (name, label);
+            ends[item as usize] += 1;
+        }
+        ends.truncate(n_items);
+        let mut said = Self { cells: sorted, ends };
+        for item in 0..n_items {
+            let range = said.range(item);
+            // Stable: repeats stay in their order.
+            said.cells[range].sort_by_key(|cell| cell.0);
+        }
+        said
+    }
+
+    fn range(&self, item: usize) -> Range<usize> {
+        item.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[item]
+    }
+
+    /// Item and answers of each classifier that said something about it.
+    fn answers(&self) -> impl Iterator<Item = (usize, &[(u32, u32)])> {
+        (0..self.ends.len()).flat_map(|item| {
+            let cells = &self.cells[self.range(item)];
+            cells.chunk_by(|one, other| one.0 == other.0).map(move |answers| (item, answers))
+        })
+    }
+
+    /// The first answer that differs from an earlier one.
+    fn conflict(&self, differ: impl Fn(u32, u32) -> bool) -> Option<Conflict> {
+        self.answers().find_map(|(item, answers)| {
+            let nth = answers.iter().position(|answer| differ(answers[0].1, answer.1))?;
+            Some(Conflict { item, name: answers[0].0, nth })
+        })
+    }
+
+    /// Item, classifier and label: the first or the last that each said.
+    fn each_once(&self, last: bool) -> impl Iterator<Item = (usize, u32, u32)> {
+        self.answers().filter_map(move |(item, answers)| {
+            let answer = if last { answers.last() } else { answers.first() };
+            answer.map(|&(name, label)| (item, name, label))
+        })
     }
 }
 
@@ -145,7 +329,8 @@ fn take_truth(table: &Table, column: usize, known: &mut Option<Label>) -> Result
 fn chosen(occurring: &[String], who: &Who<'_>, place: &Place) -> Result<(Vec<String>, Vec<u32>), Error> {
     let names: Vec<String> = match who {
         Who::Only(names) => {
-            if !occurring.is_empty() && !occurring.iter().any(|name| names.contains(name)) {
+            let known: HashSet<&String> = names.iter().collect();
+            if !occurring.is_empty() && !occurring.iter().any(|name| known.contains(name)) {
                 let expected = format!("answers of the model's {} classifiers", names.len());
                 return Err(place.refused(expected, format!("only those of {}", list(occurring))));
             }
@@ -166,30 +351,6 @@ fn chosen(occurring: &[String], who: &Who<'_>, place: &Place) -> Result<(Vec<Str
     Ok((names, place_of))
 }
 
-/// Leaves one answer of each classifier to each item; returns how many are gone.
-fn drop_repeats(
-    cells: &mut Vec<Cell>,
-    repeats: Repeats,
-    labels: &[Label],
-    conflict: impl Fn(&Cell, &Label, &Label) -> Error,
-) -> Result<usize, Error> {
-    let before = cells.len();
-    cells.sort_unstable_by_key(|cell| (cell.0, cell.1, cell.3));
-    if repeats == Repeats::Last {
-        cells.reverse();
-    }
-    let mut refused = None;
-    cells.dedup_by(|later, earlier| {
-        let is_repeat = (later.0, later.1) == (earlier.0, earlier.1);
-        let (said, says) = (&labels[earlier.2 as usize], &labels[later.2 as usize]);
-        if is_repeat && said != says && repeats == Repeats::Refuse && refused.is_none() {
-            refused = Some(conflict(later, said, says));
-        }
-        is_repeat
-    });
-    refused.map_or(Ok(before - cells.len()), Err)
-}
-
 /// Counts a long table.
 ///
 /// # Errors
@@ -202,20 +363,37 @@ pub(super) fn count(
     label: &str,
     sum: &mut Sum<'_>,
 ) -> Result<Notes, Error> {
-    let mut gold = args.gold.as_ref().map(|path| Gold::read(path, args, label)).transpose()?;
+    let gold = args.gold.as_ref().map(|path| Gold::read(path, args, label)).transpose()?;
     let column = if gold.is_none() { Some(table.column(label)?) } else { None };
     let mut long = LongTable::read(table, columns, args.table.repeats, &Who::Chosen(args), column)?;
-    if let Some(gold) = &mut gold {
-        long.truths = long.items.iter().map(|item| gold.truth_of(item).cloned()).collect();
+    if let Some(gold) = &gold {
+        let items = (0..long.items.len()).map(|item| long.items.get(item).unwrap_or_default());
+        (long.truths, long.labels) = (items.map(|item| gold.truth_of(item)).collect(), gold.labels());
     }
     let n_rows = long.truths.iter().flatten().count() as u64;
     let n_skipped = long.items.len() as u64 - n_rows;
     let mut notes = Notes { n_rows, n_skipped, n_repeats: long.n_repeats, ..Notes::default() };
     gold.map_or(Ok(()), |gold| gold.note(&mut notes, sum.place))?;
-    let truth = Truth::new(long.truths).map_err(|error| sum.place.engine(error))?;
+    let truth = truths(&long).map_err(|error| sum.place.engine(error))?;
     if n_rows > 0 {
         let (answers, lines) = (long.answers, long.lines);
         sum.add(&Piece { answers, truth, weights: None, counts: None, lines })?;
     }
     Ok(notes)
+}
+
+fn truths(long: &LongTable) -> Result<Truth, spocc::Error> {
+    let mut truth = Truth::default();
+    let mut symbols: Vec<Option<Symbol>> = vec![None; long.labels.len()];
+    for number in &long.truths {
+        let symbol = match number.map(|number| (number as usize, &long.labels[number as usize])) {
+            Some((number, Some(label))) => match symbols[number] {
+                Some(symbol) => Some(symbol),
+                None => Some(*symbols[number].insert(truth.symbol(label.clone())?)),
+            },
+            _ => None,
+        };
+        truth.push_symbol(symbol)?;
+    }
+    Ok(truth)
 }

@@ -50,6 +50,17 @@ pub(crate) struct Notes {
     different: Vec<(String, usize)>,
 }
 
+impl Notes {
+    /// Notes how many different answers each classifier gave in a piece.
+    fn take_different(&mut self, names: &[String], different: &[usize]) {
+        if self.different.is_empty() {
+            self.different = names.iter().cloned().zip(different.iter().copied()).collect();
+        } else {
+            self.different.iter_mut().zip(different).for_each(|(known, here)| known.1 = known.1.max(*here));
+        }
+    }
+}
+
 impl Labelled {
     /// Reads and counts what is named.
     ///
@@ -89,13 +100,12 @@ impl Labelled {
         let label = args.label(command)?;
         let place = table.source().clone();
         let classes = args.class_list();
-        let mut sum = Sum { place: &place, level, classes, watch, evidence: None };
+        let mut sum = Sum { place: &place, level, classes, watch, parts: Vec::new() };
         let notes = match &args.table.long {
             Some(columns) => long::count(table, args, columns, label, &mut sum)?,
             None => wide::count(table, args, label, &mut sum)?,
         };
-        let evidence = sum.evidence;
-        let Some(evidence) = evidence.filter(|evidence| evidence.n_rows() > 0.0) else {
+        let Some(evidence) = sum.finish()?.filter(|evidence| evidence.n_rows() > 0.0) else {
             let found = match (notes.n_rows, notes.n_skipped) {
                 (0, 0) => "no rows under the header".to_owned(),
                 (0, 1) => "none in 1 row".to_owned(),
@@ -187,7 +197,9 @@ struct Sum<'a> {
     level: Level,
     classes: Option<Vec<spocc::Label>>,
     watch: &'a Watch<'a>,
-    evidence: Option<Evidence>,
+    /// Sums of so many pieces each, every one of at most half as many as the one before: adding a piece to all
+    /// that came before it would cost more and more.
+    parts: Vec<(usize, Evidence)>,
 }
 
 /// Rows that were read and not yet counted.
@@ -209,10 +221,28 @@ impl Sum<'_> {
         };
         let blame = |error| piece.lines.blame(self.place, error);
         let part = Evidence::count(&piece.answers, &piece.truth, &counting, self.watch).map_err(blame)?;
-        self.evidence = Some(match self.evidence.take() {
-            Some(sum) => sum.merge(&part, self.watch).map_err(|error| self.place.engine(error))?,
-            None => part,
-        });
+        self.parts.push((1, part));
+        while let [.., (earlier, _), (later, _)] = &self.parts[..]
+            && earlier == later
+        {
+            self.merge_last()?;
+        }
+        Ok(())
+    }
+
+    /// All there is; none without any piece.
+    fn finish(mut self) -> Result<Option<Evidence>, Error> {
+        while self.parts.len() > 1 {
+            self.merge_last()?;
+        }
+        Ok(self.parts.pop().map(|(_, evidence)| evidence))
+    }
+
+    fn merge_last(&mut self) -> Result<(), Error> {
+        if let (Some((later, more)), Some((earlier, sum))) = (self.parts.pop(), self.parts.pop()) {
+            let sum = sum.merge(&more, self.watch).map_err(|error| self.place.engine(error))?;
+            self.parts.push((earlier + later, sum));
+        }
         Ok(())
     }
 }

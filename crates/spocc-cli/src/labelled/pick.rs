@@ -1,6 +1,9 @@
 //! Which of the names there are classifiers: those chosen by name or glob, or all without another use.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::{HashMap, HashSet},
+    mem,
+};
 
 use glob::Pattern;
 
@@ -20,15 +23,15 @@ pub(crate) fn pick(
     other: &[usize],
     place: &Place,
 ) -> Result<Vec<usize>, Error> {
-    let ignored: BTreeSet<usize> = match &args.ignore {
-        Some(names) => find(known, names, |name| format!("`{name}` to ignore"), place)?.into_iter().collect(),
-        None => BTreeSet::new(),
-    };
+    let mut left_out: HashSet<usize> = other.iter().copied().collect();
+    if let Some(names) = &args.ignore {
+        left_out.extend(find(known, names, |name| format!("`{name}` to ignore"), place)?);
+    }
     let mut picked = match &args.classifiers {
         Some(names) => find(known, names, |name| format!("a classifier `{name}`"), place)?,
         None => (0..known.len()).collect(),
     };
-    picked.retain(|at| !other.contains(at) && !ignored.contains(at));
+    picked.retain(|at| !left_out.contains(at));
     if picked.is_empty() {
         return Err(
             place.refused("at least one column that is a classifier", format!("only {}", list(known)))
@@ -44,26 +47,20 @@ fn find(
     wanted: impl Fn(&str) -> String,
     place: &Place,
 ) -> Result<Vec<usize>, Error> {
+    let places: HashMap<&String, usize> = known.iter().zip(0..).collect();
     let mut found: Vec<usize> = Vec::new();
+    let mut is_found = vec![false; known.len()];
     for name in &names.0 {
-        let before = found.len();
-        let mut met = false;
-        let pattern = Pattern::new(name).ok();
-        let exact = known.iter().position(|there| there == name);
-        let matches = |there: &String| match (exact, &pattern) {
-            (Some(_), _) => there == name,
-            (None, pattern) => pattern.as_ref().is_some_and(|pattern| pattern.matches(there)),
+        let meant: Vec<usize> = match (places.get(name), Pattern::new(name)) {
+            (Some(&exact), _) => vec![exact],
+            (None, Ok(pattern)) => (0..known.len()).filter(|&at| pattern.matches(&known[at])).collect(),
+            (None, Err(_)) => Vec::new(),
         };
-        for at in (0..known.len()).filter(|&at| matches(&known[at])) {
-            met = true;
-            if !found[..before].contains(&at) {
-                found.push(at);
-            }
-        }
-        if !met {
+        if meant.is_empty() {
             let there = format!("{}{}", list(known), suggestion(name, known));
             return Err(place.refused(wanted(name), there));
         }
+        found.extend(meant.into_iter().filter(|&at| !mem::replace(&mut is_found[at], true)));
     }
     Ok(found)
 }

@@ -1,12 +1,14 @@
 //! Wide tables: a column per classifier.
 
+use std::{mem, ops::Range, sync::Arc};
+
 use spocc::Truth;
 
 use crate::{
     args::PanelArgs,
-    error::Error,
+    error::{Error, Place},
     labelled::{Gold, Notes, Piece, Sum, pick},
-    table::{Answers, Known, Table},
+    table::{Answers, Marker, Marks, Rows, Runs, Table},
 };
 
 /// Rows read before they are counted: so many that counting them in one go pays, and so few cells that wide tables
@@ -28,8 +30,8 @@ pub(super) fn count(
     sum: &mut Sum<'_>,
 ) -> Result<Notes, Error> {
     let ids = args.id.as_ref().map_or(Ok(Vec::new()), |names| table.columns(&names.0))?;
-    let mut truths = match &args.gold {
-        Some(path) => Truths::Elsewhere { gold: Gold::read(path, args, label)?, ids: ids.clone() },
+    let truths = match &args.gold {
+        Some(path) => Truths::Elsewhere { gold: Box::new(Gold::read(path, args, label)?), ids: ids.clone() },
         None => Truths::Column(table.column(label)?),
     };
     let weight = Weight::find(args, &table)?;
@@ -43,31 +45,41 @@ pub(super) fn count(
     let columns = pick(table.header(), args, &others, &table.beginning())?;
     table.ask_only(columns.iter().chain(&others).copied());
 
+    let whole = weight.as_ref().map(|weight| weight.whole);
+    let truths = Arc::new(truths);
+    let plan = Plan { columns: columns.clone(), truths: Arc::clone(&truths), weight };
+    let mut told_rows = table.work(move |rows| plan.tell(rows));
     let mut notes = Notes::default();
-    loop {
-        let (piece, is_last) = read(&mut table, &columns, &mut truths, weight.as_ref(), &mut notes)?;
-        if args.classifiers.is_none() {
-            refuse_names_of_rows(&piece, &notes, &table)?;
+    let mut gathered = Gathered::new(told_rows.table(), &columns)?;
+    while let Some(told) = told_rows.next()? {
+        notes.n_skipped += told.n_skipped;
+        let (mut from, end) = (0, told.places.n_rows());
+        while from < end {
+            let to = end.min(from + piece(columns.len()) - gathered.n_rows());
+            gathered.take(&told, from..to)?;
+            from = to;
+            if gathered.n_rows() == piece(columns.len()) {
+                let full = mem::replace(&mut gathered, Gathered::new(told_rows.table(), &columns)?);
+                full.count(whole, args, told_rows.table(), &mut notes, sum)?;
+            }
         }
-        if piece.answers.n_rows() > 0 {
-            sum.add(&piece)?;
-        }
-        if is_last {
-            break;
-        }
+        told.fault.map_or(Ok(()), Err)?;
     }
-    if let Truths::Elsewhere { gold, .. } = &truths {
-        gold.note(&mut notes, table.source())?;
+    gathered.count(whole, args, told_rows.table(), &mut notes, sum)?;
+    if let Truths::Elsewhere { gold, .. } = &*truths {
+        gold.note(&mut notes, told_rows.table().source())?;
     }
     Ok(notes)
 }
 
+/// Different answers that a column may always have.
+const ENOUGH: usize = 20;
+
 /// Refuses a column that never says the same thing twice: it names rows and has no opinion about them.
-fn refuse_names_of_rows(piece: &Piece, notes: &Notes, table: &Table) -> Result<(), Error> {
-    const ENOUGH: usize = 20;
+fn refuse_names_of_rows(piece: &Piece, different: &[usize], table: &Table) -> Result<(), Error> {
     let n_rows = piece.answers.n_rows();
-    let is_name = |(_, different): &&(String, usize)| *different == n_rows && n_rows >= ENOUGH;
-    match notes.different.iter().find(is_name) {
+    let is_name = |(_, different): &(&String, &usize)| **different == n_rows && n_rows >= ENOUGH;
+    match piece.answers.classifiers().iter().zip(different).find(is_name) {
         Some((name, _)) => {
             let expected = format!("answers in column `{name}`");
             let found = format!("another one in every row (does it name them? then say --id '{name}')");
@@ -77,54 +89,159 @@ fn refuse_names_of_rows(piece: &Piece, notes: &Notes, table: &Table) -> Result<(
     }
 }
 
-/// The next so many rows with a truth, and whether they are the last.
-fn read(
-    table: &mut Table,
-    columns: &[usize],
-    truths: &mut Truths,
-    weight: Option<&Weight>,
-    notes: &mut Notes,
-) -> Result<(Piece, bool), Error> {
-    let mut answers = Answers::new(table, columns.to_vec())?;
-    let (mut truth, mut known) = (Truth::default(), Known::default());
-    let (mut weights, mut counts) = (Vec::new(), Vec::new());
-    let mut is_last = false;
-    while answers.n_rows() < piece(columns.len()) {
-        if !table.next()? {
-            is_last = true;
-            break;
+/// What to look for in rows.
+struct Plan {
+    columns: Vec<usize>,
+    truths: Arc<Truths>,
+    weight: Option<Weight>,
+}
+
+/// What some rows tell, those without a truth left out.
+struct Told {
+    file: Place,
+    places: Runs,
+    answers: Marks,
+    truths: Marks,
+    weights: Vec<f64>,
+    counts: Vec<u64>,
+    n_skipped: u64,
+    /// Why there are no more rows.
+    fault: Option<Error>,
+}
+
+impl Plan {
+    fn tell(&self, rows: &Rows) -> Told {
+        let mut told = Told {
+            file: rows.file().clone(),
+            places: Runs::default(),
+            answers: Marks::default(),
+            truths: Marks::default(),
+            weights: Vec::new(),
+            counts: Vec::new(),
+            n_skipped: 0,
+            fault: None,
+        };
+        told.answers.cells.reserve(rows.n_rows() * self.columns.len());
+        let (mut answers, mut truths) = (Marker::default(), Marker::default());
+        for row in 0..rows.n_rows() {
+            if let Err(fault) = self.tell_row(rows, row, &mut answers, &mut truths, &mut told) {
+                told.fault = Some(fault);
+                break;
+            }
         }
-        if !truths.push(table, &mut truth, &mut known)? {
-            notes.n_skipped += 1;
-            continue;
-        }
-        let weighed = weight.map(|weight| weight.read(table)).transpose()?;
-        answers.push(table)?;
-        notes.n_rows += 1;
-        match weighed {
-            Some(Weighed::Weight(weight)) => weights.push(weight),
-            Some(Weighed::Count(count)) => counts.push(count),
+        told.answers.labels = answers.finish();
+        told.truths.labels = match &*self.truths {
+            Truths::Column(_) => truths.finish(),
+            Truths::Elsewhere { gold, .. } => gold.labels(),
+        };
+        told
+    }
+
+    fn tell_row(
+        &self,
+        rows: &Rows,
+        row: usize,
+        answers: &mut Marker,
+        truths: &mut Marker,
+        told: &mut Told,
+    ) -> Result<(), Error> {
+        let truth = match &*self.truths {
+            Truths::Column(column) => {
+                let truth = truths.mark(rows, row, *column)?;
+                truths.label(truth).map(|_| truth)
+            }
+            Truths::Elsewhere { gold, ids } => gold.truth(rows, row, ids),
+        };
+        let Some(truth) = truth else {
+            told.n_skipped += 1;
+            return Ok(());
+        };
+        told.truths.cells.push(truth);
+        match self.weight.as_ref().map(|weight| weight.read(rows, row)).transpose()? {
+            Some(Weighed::Weight(weight)) => told.weights.push(weight),
+            Some(Weighed::Count(count)) => told.counts.push(count),
             None => {}
         }
+        answers.mark_row(rows, row, &self.columns, &mut told.answers.cells)?;
+        told.places.push(rows.at(row));
+        Ok(())
     }
-    let different = answers.n_different();
-    let (answers, lines) = answers.finish();
-    let named = answers.classifiers().iter().cloned().zip(different);
-    if notes.different.is_empty() {
-        notes.different = named.collect();
-    } else {
-        notes.different.iter_mut().zip(named).for_each(|(known, here)| known.1 = known.1.max(here.1));
+}
+
+/// Rows gathered to be counted in one go.
+struct Gathered {
+    answers: Answers,
+    truth: Truth,
+    weights: Vec<f64>,
+    counts: Vec<u64>,
+}
+
+impl Gathered {
+    fn new(table: &Table, columns: &[usize]) -> Result<Self, Error> {
+        let (weights, counts) = (Vec::new(), Vec::new());
+        Ok(Self { answers: Answers::new(table, columns)?, truth: Truth::default(), weights, counts })
     }
-    let whole = weight.is_some_and(|weight| weight.whole);
-    let counts = whole.then_some(counts);
-    let weights = (weight.is_some() && !whole).then_some(weights);
-    Ok((Piece { answers, truth, weights, counts, lines }, is_last))
+
+    fn n_rows(&self) -> usize {
+        self.answers.n_rows()
+    }
+
+    fn take(&mut self, told: &Told, rows: Range<usize>) -> Result<(), Error> {
+        let truths = self.take_truths(told, rows.clone());
+        let answers = self.answers.take(&told.answers, rows.clone(), &told.file, &told.places);
+        match (truths, answers) {
+            // Whichever comes first.
+            (Err((first, error)), Err((other, _))) if first <= other => return Err(error),
+            (_, Err((_, error))) | (Err((_, error)), _) => return Err(error),
+            (Ok(()), Ok(())) => {}
+        }
+        self.weights.extend(told.weights.get(rows.clone()).unwrap_or_default());
+        self.counts.extend(told.counts.get(rows).unwrap_or_default());
+        Ok(())
+    }
+
+    fn take_truths(&mut self, told: &Told, rows: Range<usize>) -> Result<(), (usize, Error)> {
+        let refused =
+            |(row, error): (usize, spocc::Error)| (row, told.places.place(&told.file, row).engine(error));
+        let truth = &mut self.truth;
+        let symbols =
+            told.truths.symbols(rows.clone(), |label| truth.symbol(label.clone())).map_err(refused)?;
+        for row in rows {
+            let symbol = symbols[told.truths.cells[row] as usize];
+            truth.push_symbol(symbol).map_err(|error| refused((row, error)))?;
+        }
+        Ok(())
+    }
+
+    /// Counts the rows; `whole` tells whether their weights are counts.
+    fn count(
+        self,
+        whole: Option<bool>,
+        args: &PanelArgs,
+        table: &Table,
+        notes: &mut Notes,
+        sum: &mut Sum<'_>,
+    ) -> Result<(), Error> {
+        let (answers, lines) = self.answers.finish();
+        let counts = (whole == Some(true)).then_some(self.counts);
+        let weights = (whole == Some(false)).then_some(self.weights);
+        let piece = Piece { answers, truth: self.truth, weights, counts, lines };
+        notes.n_rows += piece.answers.n_rows() as u64;
+        if piece.answers.n_labels() >= ENOUGH {
+            let different = piece.answers.n_different();
+            if args.classifiers.is_none() {
+                refuse_names_of_rows(&piece, &different, table)?;
+            }
+            notes.take_different(piece.answers.classifiers(), &different);
+        }
+        if piece.answers.n_rows() > 0 { sum.add(&piece) } else { Ok(()) }
+    }
 }
 
 /// Where truths are.
 enum Truths {
     Column(usize),
-    Elsewhere { gold: Gold, ids: Vec<usize> },
+    Elsewhere { gold: Box<Gold>, ids: Vec<usize> },
 }
 
 impl Truths {
@@ -132,24 +249,6 @@ impl Truths {
         match self {
             Self::Column(column) => Some(*column),
             Self::Elsewhere { .. } => None,
-        }
-    }
-
-    /// Takes the truth of the present row; false if there is none.
-    fn push(&mut self, table: &Table, truth: &mut Truth, known: &mut Known) -> Result<bool, Error> {
-        let engine = |error| table.here().engine(error);
-        match self {
-            Self::Column(column) => {
-                let symbol = known.symbol(table, *column, |label| truth.symbol(label).map_err(engine))?;
-                if symbol.is_some() {
-                    truth.push_symbol(symbol).map_err(engine)?;
-                }
-                Ok(symbol.is_some())
-            }
-            Self::Elsewhere { gold, ids } => match gold.truth(table, ids) {
-                Some(label) => truth.push(Some(label.clone())).map_err(engine).map(|()| true),
-                None => Ok(false),
-            },
         }
     }
 }
@@ -178,8 +277,8 @@ impl Weight {
         Ok(Some(Self { column: table.column(name)?, expected, whole }))
     }
 
-    fn read(&self, table: &Table) -> Result<Weighed, Error> {
-        let text = table.text(self.column)?;
+    fn read(&self, rows: &Rows, row: usize) -> Result<Weighed, Error> {
+        let text = rows.text(row, self.column)?;
         let word = text.trim();
         let weighed = if self.whole {
             // Data frames write whole numbers as 3.0 where a column has gaps.
@@ -187,6 +286,6 @@ impl Weight {
         } else {
             word.parse().ok().filter(|weight: &f64| weight.is_finite() && *weight >= 0.0).map(Weighed::Weight)
         };
-        weighed.ok_or_else(|| table.here().refused(&self.expected, format!("`{text}`")))
+        weighed.ok_or_else(|| rows.place(row).refused(&self.expected, format!("`{text}`")))
     }
 }

@@ -1,37 +1,48 @@
 //! Tables: named columns, then rows of cells, in one file or in many.
 //!
-//! In: file names, globs, directories or standard input. Out: checked cells, with their place for whoever must
-//! complain, and [`Answers`], the part of them that the engine reads.
+//! In: file names, globs, directories or standard input. Out: checked [`Rows`], worked on in parallel, with their
+//! place for whoever must complain, and [`Answers`], the part of them that the engine reads.
 
-mod answers;
-#[cfg(feature = "arrow")]
-pub(crate) mod arrow;
-mod scan;
 mod source;
 mod text;
+mod block;
+mod cells;
+#[cfg(feature = "arrow")]
+pub(crate) mod arrow;
+mod rows;
+mod work;
+mod dictionary;
+mod marks;
+mod copied;
+mod answers;
+mod lines;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::{HashMap, VecDeque},
     io::Read,
-    path::{Path, PathBuf},
+    path::PathBuf,
+    sync::Arc,
 };
 
 use spocc::Label;
 
-#[cfg(feature = "arrow")]
-use crate::error::At;
-use crate::error::{Error, Place, list, suggestion};
+use crate::error::{At, Error, Place, list, suggestion};
 
-pub(crate) use answers::{Answers, Known, Lines};
+pub(crate) use answers::Answers;
 #[cfg(feature = "arrow")]
 pub(crate) use arrow_schema::DataType as ArrowType;
+pub(crate) use copied::Copied;
+pub(crate) use dictionary::Dictionary;
+pub(crate) use lines::{Lines, Runs};
+pub(crate) use marks::{LabelList, Marker, Marks};
+pub(crate) use rows::Rows;
+use rows::Sheet;
 pub(crate) use source::expand;
 use source::{Columns, Content, Source};
 use text::Text;
-
-/// Rows between two looks at how far a file of columns is read.
-#[cfg(feature = "arrow")]
-const PROGRESS: u64 = 1 << 16;
+pub(crate) use work::Worked;
 
 /// How cells are told apart and which of them say nothing.
 #[derive(Clone, Debug, Default)]
@@ -79,17 +90,17 @@ enum Part {
     Arrow(Box<arrow::Batches>),
 }
 
-/// A table being read, one row at a time.
+/// A table whose rows are to be read.
 pub(crate) struct Table {
     reading: Reading,
+    /// The file at hand, until its rows are read.
+    part: Option<Part>,
     /// The files still to come.
     rest: VecDeque<PathBuf>,
     beginning: Place,
-    place: Place,
-    part: Part,
-    /// Where each column is in the present file.
-    order: Vec<usize>,
-    header: Vec<String>,
+    top: At,
+    delimiter: Option<u8>,
+    header: Arc<[String]>,
     /// The number of each column.
     numbers: HashMap<String, usize>,
     /// The only columns that will be asked for.
@@ -128,11 +139,7 @@ impl Opened {
             );
         }
         let part = open_part(&place, content, reading)?;
-        let (reading, beginning) = (reading.clone(), place.clone());
-        let (header, order, numbers) = (Vec::new(), Vec::new(), HashMap::new());
-        let mut table = Table { reading, rest, beginning, place, part, order, header, numbers, asked: None };
-        table.take_header()?;
-        Ok(Self::Table(Box::new(table)))
+        Ok(Self::Table(Box::new(Table::new(place, part, rest, reading)?)))
     }
 }
 
@@ -149,49 +156,63 @@ impl Table {
         }
     }
 
-    fn take_header(&mut self) -> Result<(), Error> {
-        self.header = self.part.header().to_vec();
-        self.order = (0..self.header.len()).collect();
-        for (at, name) in self.header.iter().enumerate() {
-            if self.numbers.insert(name.clone(), at).is_some() {
-                return Err(self.top().refused("distinct column names", format!("`{name}` twice")));
+    fn new(place: Place, part: Part, rest: VecDeque<PathBuf>, reading: &Reading) -> Result<Self, Error> {
+        let (top, header) = (part.top(), Arc::from(part.header()));
+        let mut numbers = HashMap::new();
+        for (at, name) in part.header().iter().enumerate() {
+            if numbers.insert(name.clone(), at).is_some() {
+                return Err(place.at(top).refused("distinct column names", format!("`{name}` twice")));
             }
         }
-        Ok(())
+        let delimiter = part.delimiter();
+        let (reading, part, asked) = (reading.clone(), Some(part), None);
+        Ok(Self { reading, part, rest, beginning: place, top, delimiter, header, numbers, asked })
     }
 
-    /// Goes on with the next file, whose columns may come in another order.
-    fn next_part(&mut self, path: &Path) -> Result<(), Error> {
-        self.place = Place::file(path, "standard input");
-        let content = source::open(path, &self.place)?;
-        self.part = open_part(&self.place, content, &self.reading)?;
-        let theirs = self.part.header();
+    /// The next file whose rows are to be read; its columns may come in another order than those of the first.
+    fn next_part(&mut self) -> Result<Option<(Part, Sheet)>, Error> {
+        let (place, mut part) = if let Some(part) = self.part.take() {
+            (self.beginning.clone(), part)
+        } else {
+            let Some(path) = self.rest.pop_front() else { return Ok(None) };
+            let place = Place::file(&path, "standard input");
+            let content = source::open(&path, &place)?;
+            let part = open_part(&place, content, &self.reading)?;
+            (place, part)
+        };
+        self.delimiter = part.delimiter();
+        let order = self.order(&part, &place)?;
+        let kinds = part.prepare(&order, self.asked.as_deref());
+        let (reading, header) = (self.reading.clone(), Arc::clone(&self.header));
+        Ok(Some((part, Sheet { place, reading, header, order, kinds })))
+    }
+
+    /// Where each column is in a file.
+    fn order(&self, part: &Part, place: &Place) -> Result<Vec<usize>, Error> {
+        let top = place.at(part.top());
         let expected = || format!("the columns of {}", self.beginning);
-        let mut places: HashMap<&str, usize> = HashMap::new();
-        for (at, name) in theirs.iter().enumerate() {
-            if places.insert(name, at).is_some() {
-                return Err(self.top().refused("distinct column names", format!("`{name}` twice")));
+        let mut theirs: HashMap<&str, usize> = HashMap::new();
+        for (at, name) in part.header().iter().enumerate() {
+            if theirs.insert(name, at).is_some() {
+                return Err(top.refused("distinct column names", format!("`{name}` twice")));
             }
             if !self.numbers.contains_key(name) {
-                return Err(self.top().refused(expected(), format!("`{name}` too")));
+                return Err(top.refused(expected(), format!("`{name}` too")));
             }
         }
         let place = |name: &String| {
-            let found = places.get(name.as_str()).copied();
-            found.ok_or_else(|| self.top().refused(expected(), format!("no `{name}`")))
+            let found = theirs.get(name.as_str()).copied();
+            found.ok_or_else(|| top.refused(expected(), format!("no `{name}`")))
         };
-        self.order = self.header.iter().map(place).collect::<Result<_, Error>>()?;
-        self.project();
-        Ok(())
+        self.header.iter().map(place).collect()
     }
 
-    /// The top of the present file.
-    fn top(&self) -> Place {
-        match &self.part {
-            Part::Text(text) => self.place.at(text.top()),
-            #[cfg(feature = "arrow")]
-            Part::Arrow(_) => self.place.clone(),
-        }
+    /// Works on all rows, some at a time, in parallel; the results come in the order of the rows.
+    pub(crate) fn work<T: Send + 'static>(
+        self,
+        work: impl Fn(&Rows) -> T + Send + Sync + 'static,
+    ) -> Worked<T> {
+        Worked::new(self, work)
     }
 
     /// The column names.
@@ -201,11 +222,7 @@ impl Table {
 
     /// Where this table begins, its header.
     pub(crate) fn beginning(&self) -> Place {
-        match &self.part {
-            Part::Text(text) => self.beginning.at(text.top()),
-            #[cfg(feature = "arrow")]
-            Part::Arrow(_) => self.beginning.clone(),
-        }
+        self.beginning.at(self.top)
     }
 
     /// Its first file.
@@ -213,29 +230,9 @@ impl Table {
         &self.beginning
     }
 
-    /// Where the present row is.
-    pub(crate) fn here(&self) -> Place {
-        let at = match &self.part {
-            Part::Text(text) => text.at(),
-            #[cfg(feature = "arrow")]
-            Part::Arrow(batches) => At::Row(batches.row()),
-        };
-        self.place.at(at)
-    }
-
     /// What stands between cells, if the table is a text.
-    #[cfg_attr(not(feature = "arrow"), allow(clippy::unnecessary_wraps))]
     pub(crate) fn delimiter(&self) -> Option<u8> {
-        match &self.part {
-            Part::Text(text) => Some(text.delimiter()),
-            #[cfg(feature = "arrow")]
-            Part::Arrow(_) => None,
-        }
-    }
-
-    /// How it is read.
-    pub(crate) fn reading(&self) -> &Reading {
-        &self.reading
+        self.delimiter
     }
 
     /// The number of the column with this name.
@@ -245,7 +242,7 @@ impl Table {
     /// [`Error::Refused`] with the nearest name there is.
     pub(crate) fn column(&self, name: &str) -> Result<usize, Error> {
         self.numbers.get(name).copied().ok_or_else(|| {
-            let found = format!("{}{}", list(&self.header), suggestion(name, &self.header));
+            let found = format!("{}{}", list(&*self.header), suggestion(name, &*self.header));
             self.beginning().refused(format!("a column `{name}`"), found)
         })
     }
@@ -267,96 +264,14 @@ impl Table {
     /// Promises to ask for these columns only: others need not be read.
     pub(crate) fn ask_only(&mut self, columns: impl IntoIterator<Item = usize>) {
         self.asked = Some(columns.into_iter().collect());
-        self.project();
-    }
-
-    #[cfg_attr(not(feature = "arrow"), allow(clippy::unused_self))]
-    fn project(&mut self) {
-        #[cfg(feature = "arrow")]
-        if let (Part::Arrow(batches), Some(asked)) = (&mut self.part, &self.asked) {
-            let columns: Vec<usize> = asked.iter().map(|&column| self.order[column]).collect();
-            batches.project(&columns);
-        }
-    }
-
-    /// Goes to the next row; false after the last.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Refused`] if it has not one cell per column, [`Error::Io`].
-    pub(crate) fn next(&mut self) -> Result<bool, Error> {
-        loop {
-            let more = match &mut self.part {
-                Part::Text(text) => text.next()?,
-                #[cfg(feature = "arrow")]
-                Part::Arrow(batches) => {
-                    if batches.row() % PROGRESS == 0 {
-                        crate::progress::show("reading", batches.row(), batches.n_rows_hint());
-                    }
-                    batches.next().map_err(|fault| fault.at(&self.place))?
-                }
-            };
-            if more {
-                return Ok(true);
-            }
-            match self.rest.pop_front() {
-                Some(path) => self.next_part(&path)?,
-                None => return Ok(false),
-            }
-        }
-    }
-
-    /// A cell of the present row; none if there is no value.
-    #[inline]
-    #[cfg_attr(not(feature = "arrow"), allow(clippy::unnecessary_wraps))]
-    pub(crate) fn cell(&self, column: usize) -> Option<&[u8]> {
-        match &self.part {
-            Part::Text(text) => Some(text.cell(self.order[column])),
-            #[cfg(feature = "arrow")]
-            Part::Arrow(batches) => batches.cell(self.order[column]),
-        }
-    }
-
-    /// Whether a cell of the present row says nothing.
-    pub(crate) fn is_missing(&self, column: usize) -> bool {
-        self.reading.is_missing(self.cell(column))
-    }
-
-    /// A cell of the present row as text.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Refused`] if it is not UTF-8, or holds a NUL.
-    pub(crate) fn text(&self, column: usize) -> Result<&str, Error> {
-        let cell = self.cell(column).unwrap_or_default();
-        let refused = |expected: &str, found: String| {
-            self.here().refused(format!("{expected} in column `{}`", self.header[column]), found)
-        };
-        match std::str::from_utf8(cell) {
-            Ok(text) if text.contains('\0') => Err(refused("text", "a NUL byte in it".to_owned())),
-            Ok(text) => Ok(text),
-            Err(_) => Err(refused("UTF-8 text", format!("`{}`", cell.escape_ascii()))),
-        }
-    }
-
-    /// How a column was written.
-    pub(crate) fn kind(&self, column: usize) -> Kind {
-        match &self.part {
-            Part::Text(_) => {
-                let _ = column;
-                Kind::Text
-            }
-            #[cfg(feature = "arrow")]
-            Part::Arrow(batches) => batches.kind(self.order[column]),
-        }
     }
 
     /// The type of a column, to be written again.
     #[cfg(feature = "arrow")]
     pub(crate) fn arrow_type(&self, column: usize) -> ArrowType {
         match &self.part {
-            Part::Text(_) => ArrowType::Utf8,
-            Part::Arrow(batches) => batches.data_type(self.order[column]).clone(),
+            Some(Part::Arrow(batches)) => batches.data_type(column).clone(),
+            _ => ArrowType::Utf8,
         }
     }
 }
@@ -369,12 +284,49 @@ impl Part {
             Self::Arrow(batches) => batches.header(),
         }
     }
+
+    /// Where the header is.
+    fn top(&self) -> At {
+        match self {
+            Self::Text(text) => text.top(),
+            #[cfg(feature = "arrow")]
+            Self::Arrow(_) => At::Whole,
+        }
+    }
+
+    #[cfg_attr(not(feature = "arrow"), allow(clippy::unnecessary_wraps))]
+    fn delimiter(&self) -> Option<u8> {
+        match self {
+            Self::Text(text) => Some(text.delimiter()),
+            #[cfg(feature = "arrow")]
+            Self::Arrow(_) => None,
+        }
+    }
+
+    /// Gets ready to read columns of the table, which are in this order here; returns how each was written.
+    #[cfg_attr(not(feature = "arrow"), allow(clippy::needless_pass_by_ref_mut))]
+    fn prepare(&mut self, order: &[usize], asked: Option<&[usize]>) -> Vec<Kind> {
+        match self {
+            Self::Text(_) => {
+                let _ = (order, asked);
+                Vec::new()
+            }
+            #[cfg(feature = "arrow")]
+            Self::Arrow(batches) => {
+                if let Some(asked) = asked {
+                    let columns: Vec<usize> = asked.iter().map(|&column| order[column]).collect();
+                    batches.project(&columns);
+                }
+                order.iter().map(|&column| batches.kind(column)).collect()
+            }
+        }
+    }
 }
 
 fn open_part(place: &Place, content: Content, reading: &Reading) -> Result<Part, Error> {
     match content {
         Content::Text { head, rest } => {
-            Ok(Part::Text(Box::new(Text::open(place.clone(), reading.delimiter, head, rest)?)))
+            Ok(Part::Text(Box::new(Text::open(place, reading.delimiter, head, rest)?)))
         }
         Content::Ours(_) => Err(place.refused("a table", "a model or a tally of spocc")),
         Content::Columns(kind, source) => open_columns(place, kind, source),

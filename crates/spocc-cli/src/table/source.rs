@@ -92,9 +92,9 @@ fn in_directory(directory: &Path, place: &Place) -> Result<Vec<PathBuf>, Error> 
 /// What a file turned out to be.
 pub(crate) enum Content {
     /// Delimited text, and its first bytes.
-    Text { head: Vec<u8>, rest: Box<dyn Read> },
+    Text { head: Vec<u8>, rest: Box<dyn Read + Send> },
     /// A model or a tally.
-    Ours(Box<dyn Read>),
+    Ours(Box<dyn Read + Send>),
     /// Parquet, Arrow file, Arrow stream.
     Columns(Columns, Source),
 }
@@ -121,7 +121,7 @@ impl std::fmt::Display for Columns {
 #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
 pub(crate) enum Source {
     File(File),
-    Stream(Box<dyn Read>),
+    Stream(Box<dyn Read + Send>),
 }
 
 /// Opens a file, or standard input for `-`, and looks what it is.
@@ -131,7 +131,7 @@ pub(crate) enum Source {
 /// [`Error::Refused`] if there is none or it is empty, [`Error::Io`].
 pub(crate) fn open(path: &Path, place: &Place) -> Result<Content, Error> {
     let failed = |source| place.io("a file to read", source);
-    let (mut raw, file): (Box<dyn Read>, Option<File>) = if path == Path::new("-") {
+    let (mut raw, file): (Box<dyn Read + Send>, Option<File>) = if path == Path::new("-") {
         (Box::new(Metered { source: io::stdin(), done: 0, total: None }), None)
     } else {
         let file = File::open(path).map_err(failed)?;
@@ -146,7 +146,7 @@ pub(crate) fn open(path: &Path, place: &Place) -> Result<Content, Error> {
         Packed::Not => (head, raw),
         Packed::Gzip | Packed::Zstd => {
             let whole = Cursor::new(head).chain(raw);
-            let mut unpacked: Box<dyn Read> = match packed {
+            let mut unpacked: Box<dyn Read + Send> = match packed {
                 Packed::Gzip => Box::new(flate2::read::MultiGzDecoder::new(whole)),
                 _ => Box::new(zstd::Decoder::new(whole).map_err(failed)?),
             };
@@ -157,7 +157,7 @@ pub(crate) fn open(path: &Path, place: &Place) -> Result<Content, Error> {
     if head.is_empty() {
         return Err(place.refused("a table with a header line", "an empty file"));
     }
-    let joined = |head: Vec<u8>, rest| -> Box<dyn Read> { Box::new(Cursor::new(head).chain(rest)) };
+    let joined = |head: Vec<u8>, rest| -> Box<dyn Read + Send> { Box::new(Cursor::new(head).chain(rest)) };
     if is_ours(&head) {
         return Ok(Content::Ours(joined(head, rest)));
     }
@@ -237,7 +237,7 @@ fn read_head(source: &mut dyn Read) -> io::Result<Vec<u8>> {
 
 /// Unpacks, and says what it was unpacking when it fails.
 struct Unpacked {
-    source: Box<dyn Read>,
+    source: Box<dyn Read + Send>,
     packed: Packed,
 }
 

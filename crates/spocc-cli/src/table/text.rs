@@ -1,18 +1,14 @@
 //! Delimited text: a header line, then a row of cells per line.
 
-use std::{
-    cell::RefCell,
-    io::{Cursor, Read},
-    rc::Rc,
-};
+use std::io::{Cursor, Read};
 
 use crate::{
     error::{At, Error, Place},
-    table::scan::{Scanned, Seen, line_ends},
+    table::{
+        block::{Block, Cutter, SIZE, line_ends},
+        cells::{Complaint, first_row},
+    },
 };
-
-/// Bytes read at once.
-const BUFFER: usize = 1 << 16;
 
 /// What may stand between cells, the likeliest first.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
@@ -20,16 +16,14 @@ const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 /// Lines that a guess of the delimiter looks at.
 const SNIFFED: usize = 100;
 
-/// Rows of a text, one at a time.
+/// A text whose header is read and whose rows are to come.
 pub(crate) struct Text {
-    place: Place,
     header: Vec<String>,
-    delimiter: u8,
-    reader: csv::Reader<Box<dyn Read>>,
-    record: csv::ByteRecord,
-    line: u64,
     header_line: u64,
-    seen: Rc<RefCell<Seen>>,
+    delimiter: u8,
+    /// The rows that were read with the header.
+    first: Block,
+    rest: Cutter,
 }
 
 impl Text {
@@ -39,39 +33,46 @@ impl Text {
     ///
     /// [`Error::Refused`] if there is no header, or one that is not UTF-8.
     pub(crate) fn open(
-        place: Place,
+        place: &Place,
         delimiter: Option<u8>,
         head: Vec<u8>,
-        rest: Box<dyn Read>,
+        rest: Box<dyn Read + Send>,
     ) -> Result<Self, Error> {
-        let delimiter = delimiter.unwrap_or_else(|| sniff(&head));
-        let seen = Rc::new(RefCell::new(Seen::new(delimiter)));
-        let source = Scanned { source: Cursor::new(head).chain(rest), seen: Rc::clone(&seen) };
-        let reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .delimiter(delimiter)
-            .buffer_capacity(BUFFER)
-            .from_reader(Box::new(source) as Box<dyn Read>);
-        let (header, record) = (Vec::new(), csv::ByteRecord::new());
-        let mut text = Self { place, header, delimiter, reader, record, line: 0, header_line: 1, seen };
-        text.read_header()?;
-        Ok(text)
+        Self::in_blocks(place, delimiter, head, rest, SIZE)
     }
 
-    fn read_header(&mut self) -> Result<(), Error> {
-        if !self.next()? {
-            return Err(self.place.refused("a table with a header line", "an empty file"));
+    /// As [`open`](Self::open), for blocks of about `size` bytes.
+    pub(super) fn in_blocks(
+        place: &Place,
+        delimiter: Option<u8>,
+        mut head: Vec<u8>,
+        rest: Box<dyn Read + Send>,
+        size: usize,
+    ) -> Result<Self, Error> {
+        // The mark that some programs put before a text.
+        if head.starts_with(b"\xef\xbb\xbf") {
+            head.drain(..3);
         }
-        self.header_line = self.line;
-        for cell in &self.record {
-            let name = std::str::from_utf8(cell).map_err(|_| {
-                let found = format!("`{}`", cell.escape_ascii());
-                self.place.at(self.at()).refused("column names in UTF-8", found)
-            })?;
-            self.header.push(name.to_owned());
+        let delimiter = delimiter.unwrap_or_else(|| sniff(&head));
+        let mut rest = Cutter::new(Box::new(Cursor::new(head).chain(rest)), delimiter, size);
+        let failed = |source| place.io("a table", source);
+        let complain = |Complaint { line, expected, found }| place.line(line).refused(expected, found);
+        // Empty lines before the header have the first blocks for themselves at most.
+        while let Some(mut block) = rest.next(Vec::new()).map_err(failed)? {
+            let Some(first) = first_row(&block, delimiter).map_err(complain)? else { continue };
+            let header_line = first.line;
+            let mut header = Vec::new();
+            for cell in first.cells {
+                header.push(String::from_utf8(cell).map_err(|error| {
+                    let found = format!("`{}`", error.as_bytes().escape_ascii());
+                    place.line(header_line).refused("column names in UTF-8", found)
+                })?);
+            }
+            block.line += line_ends(&block.bytes[..first.end]);
+            block.bytes.drain(..first.end);
+            return Ok(Self { header, header_line, delimiter, first: block, rest });
         }
-        Ok(())
+        Err(place.refused("a table with a header line", "an empty file"))
     }
 
     /// The column names.
@@ -89,53 +90,9 @@ impl Text {
         At::Line(self.header_line)
     }
 
-    /// The line of the present row.
-    pub(crate) fn at(&self) -> At {
-        At::Line(self.line)
-    }
-
-    /// Goes to the next row; false after the last.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Refused`] if it has not one cell per column, [`Error::Io`].
-    pub(crate) fn next(&mut self) -> Result<bool, Error> {
-        let last_line = self.line + line_ends(self.record.as_slice());
-        let more =
-            self.reader.read_byte_record(&mut self.record).map_err(|error| match error.into_kind() {
-                csv::ErrorKind::Io(source) => self.place.io("a table", source),
-                // The reader is flexible and reads bytes: it has nothing else to complain about.
-                other => self.place.at(At::Line(self.line)).refused("a table", format!("{other:?}")),
-            })?;
-        let here = |line: u64| self.place.at(At::Line(line));
-        if more {
-            let mut seen = self.seen.borrow_mut();
-            // The reader takes a text that ends inside a quoted cell for whole.
-            let is_cut = seen.is_cut();
-            let end = seen.line_of_end(if is_cut { u64::MAX } else { self.reader.position().byte() });
-            self.line = end - line_ends(self.record.as_slice());
-            if is_cut {
-                return Err(here(self.line).refused("a closing quote", "the end of the table"));
-            }
-        }
-        if !more {
-            return Ok(false);
-        }
-        // The reader skips empty lines; in a table of one column such a line is a row without an answer.
-        if self.header.len() == 1 && self.line > last_line + 1 {
-            return Err(here(last_line + 1).refused("a cell, or \"\" for a missing one", "an empty line"));
-        }
-        let (expected, found) = (self.header.len(), self.record.len());
-        if expected != found && expected > 0 {
-            let cells = |n: usize| if n == 1 { "1 cell".to_owned() } else { format!("{n} cells") };
-            return Err(here(self.line).refused(cells(expected), found.to_string()));
-        }
-        Ok(true)
-    }
-
-    /// A cell of the present row.
-    pub(crate) fn cell(&self, column: usize) -> &[u8] {
-        &self.record[column]
+    /// The rows: the first block of them, and where the others come from.
+    pub(super) fn into_rows(self) -> (Block, Cutter) {
+        (self.first, self.rest)
     }
 }
 
@@ -171,29 +128,7 @@ fn sniff(head: &[u8]) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use std::{io, path::Path};
-
     use super::*;
-
-    fn lines_of(text: &str) -> Vec<At> {
-        let place = Place::file(Path::new("a table"), "");
-        let mut table = Text::open(place, None, text.into(), Box::new(io::empty())).expect("a table");
-        let mut lines = Vec::new();
-        while table.next().expect("whole rows") {
-            lines.push(table.at());
-        }
-        lines
-    }
-
-    #[test]
-    fn rows_know_their_lines_whatever_ends_them() {
-        for end in ["\n", "\r\n", "\r"] {
-            let text = ["a,b", "1,2", "", "", "3,4", "\"x", "y\",5", "6,7"].join(end);
-            let expected = [2, 5, 6, 8].map(At::Line);
-            assert_eq!(lines_of(&text), expected, "{end:?}, last line not ended");
-            assert_eq!(lines_of(&(text + end)), expected, "{end:?}");
-        }
-    }
 
     #[test]
     fn the_delimiter_is_the_one_that_fits_all_lines() {

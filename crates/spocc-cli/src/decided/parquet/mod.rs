@@ -69,8 +69,8 @@ impl<W: Write + Send> ParquetSheet<W> {
     fn batch(&self, block: &Block<'_>) -> io::Result<RecordBatch> {
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
         for (ids, field) in block.ids.iter().zip(&self.schema.fields()[..self.n_ids]) {
-            let ids = ids.iter().skip(block.first).take(block.rulings.len());
-            let ids: Vec<Option<&str>> = ids.map(Option::as_deref).collect();
+            let rows = block.first..(block.first + block.rulings.len()).min(ids.len());
+            let ids: Vec<Option<&str>> = rows.map(|row| ids.get(row)).collect();
             arrays.push(typed(&ids, field)?);
         }
         let decided: Vec<Option<&str>> =
@@ -156,6 +156,7 @@ mod tests {
     use spocc::{Combiner, Evidence, Majority, Predictions, Ruling, Truth, Watch};
 
     use super::*;
+    use crate::table::Copied;
 
     const ALL: [Column; 5] =
         [Column::Decision, Column::Margin, Column::Possibility, Column::Ties, Column::Answered];
@@ -182,8 +183,7 @@ mod tests {
         let (classes, rulings, decisions) = decide(labels);
         let names: Vec<String> = ids.iter().map(|(name, ..)| (*name).to_owned()).collect();
         let types: Vec<DataType> = ids.iter().map(|(_, of, _)| of.clone()).collect();
-        let texts: Vec<Vec<Option<String>>> =
-            ids.iter().map(|(.., texts)| texts.map(|text| text.map(str::to_owned)).to_vec()).collect();
+        let texts: Vec<Copied> = ids.iter().map(|(.., texts)| texts.iter().copied().collect()).collect();
         let mut bytes = Vec::new();
         let heading = Heading { ids: &names, id_types: types, columns, classes: &classes };
         let mut sheet = ParquetSheet::new(&mut bytes, &heading)?;
@@ -291,9 +291,9 @@ mod tests {
             let bytes = write(&[(name, from, texts)], ["a", "b"].map(Label::from), &[]).expect(name);
             assert_eq!(*read(bytes.clone()).column(0).data_type(), to, "{name}");
             let mut batches = crate::table::arrow::Batches::parquet_bytes(bytes.to_vec()).expect(name);
-            for text in texts {
-                assert!(batches.next().expect(name));
-                assert_eq!(batches.cell(0), text.map(str::as_bytes), "{name}");
+            let batch = batches.next().expect(name).expect(name);
+            for (row, text) in texts.into_iter().enumerate() {
+                assert_eq!(batch.cell(row, 0), text.map(str::as_bytes), "{name}");
             }
         }
     }
@@ -313,7 +313,7 @@ mod tests {
         let (names, id_types) = (["id".to_owned()], vec![DataType::Utf8]);
         let heading = Heading { ids: &names, id_types, columns: &ALL, classes: &classes };
         let mut sheet = ParquetSheet::new(Vec::new(), &heading).expect("a file");
-        let ids = [vec![None, None]];
+        let ids = [[None, None].into_iter().collect::<Copied>()];
         for (ids, decisions) in [(&ids[..], &decisions[..1]), (&ids[..], &[]), (&[], &decisions)] {
             assert!(sheet.write(&Block { ids, first: 0, rulings: &rulings, decisions }).is_err());
         }

@@ -1,4 +1,4 @@
-//! Parquet and Arrow files: columns in batches, handed out row by row as text.
+//! Parquet and Arrow files: columns in batches, handed out as text.
 //!
 //! In: a Parquet file, or one of Arrow's own formats, the file (Feather) and the stream. Out: the text of
 //! each cell that is asked for; other columns are not decoded. What is read may be damaged, or made to do
@@ -47,7 +47,34 @@ enum Source {
     Ended,
 }
 
-/// A file of columns being read, one row at a time.
+/// Some rows, by column of the file; of columns that were not asked for there is nothing.
+#[derive(Clone)]
+pub(crate) struct Batch {
+    texts: Vec<Texts>,
+    n_rows: usize,
+    /// The number of the first row, from 1.
+    first: u64,
+}
+
+impl Batch {
+    /// How many rows there are, at least one.
+    pub(crate) fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// The number of a row in its file, from 1.
+    pub(crate) fn number(&self, row: usize) -> u64 {
+        self.first + row as u64
+    }
+
+    /// The text of a cell; none if it is null.
+    #[inline]
+    pub(crate) fn cell(&self, row: usize, column: usize) -> Option<&[u8]> {
+        self.texts[column].get(row)
+    }
+}
+
+/// A file of columns being read, some rows at a time.
 pub(crate) struct Batches {
     schema: SchemaRef,
     header: Vec<String>,
@@ -57,12 +84,9 @@ pub(crate) struct Batches {
     source: Source,
     /// Rows read and not yet made into text; they have the wanted columns only.
     rest: Option<RecordBatch>,
-    /// The rows at hand, by column of the file.
+    /// The rows read last, by column of the file.
     texts: Vec<Texts>,
-    n_at_hand: usize,
-    /// The present row among those at hand.
-    at: usize,
-    row: u64,
+    n_read: u64,
 }
 
 impl Batches {
@@ -130,9 +154,7 @@ impl Batches {
             source: Source::Closed(open),
             rest: None,
             texts: header.iter().map(|_| Texts::new()).collect(),
-            n_at_hand: 0,
-            at: 0,
-            row: 0,
+            n_read: 0,
             schema,
             header,
         }
@@ -166,33 +188,21 @@ impl Batches {
         self.wanted.dedup();
     }
 
-    /// Goes to the next row; false after the last.
+    /// The next rows; none after the last.
     ///
     /// # Errors
     ///
     /// [`Fault`]. A column of a type that has no text is refused before the first row.
-    pub(crate) fn next(&mut self) -> Result<bool, Fault> {
-        self.at += 1;
-        if self.at >= self.n_at_hand {
-            (self.at, self.n_at_hand) = (0, 0);
-            self.n_at_hand = guard(|| self.read_rows()).inspect_err(|_| self.source = Source::Ended)?;
-            if self.n_at_hand == 0 {
-                return Ok(false);
-            }
-        }
-        self.row += 1;
-        Ok(true)
+    pub(crate) fn next(&mut self) -> Result<Option<Batch>, Fault> {
+        let n_rows = guard(|| self.read_rows()).inspect_err(|_| self.source = Source::Ended)?;
+        let first = self.n_read + 1;
+        self.n_read += n_rows as u64;
+        Ok((n_rows > 0).then(|| Batch { texts: self.texts.clone(), n_rows, first }))
     }
 
-    /// The text of a cell of the present row; none if it is null.
-    pub(crate) fn cell(&self, column: usize) -> Option<&[u8]> {
-        debug_assert!(self.wanted.binary_search(&column).is_ok(), "column {column} was announced");
-        if self.at < self.n_at_hand { self.texts[column].get(self.at) } else { None }
-    }
-
-    /// The number of the present row, from 1.
-    pub(crate) fn row(&self) -> u64 {
-        self.row
+    /// How many rows were read.
+    pub(crate) fn n_read(&self) -> u64 {
+        self.n_read
     }
 
     /// Makes the next rows into text and says how many they are; none at the end of the file.

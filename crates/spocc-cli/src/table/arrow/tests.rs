@@ -63,18 +63,18 @@ fn forms(batch: &RecordBatch) -> Vec<Result<Batches, Fault>> {
     parquet.into_iter().chain(file).chain(stream).collect()
 }
 
-fn cell(batches: &Batches, column: usize) -> Option<String> {
-    batches.cell(column).map(|text| String::from_utf8(text.to_vec()).expect("text"))
+fn cell(batch: &Batch, row: usize, column: usize) -> Option<String> {
+    batch.cell(row, column).map(|text| String::from_utf8(text.to_vec()).expect("text"))
 }
 
 fn column_of(batches: Result<Batches, Fault>, column: usize) -> Result<Vec<Option<String>>, Fault> {
     let mut batches = batches?;
     batches.project(&[column]);
     let mut cells = Vec::new();
-    while batches.next()? {
-        cells.push(cell(&batches, column));
+    while let Some(batch) = batches.next()? {
+        cells.extend((0..batch.n_rows()).map(|row| cell(&batch, row, column)));
     }
-    assert!(!batches.next()?, "the end stays the end");
+    assert!(batches.next()?.is_none(), "the end stays the end");
     Ok(cells)
 }
 
@@ -96,17 +96,18 @@ fn a_table_reads_alike_in_every_format() {
         let mut batches = batches.expect("a table");
         assert_eq!(batches.header(), ["word", "number", "coded", "share"]);
         assert_eq!(batches.n_rows_hint().unwrap_or(n as u64), n as u64);
-        assert_eq!(batches.cell(0), None, "no row yet");
-        for row in 0..n {
-            assert!(batches.next().expect("a row"));
-            assert_eq!(batches.row(), row as u64 + 1);
-            assert_eq!(cell(&batches, 0).as_deref(), ["cat", "dog"].get(row % 3).copied());
-            assert_eq!(cell(&batches, 1), Some(row.to_string()));
-            assert_eq!(cell(&batches, 2).as_deref(), ["yes", "no"].get(row % 3).copied());
-            assert_eq!(cell(&batches, 3), (row % 2 == 0).then(|| format!("{:?}", row as f64 / 4.0)));
+        let mut row = 0;
+        while let Some(batch) = batches.next().expect("rows") {
+            for at in 0..batch.n_rows() {
+                assert_eq!(batch.number(at), row as u64 + 1);
+                assert_eq!(cell(&batch, at, 0).as_deref(), ["cat", "dog"].get(row % 3).copied());
+                assert_eq!(cell(&batch, at, 1), Some(row.to_string()));
+                assert_eq!(cell(&batch, at, 2).as_deref(), ["yes", "no"].get(row % 3).copied());
+                assert_eq!(cell(&batch, at, 3), (row % 2 == 0).then(|| format!("{:?}", row as f64 / 4.0)));
+                row += 1;
+            }
         }
-        assert!(!batches.next().expect("the end"));
-        assert_eq!((batches.cell(0), batches.row()), (None, n as u64));
+        assert_eq!((row, batches.n_read()), (n, n as u64));
     }
 }
 
@@ -127,8 +128,8 @@ fn a_nested_column_is_refused_only_if_it_is_asked_for() {
     for mut batches in forms(&batch).into_iter().flatten() {
         assert_eq!((batches.kind(1), batches.data_type(1)), (Kind::Boolean, &DataType::Boolean));
         batches.project(&[1, 1]);
-        assert!(batches.next().expect("a row"));
-        assert_eq!(batches.cell(1), Some(&b"true"[..]));
+        let batch = batches.next().expect("no fault").expect("a row");
+        assert_eq!(batch.cell(0, 1), Some(&b"true"[..]));
     }
     for batches in forms(&batch) {
         let refused = column_of(batches, 0).expect_err("a list").to_string();
@@ -141,8 +142,8 @@ fn rows_are_counted_without_any_column() {
     let batch = table(vec![("a", Arc::new(UInt8Array::from(vec![7; 3 * ROWS])))]);
     for mut batches in forms(&batch).into_iter().flatten() {
         batches.project(&[]);
-        while batches.next().expect("a row") {}
-        assert_eq!(batches.row(), 3 * ROWS as u64);
+        while batches.next().expect("rows").is_some() {}
+        assert_eq!(batches.n_read(), 3 * ROWS as u64);
     }
 }
 
@@ -186,10 +187,10 @@ fn read_all(batches: Result<Batches, Fault>) -> Option<Fault> {
     };
     loop {
         match batches.next() {
-            Ok(true) => {}
-            Ok(false) => return None,
+            Ok(Some(_)) => {}
+            Ok(None) => return None,
             Err(fault) => {
-                assert!(matches!(batches.next(), Ok(false)), "it is given up");
+                assert!(matches!(batches.next(), Ok(None)), "it is given up");
                 return Some(fault);
             }
         }

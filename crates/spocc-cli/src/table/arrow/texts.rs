@@ -43,7 +43,8 @@ pub(super) fn kind(data_type: &DataType) -> Option<Kind> {
 }
 
 /// Some cells of a column.
-pub(super) struct Texts {
+#[derive(Clone)]
+pub(crate) struct Texts {
     list: StringArray,
     /// Which text of the list each cell has; without keys, the one in its place.
     keys: Option<Vec<u32>>,
