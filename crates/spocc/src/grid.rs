@@ -185,6 +185,27 @@ impl Grid {
         }
     }
 
+    /// Appends the cells of whole rows.
+    pub(crate) fn extend(&mut self, cells: impl ExactSizeIterator<Item = u16>) {
+        let rows = self.n_rows();
+        if let Cells::Dense(own) = &mut self.cells {
+            own.extend(cells);
+            // As rows appended one by one do: a grid that has doubled looks at its form.
+            if self.n_rows().checked_ilog2() != rows.checked_ilog2() {
+                *self = std::mem::replace(self, Self::empty(1)).settled();
+            }
+            return;
+        }
+        let (mut row, width) = (Vec::with_capacity(self.width), self.width);
+        for cell in cells {
+            row.push(cell);
+            if row.len() == width {
+                self.push(Row::Dense(&row));
+                row.clear();
+            }
+        }
+    }
+
     /// The same grid in its smaller form.
     pub(crate) fn settled(self) -> Self {
         let rows = self.n_rows();

@@ -216,6 +216,15 @@ impl Predictions {
 
     /// Number of different labels that each classifier gave.
     pub fn n_different(&self) -> Vec<usize> {
+        const FEW: usize = u64::BITS as usize - 1;
+        if let Some(cells) = self.grid.dense_cells().filter(|_| self.labels.len() <= FEW) {
+            // A gap sets the last bit, which no label has.
+            let mut seen = vec![0u64; self.n_classifiers()];
+            for row in cells.chunks_exact(self.n_classifiers()) {
+                seen.iter_mut().zip(row).for_each(|(seen, id)| *seen |= 1 << (id & 63));
+            }
+            return seen.iter().map(|seen| (seen << 1).count_ones() as usize).collect();
+        }
         let mut n_different = vec![0; self.n_classifiers()];
         // A bit per classifier and label, unless these are more than the cells.
         let words = self.labels.len().div_ceil(64);
@@ -324,7 +333,13 @@ impl PredictionsBuilder {
             return Err(Error::LabelId { row: first, expected: known, found });
         }
         let ids: Vec<u16> = meanings.iter().map(|symbol| symbol.map_or(MISSING, |symbol| symbol.0)).collect();
-        for (row, numbers) in numbers.chunks(self.classifiers.len()).enumerate() {
+        let width = self.classifiers.len();
+        if numbers.len().is_multiple_of(width) && numbers.iter().all(|number| (*number as usize) < ids.len())
+        {
+            self.grid.extend(numbers.iter().map(|number| ids[*number as usize]));
+            return Ok(());
+        }
+        for (row, numbers) in numbers.chunks(width).enumerate() {
             self.row.clear();
             self.row.extend(numbers.iter().map_while(|number| ids.get(*number as usize)));
             if let Some(&found) = numbers.get(self.row.len()) {
