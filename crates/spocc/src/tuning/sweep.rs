@@ -1,5 +1,7 @@
 //! How many rows each value of a grid decides rightly, without trying every value on every row.
 
+use std::ops::Range;
+
 use crate::{
     decision::first_best,
     error::Error,
@@ -89,7 +91,7 @@ pub(crate) fn sweep<S: Sweep>(
     let mut start = 0;
     while start < n {
         let end = n.min(start.saturating_add(block));
-        bisection.block(&(start..end).collect::<Vec<u32>>())?;
+        bisection.block(start..end)?;
         start = end;
     }
     let mut running = 0u64;
@@ -119,33 +121,37 @@ struct Span {
     high: Vec<f64>,
 }
 
+/// What the first point says of some cases.
+#[derive(Default)]
+struct Opened {
+    /// Rows decided rightly at all points.
+    settled: u64,
+    /// Rows decided rightly at the first point, of cases that are not settled.
+    first: u64,
+    /// These cases, and their surprisals there.
+    cases: Vec<u32>,
+    low: Vec<f64>,
+}
+
 impl<S: Sweep> Bisection<'_, S> {
-    fn block(&mut self, cases: &[u32]) -> Result<(), Error> {
-        let last = self.grid.len() - 1;
-        let l = self.trials.n_classes.max(1);
-        let low = self.evaluate(0, cases)?;
-        for (&case, low) in cases.iter().zip(low.chunks(l)) {
-            self.decide(case, [0, 0], first_best(low));
-        }
-        if last == 0 {
-            return Ok(());
-        }
-        let floor = S::HAS_FLOOR.then(|| {
-            let mut floor = vec![0.0; low.len()];
-            parallel::fill(&mut floor, CHUNK * l, |start, out| {
-                self.grid.floor(&cases[start / l..start / l + out.len() / l], out);
-            });
-            floor
+    fn block(&mut self, cases: Range<u32>) -> Result<(), Error> {
+        let (first, last) = (cases.start, self.grid.len() - 1);
+        self.report()?;
+        let point = self.grid.point(0, cases.len());
+        let parts = parallel::map_ranges(cases.len(), 16 * CHUNK, |range| {
+            let cases: Vec<u32> = (first + range.start as u32..first + range.end as u32).collect();
+            self.open(&point, &cases)
         });
         let mut open = Span { points: [0, last], cases: Vec::new(), low: Vec::new(), high: Vec::new() };
-        for (at, (&case, low)) in cases.iter().zip(low.chunks(l)).enumerate() {
-            let first = first_best(low);
-            if floor.as_ref().is_some_and(|floor| is_settled(low, &floor[at * l..(at + 1) * l], first)) {
-                self.decide(case, [1, last], first);
-            } else {
-                open.cases.push(case);
-                open.low.extend_from_slice(low);
-            }
+        for part in parts {
+            self.change([0, last], part.settled);
+            self.change([0, 0], part.first);
+            open.cases.extend(part.cases);
+            open.low.extend(part.low);
+        }
+        self.done += (cases.len() - open.cases.len()) as f64 * self.grid.len() as f64;
+        if last == 0 {
+            return Ok(());
         }
         open.high = self.evaluate(last, &open.cases)?;
         let mut spans = vec![open];
@@ -155,15 +161,42 @@ impl<S: Sweep> Bisection<'_, S> {
         Ok(())
     }
 
+    /// Decides cases at the first point, and those that stay as they are down to the floor at all points.
+    fn open(&self, point: &S::Point, cases: &[u32]) -> Opened {
+        let l = self.trials.n_classes.max(1);
+        let mut opened = Opened::default();
+        let mut buffers = [vec![0.0; CHUNK * l], vec![0.0; CHUNK * l]];
+        for cases in cases.chunks(CHUNK) {
+            let [low, floor] = buffers.each_mut().map(|buffer| &mut buffer[..cases.len() * l]);
+            low.fill(0.0);
+            self.grid.evaluate(point, cases, low);
+            if S::HAS_FLOOR && self.grid.len() > 1 {
+                floor.fill(0.0);
+                self.grid.floor(cases, floor);
+            }
+            for (&case, (low, floor)) in cases.iter().zip(low.chunks(l).zip(floor.chunks(l))) {
+                let class = first_best(low);
+                let count = self.trials.count(case as usize, class);
+                if self.grid.len() == 1 || S::HAS_FLOOR && is_settled(low, floor, class) {
+                    opened.settled += count;
+                } else {
+                    opened.first += count;
+                    opened.cases.push(case);
+                    opened.low.extend_from_slice(low);
+                }
+            }
+        }
+        opened
+    }
+
     /// Decides the cases of a span that are clear-cut, and evaluates the others in its middle.
     fn divide(&mut self, span: &Span, spans: &mut Vec<Span>) -> Result<(), Error> {
         let l = self.trials.n_classes.max(1);
         let [from, to] = span.points;
         let (mut cases, mut lows, mut highs) = (Vec::new(), Vec::new(), Vec::new());
         for (&case, (low, high)) in span.cases.iter().zip(span.low.chunks(l).zip(span.high.chunks(l))) {
-            let class = first_best(high);
-            if to - from == 1 || (class == first_best(low) && is_settled(low, high, class)) {
-                self.decide(case, [from + 1, to], class);
+            if to - from == 1 || is_settled(low, high, first_best(low)) {
+                self.decide(case, [from + 1, to], first_best(high));
             } else {
                 cases.push(case);
                 lows.extend_from_slice(low);
@@ -186,8 +219,7 @@ impl<S: Sweep> Bisection<'_, S> {
 
     /// Surprisals of some cases at a point.
     fn evaluate(&self, at: usize, cases: &[u32]) -> Result<Vec<f64>, Error> {
-        let total = self.trials.n_cases();
-        self.watch.report(self.stage, (self.done / self.grid.len() as f64) as usize, total)?;
+        self.report()?;
         let l = self.trials.n_classes.max(1);
         let mut out = vec![0.0; cases.len() * l];
         if !cases.is_empty() {
@@ -200,19 +232,32 @@ impl<S: Sweep> Bisection<'_, S> {
         Ok(out)
     }
 
+    fn report(&self) -> Result<(), Error> {
+        let done = (self.done / self.grid.len() as f64) as usize;
+        self.watch.report(self.stage, done, self.trials.n_cases())
+    }
+
     fn decide(&mut self, case: u32, [from, to]: [usize; 2], class: usize) {
-        let count = self.trials.count(case as usize, class);
+        self.change([from, to], self.trials.count(case as usize, class));
+        self.done += (to + 1 - from) as f64;
+    }
+
+    /// So many more rows are decided rightly from one point to another.
+    fn change(&mut self, [from, to]: [usize; 2], count: u64) {
         self.changes[from] = self.changes[from].wrapping_add(count);
         self.changes[to + 1] = self.changes[to + 1].wrapping_sub(count);
-        self.done += (to + 1 - from) as f64;
     }
 }
 
-/// Whether `class` wins everywhere between two points: even its larger surprisal is below the smaller one of
-/// every other class, or neither of the two moves.
+/// Whether `class`, the best at the first of two points, wins everywhere between them: even its larger surprisal
+/// is below the smaller one of every other class, or neither of the two moves.
 fn is_settled(low: &[f64], high: &[f64], class: usize) -> bool {
-    let still = low[class] == high[class];
     let limit = low[class] * CLEAR;
+    let near = high.iter().filter(|high| **high <= limit).count();
+    if near <= usize::from(high[class] <= limit) {
+        return true;
+    }
+    let still = low[class] == high[class];
     let loses = |other: usize| high[other] > limit || (still && low[other] == high[other]);
     first_best(high) == class && (0..low.len()).all(|other| other == class || loses(other))
 }
