@@ -63,6 +63,11 @@ impl Evidence {
         watch: &Watch<'_>,
     ) -> Result<Self, Error> {
         let rows = Rows::new(predictions, truth, options)?;
+        let (k, s, l) = (predictions.n_classifiers(), rows.labels.len(), rows.labels.n_classes());
+        watch.allow(
+            || format!("confusion of {k} classifiers, {s} answers, {l} classes"),
+            &[k, s.max(rows.map.len()), l, 16],
+        )?;
         // A tally holds its own marginals, in far fewer patterns than there are rows.
         let tally = (options.level == Level::Tally).then(|| rows.tally(watch)).transpose()?;
         let (class_counts, confusion) = match &tally {
@@ -215,10 +220,6 @@ impl<'a> Rows<'a> {
     ) -> Result<(Vec<u64>, Vec<u64>), Error> {
         let (k, raw, l) = (self.predictions.n_classifiers(), map.len(), self.labels.n_classes());
         let s = self.labels.len();
-        watch.allow(
-            || format!("confusion of {k} classifiers, {s} answers, {l} classes"),
-            &[k, s.max(raw), l, 16],
-        )?;
         let pieces = if k * raw * l <= 1 << 17 { parallel::threads() } else { 1 };
         let mut class_counts = vec![0u64; l];
         let mut confusion = vec![0u64; k * s * l];
