@@ -109,43 +109,43 @@ impl Quick {
             lead: (costs.lead + n_columns as f64 * TINY) as f32,
             start_counts: costs.start.is_some(),
         };
-        quick.fill(costs, reading, n_codes);
+        quick.fill(costs, reading);
         Some(quick)
     }
 
-    fn fill(&mut self, costs: &Costs<'_>, reading: &Reading<'_>, n_codes: usize) {
+    fn fill(&mut self, costs: &Costs<'_>, reading: &Reading<'_>) {
         let (s, l, n) = (reading.n_labels, reading.n_classes, reading.place.len());
-        let cost = |column: usize, id: Option<u16>| {
-            let answer = id.map_or(reading.silence, |id| reading.map[usize::from(id)]);
+        let cost = |column: usize, code: usize| {
+            let answer = reading.map.get(code).copied().unwrap_or(reading.silence);
             let k = reading.place[column] as usize;
             let at = (k * s + usize::from(answer)) * l;
-            (reading.place[column] != u32::MAX && answer != MISSING).then(|| &costs.table[at..at + l])
+            let is_heard = reading.place[column] != u32::MAX && answer != MISSING;
+            let costs = if is_heard { &costs.table[at..at + l] } else { &[] };
+            lanes_of(costs, l, self.lanes)
         };
-        let mut sums = vec![0.0; l];
-        for at in 0..n_codes {
-            sums.fill(0.0);
-            self.for_each_said(at, n, reading.map.len(), |column, id| {
-                if let Some(cost) = cost(column, id) {
-                    sums.iter_mut().zip(cost).for_each(|(sum, cost)| *sum += cost);
-                }
-            });
-            self.entries.extend(lanes_of(&sums, l, self.lanes));
-        }
-    }
-
-    /// The columns and ids that one entry stands for.
-    fn for_each_said(&self, at: usize, n: usize, n_ids: usize, mut say: impl FnMut(usize, Option<u16>)) {
-        let id = |id: usize| (id < n_ids).then_some(id as u16);
         if self.size == 1 {
-            return say(at / self.stride, id(at % self.stride));
+            self.entries =
+                (0..n).flat_map(|column| (0..self.stride).flat_map(move |code| cost(column, code))).collect();
+            return;
         }
-        let codes = 1 << (self.bits as usize * self.size);
-        let (quad, half, code) = (at / self.stride, at % self.stride / codes, at % codes);
-        // The last quad of a row is its last four cells, of which some were added before.
-        let first = (4 * quad).min(n - 4) + half * self.size;
-        for member in (0..self.size).filter(|member| first + member >= 4 * quad) {
-            let said = code >> ((self.size - 1 - member) * self.bits as usize) & ((1 << self.bits) - 1);
-            say(first + member, id(said));
+        let (codes, size) = (1 << self.bits, self.size);
+        for group in 0..n.div_ceil(4) * 4 / size {
+            // The last quad of a row is its last four cells, of which some were added before.
+            let owed = group * size / 4 * 4;
+            let first = owed.min(n - 4) + group * size % 4;
+            let single = |member: usize| {
+                let new = first + member >= owed;
+                let cost = |code| if new { cost(first + member, code) } else { lanes_of(&[], l, self.lanes) };
+                (0..codes).flat_map(cost).collect::<Vec<f32x8>>()
+            };
+            let members: Vec<Vec<f32x8>> = (0..size).map(single).collect();
+            for code in 0..1usize << (self.bits as usize * size) {
+                let said = |member: usize| code >> ((size - 1 - member) * self.bits as usize) & (codes - 1);
+                for lane in 0..self.lanes {
+                    let sum = (0..size).map(|member| members[member][said(member) * self.lanes + lane]);
+                    self.entries.push(sum.fold(f32x8::ZERO, |sum, cost| sum + cost));
+                }
+            }
         }
     }
 
@@ -172,6 +172,7 @@ impl Quick {
         let (entries, _) = self.entries.as_chunks::<LANES>();
         let start: [f32x8; LANES] = std::array::from_fn(|lane| self.start[lane]);
         let quads = Quads::new(self.bits.min(Quads::BITS)).filter(|_| self.size > 1);
+        let (is_whole, half) = (self.size == 4, 2 * self.bits as usize);
         for (at, row) in rows.enumerate() {
             let mut sums = start;
             let mut add = |entry: usize| {
@@ -184,20 +185,22 @@ impl Quick {
             match (row, quads) {
                 (Row::Dense(cells), Some(quads)) => {
                     let (fours, rest) = cells.as_chunks::<4>();
-                    let rest = cells.last_chunk::<4>().filter(|_| !rest.is_empty());
-                    let half = 2 * self.bits as usize;
-                    let mut quad = 0;
                     let mut heard = u64::MAX;
-                    for four in fours.iter().chain(rest) {
+                    let mut quad = 0;
+                    let mut add_quad = |four: &[u16; 4]| {
                         let code = quads.code(*four);
                         heard &= code;
-                        if self.size == 4 {
+                        if is_whole {
                             add(quad + code as usize);
                         } else {
                             add(quad + (code as usize >> half));
                             add(quad + self.stride / 2 + (code as usize & ((1 << half) - 1)));
                         }
                         quad += self.stride;
+                    };
+                    fours.iter().for_each(&mut add_quad);
+                    if let (false, Some(last)) = (rest.is_empty(), cells.last_chunk::<4>()) {
+                        add_quad(last);
                     }
                     spoke |= heard != (1 << (4 * self.bits)) - 1;
                 }
@@ -226,10 +229,12 @@ impl Quick {
         let four = [0, 1, 2, 3].map(|at| smaller(least[at], least[at + 4]));
         let least = smaller(smaller(four[0], four[2]), smaller(four[1], four[3]));
         let limit = f32x8::splat(least * self.clear + self.lead);
-        let mut near = 0u128;
-        for (at, lane) in sums.iter().enumerate() {
-            near |= u128::from(lane.simd_le(limit).to_bitmask()) << (LANE * at);
+        let near = |lane: usize| sums[lane].simd_le(limit).to_bitmask();
+        if LANES == 1 {
+            let near = near(0);
+            return near.is_power_of_two().then(|| near.trailing_zeros() as u16);
         }
+        let near = (0..LANES).fold(0u128, |all, lane| all | u128::from(near(lane)) << (LANE * lane));
         near.is_power_of_two().then(|| near.trailing_zeros() as u16)
     }
 }
