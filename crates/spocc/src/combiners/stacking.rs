@@ -1,4 +1,4 @@
-//! Stacking: softmax regression on the answers, its strength fitted.
+//! Stacking: softmax regression on the answers, its strength given or tuned.
 
 use std::{fmt, str::FromStr};
 
@@ -25,13 +25,51 @@ use crate::{
 pub struct Stacking {
     /// How answers become numbers.
     pub inputs: Inputs,
-    /// On which rows the strength is judged; leaving one row out would mean a regression per row.
-    pub tuning: Tuning,
+    /// How strongly the rows pull against the penalty.
+    pub strength: StackingStrength,
 }
 
 impl Default for Stacking {
     fn default() -> Self {
-        Self { inputs: Inputs::OneHot, tuning: Tuning::KFold(Tuning::FOLDS) }
+        Self { inputs: Inputs::OneHot, strength: StackingStrength::default() }
+    }
+}
+
+/// Where the strength of stacking comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum StackingStrength {
+    /// This one: a single regression.
+    Fixed(Strength),
+    /// The median of those between 0.01 and 100 that decide most rows rightly: a hundred regressions and one for
+    /// every fold. Leaving one row out would mean as many per row, and is refused.
+    Tuned(Tuning),
+}
+
+impl Default for StackingStrength {
+    fn default() -> Self {
+        Self::Tuned(Tuning::KFold(Tuning::FOLDS))
+    }
+}
+
+/// How strongly rows pull against the penalty, the C of scikit-learn: a number above 0.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Strength(f64);
+
+impl TryFrom<f64> for Strength {
+    type Error = Error;
+
+    fn try_from(value: f64) -> Result<Self, Error> {
+        if value > 0.0 && value.is_finite() {
+            return Ok(Self(value));
+        }
+        Err(Error::OutOfRange { what: "strength", expected: "a finite number above 0", found: value })
+    }
+}
+
+impl From<Strength> for f64 {
+    fn from(strength: Strength) -> Self {
+        strength.0
     }
 }
 
@@ -78,36 +116,46 @@ impl Combiner for Stacking {
         let encoding = Encoding::new(evidence, self.inputs);
         let entries = tally.n_patterns().saturating_mul(evidence.n_classifiers());
         watch.allow(|| format!("regression on {} patterns", tally.n_patterns()), &[entries, 12])?;
-        let strengths = grid(-2.0, 1.0 / 25.0, 101);
-        let right = match self.tuning {
-            Tuning::Resubstitution => {
-                let all = |p: usize| tally.outcomes(p).collect::<Vec<_>>();
-                path(&encoding, tally, &strengths, all, all, watch)?
-            }
-            Tuning::KFold(folds) => {
-                self.tuning.check(Method::Stacking, evidence)?;
-                let folds = usize::from(folds);
-                let parts = parallel::map(folds, |fold| {
-                    let inside = |p: usize| part(tally, p, folds, |other| other == fold);
-                    let outside = |p: usize| part(tally, p, folds, |other| other != fold);
-                    path(&encoding, tally, &strengths, outside, inside, watch)
-                });
-                let mut right = vec![0; strengths.len()];
-                for part in parts {
-                    right.iter_mut().zip(part?).for_each(|(sum, count)| *sum += count);
-                }
-                right
-            }
-            Tuning::LeaveOneOut => {
-                let expected = "resubstitution or k-fold";
-                return Err(Error::TuningRefused { method: Method::Stacking, expected, found: self.tuning });
+        let strength = match self.strength {
+            StackingStrength::Fixed(strength) => strength.into(),
+            StackingStrength::Tuned(tuning) => {
+                tuning.check(Method::Stacking, evidence)?;
+                tuned(tuning, &encoding, tally, watch)?
             }
         };
-        let strength = median_of_best(&strengths, &right);
         let training = Training::new(&encoding, tally, |p| tally.outcomes(p).collect());
         let softmax = training.problem.solve(strength, None);
         Ok(Rule(Kind::Stacking(Regression { strength, encoding, classes: training.classes, softmax })))
     }
+}
+
+/// The strength that decides most rows rightly.
+fn tuned(tuning: Tuning, encoding: &Encoding, tally: &Tally, watch: &Watch<'_>) -> Result<f64, Error> {
+    let strengths = grid(-2.0, 1.0 / 25.0, 101);
+    let right = match tuning {
+        Tuning::Resubstitution => {
+            let all = |p: usize| tally.outcomes(p).collect::<Vec<_>>();
+            path(encoding, tally, &strengths, all, all, watch)?
+        }
+        Tuning::KFold(folds) => {
+            let folds = usize::from(folds);
+            let parts = parallel::map(folds, |fold| {
+                let inside = |p: usize| part(tally, p, folds, |other| other == fold);
+                let outside = |p: usize| part(tally, p, folds, |other| other != fold);
+                path(encoding, tally, &strengths, outside, inside, watch)
+            });
+            let mut right = vec![0; strengths.len()];
+            for part in parts {
+                right.iter_mut().zip(part?).for_each(|(sum, count)| *sum += count);
+            }
+            right
+        }
+        Tuning::LeaveOneOut => {
+            let expected = "resubstitution or k-fold";
+            return Err(Error::TuningRefused { method: Method::Stacking, expected, found: tuning });
+        }
+    };
+    Ok(median_of_best(&strengths, &right))
 }
 
 /// The outcomes of a pattern in the folds that `keep` wants.
