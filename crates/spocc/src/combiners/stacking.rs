@@ -1,13 +1,13 @@
 //! Stacking: softmax regression on the answers, its strength given or tuned.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     combiners::{
         Combiner, Fitted, Judge, Kind, Method, Rule, check_numbers,
-        softmax::{Problem, Softmax},
+        softmax::{Design, Problem, Softmax},
     },
     decision::first_best,
     error::{Error, choose},
@@ -116,33 +116,40 @@ impl Combiner for Stacking {
         let encoding = Encoding::new(evidence, self.inputs);
         let entries = tally.n_patterns().saturating_mul(evidence.n_classifiers());
         watch.allow(|| format!("regression on {} patterns", tally.n_patterns()), &[entries, 12])?;
+        let design = Arc::new(encoding.design(tally));
         let strength = match self.strength {
             StackingStrength::Fixed(strength) => strength.into(),
             StackingStrength::Tuned(tuning) => {
                 tuning.check(Method::Stacking, evidence)?;
-                tuned(tuning, &encoding, tally, watch)?
+                tuned(tuning, &encoding, &design, tally, watch)?
             }
         };
-        let training = Training::new(&encoding, tally, |p| tally.outcomes(p).collect());
-        let softmax = training.problem.solve(strength, None);
+        let training = Training::new(&encoding, &design, tally, |p| tally.outcomes(p).collect());
+        let softmax = training.problem.solve(strength);
         Ok(Rule(Kind::Stacking(Regression { strength, encoding, classes: training.classes, softmax })))
     }
 }
 
 /// The strength that decides most rows rightly.
-fn tuned(tuning: Tuning, encoding: &Encoding, tally: &Tally, watch: &Watch<'_>) -> Result<f64, Error> {
+fn tuned(
+    tuning: Tuning,
+    encoding: &Encoding,
+    design: &Arc<Design>,
+    tally: &Tally,
+    watch: &Watch<'_>,
+) -> Result<f64, Error> {
     let strengths = grid(-2.0, 1.0 / 25.0, 101);
     let right = match tuning {
         Tuning::Resubstitution => {
             let all = |p: usize| tally.outcomes(p).collect::<Vec<_>>();
-            path(encoding, tally, &strengths, all, all, watch)?
+            path(encoding, design, tally, &strengths, all, all, watch)?
         }
         Tuning::KFold(folds) => {
             let folds = usize::from(folds);
             let parts = parallel::map(folds, |fold| {
                 let inside = |p: usize| part(tally, p, folds, |other| other == fold);
                 let outside = |p: usize| part(tally, p, folds, |other| other != fold);
-                path(encoding, tally, &strengths, outside, inside, watch)
+                path(encoding, design, tally, &strengths, outside, inside, watch)
             });
             let mut right = vec![0; strengths.len()];
             for part in parts {
@@ -170,36 +177,40 @@ fn part(tally: &Tally, p: usize, folds: usize, keep: impl Fn(usize) -> bool) -> 
 /// Number of rows of `judged` decided rightly by the regression on `trained`, at each strength.
 fn path(
     encoding: &Encoding,
+    design: &Arc<Design>,
     tally: &Tally,
     strengths: &[f64],
     trained: impl Fn(usize) -> Vec<(u16, u64)>,
     judged: impl Fn(usize) -> Vec<(u16, u64)>,
     watch: &Watch<'_>,
 ) -> Result<Vec<u64>, Error> {
-    let training = Training::new(encoding, tally, trained);
-    let judged: Vec<(usize, Vec<(u16, u64)>)> = (0..tally.n_patterns())
-        .map(|p| (p, judged(p)))
+    let training = Training::new(encoding, design, tally, trained);
+    let judged: Vec<(u32, Vec<(u16, u64)>)> = (0..tally.n_patterns())
+        .map(|p| (p as u32, judged(p)))
         .filter(|(_, outcomes)| !outcomes.is_empty())
         .collect();
+    let rows: Vec<u32> = judged.iter().map(|(p, _)| *p).collect();
     let mut right = Vec::with_capacity(strengths.len());
-    let mut warm: Option<Softmax> = None;
     let (mut work, mut scratch) = (Work::default(), Vec::new());
-    for (at, &strength) in strengths.iter().enumerate() {
-        watch.report("stacking", at, strengths.len())?;
-        let softmax = training.problem.solve(strength, warm.as_ref());
-        let mut count = 0;
-        for (p, outcomes) in &judged {
-            encoding.surprisals(&softmax, &training.classes, tally.pattern(*p), &mut scratch, &mut work.out);
-            let decided = first_best(&work.out);
-            count += outcomes
-                .iter()
-                .filter(|(class, _)| usize::from(*class) == decided)
-                .map(|cell| cell.1)
-                .sum::<u64>();
-        }
+    watch.report("stacking", 0, strengths.len())?;
+    training.problem.solve_all(strengths, |softmax| {
+        let (mut count, mut rest) = (0, judged.iter());
+        softmax.leaders(design, &rows, |leader| {
+            let (p, outcomes) = rest.next().expect("a leader per row");
+            let decided = leader.map_or_else(
+                || {
+                    let pattern = tally.pattern(*p as usize);
+                    encoding.surprisals(softmax, &training.classes, pattern, &mut scratch, &mut work.out);
+                    first_best(&work.out)
+                },
+                |leader| training.classes[leader].into(),
+            );
+            let right = outcomes.iter().filter(|(class, _)| usize::from(*class) == decided);
+            count += right.map(|cell| cell.1).sum::<u64>();
+        });
         right.push(count);
-        warm = Some(softmax);
-    }
+        watch.report("stacking", right.len(), strengths.len())
+    })?;
     Ok(right)
 }
 
@@ -210,20 +221,23 @@ struct Training {
 }
 
 impl Training {
-    fn new(encoding: &Encoding, tally: &Tally, outcomes: impl Fn(usize) -> Vec<(u16, u64)>) -> Self {
+    fn new(
+        encoding: &Encoding,
+        design: &Arc<Design>,
+        tally: &Tally,
+        outcomes: impl Fn(usize) -> Vec<(u16, u64)>,
+    ) -> Self {
         let rows: Vec<Vec<(u16, u64)>> = (0..tally.n_patterns()).map(outcomes).collect();
         let mut number = vec![MISSING; encoding.n_classes];
         rows.iter().flatten().for_each(|(class, _)| number[usize::from(*class)] = 0);
         let classes: Vec<u16> =
             (0..encoding.n_classes as u16).filter(|class| number[usize::from(*class)] == 0).collect();
         (0..).zip(&classes).for_each(|(at, &class)| number[usize::from(class)] = at);
-        let mut problem = Problem::new(encoding.n_features(), classes.len());
-        let mut features = Vec::new();
-        for (p, outcomes) in rows.iter().enumerate().filter(|(_, outcomes)| !outcomes.is_empty()) {
-            encoding.features(tally.pattern(p), &mut features);
+        let mut problem = Problem::new(design.clone(), classes.len());
+        for (p, outcomes) in (0..).zip(&rows).filter(|(_, outcomes)| !outcomes.is_empty()) {
             let weight =
                 |&(class, count): &(u16, u64)| (number[usize::from(class)], count as f64 / encoding.unit);
-            problem.push(features.iter().copied(), outcomes.iter().map(weight));
+            problem.push(p, outcomes.iter().map(weight));
         }
         Self { problem, classes }
     }
@@ -267,6 +281,17 @@ impl Encoding {
             Inputs::OneHot => self.n_classifiers * self.n_labels,
             Inputs::Ordinal => self.n_classifiers,
         }
+    }
+
+    /// The inputs of every pattern.
+    fn design(&self, tally: &Tally) -> Design {
+        let (mut features, mut entries) = (Vec::new(), Vec::new());
+        for p in 0..tally.n_patterns() {
+            self.features(tally.pattern(p), &mut features);
+            entries.extend(features.iter().map(|&(feature, value)| (p as u32, feature, value)));
+        }
+        let width = if self.inputs == Inputs::OneHot { self.n_labels } else { 1 };
+        Design::new(self.n_features(), width, tally.n_patterns(), &entries)
     }
 
     fn features(&self, row: Row<'_>, features: &mut Vec<(u32, f64)>) {
@@ -387,7 +412,9 @@ mod tests {
         let all = |p: usize| tally.outcomes(p).collect::<Vec<_>>();
         let strengths = grid(-2.0, 1.0 / 25.0, 101);
         let encoding = Encoding::new(&evidence, Inputs::Ordinal);
-        let right = path(&encoding, tally, &strengths, all, all, &Watch::default()).expect("not cancelled");
+        let design = Arc::new(encoding.design(tally));
+        let watch = Watch::default();
+        let right = path(&encoding, &design, tally, &strengths, all, all, &watch).expect("not cancelled");
         let expected = golden["ref"]["stacking_converged"]["val_acc_grid"].as_array().expect("a list");
         for (count, accuracy) in right.iter().zip(expected) {
             let accuracy = accuracy.as_f64().expect("a number");
