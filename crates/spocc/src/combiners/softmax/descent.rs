@@ -18,8 +18,8 @@ const MAX_FLAT_STEPS: usize = 12;
 /// Passes for one Newton step; left unfinished, it still goes down.
 const MAX_PASSES: usize = 500;
 
-/// How often a guess is weakened before it is given up.
-const MAX_HALVINGS: usize = 4;
+/// How often a guess is weakened at most.
+const MAX_GUESSES: usize = 10;
 
 /// Passes above which the preconditioner is out of date.
 const STALE_PASSES: usize = 15;
@@ -105,7 +105,7 @@ impl<'a, const N: usize> Descent<'a, N> {
     }
 
     /// A start out of nothing: naive Bayes where all features are answers, which is the solution if the answers
-    /// are independent; weakened while it is worse than knowing nothing, as it is if they are not.
+    /// are independent and the penalty is small; weakened while that makes it better.
     fn guess(&mut self) -> Vec<f64> {
         let (n, c, stride) = (self.n_outputs, self.c, self.stride());
         let nothing = vec![0.0; (self.problem.design.n_features + 1) * stride];
@@ -125,14 +125,19 @@ impl<'a, const N: usize> Descent<'a, N> {
             }
         }
         self.centre(&mut guess);
-        let ignorance = self.row_weight.iter().sum::<f64>() * (self.problem.n_classes as f64).ln();
-        for _ in 0..MAX_HALVINGS {
-            if self.evaluate(guess.clone()).objective < ignorance {
-                return guess;
+        let mut best = self.row_weight.iter().sum::<f64>() * (self.problem.n_classes as f64).ln();
+        let mut start = None;
+        for _ in 0..MAX_GUESSES {
+            let point = self.evaluate(guess);
+            guess = point.at.iter().map(|value| 0.7 * value).collect();
+            if point.objective < best {
+                best = point.objective;
+                start = Some(point.at);
+            } else if start.is_some() {
+                break;
             }
-            guess.iter_mut().for_each(|value| *value *= 0.5);
         }
-        nothing
+        start.unwrap_or(nothing)
     }
 
     /// Goes down until the decrement, twice what is left to gain, is within the tolerance or lost in rounding.
@@ -163,7 +168,7 @@ impl<'a, const N: usize> Descent<'a, N> {
                     point = next;
                     flat_steps *= usize::from(level);
                     if gain >= 0.4 * decrement {
-                        self.damping = if damping > 1e-12 { 0.1 * damping } else { 0.0 };
+                        self.damping = if damping > 1e-11 { 0.01 * damping } else { 0.0 };
                     }
                 } else {
                     point = self.evaluate(point.at);
@@ -177,7 +182,9 @@ impl<'a, const N: usize> Descent<'a, N> {
             if flat_steps > MAX_FLAT_STEPS || self.damping > 1.0 {
                 break;
             }
-            if passes > STALE_PASSES || self.damping.to_bits() != damping.to_bits() {
+            // A damping that is slight beside the penalty is not worth another preconditioner.
+            let is_damped_otherwise = self.damping != damping && self.damping.max(damping) * weight > 1.0;
+            if passes > STALE_PASSES || is_damped_otherwise {
                 (made_for, blocks) = (self.c, Blocks::new(self));
             }
         }

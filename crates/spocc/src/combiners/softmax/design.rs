@@ -13,6 +13,8 @@ use crate::hash::mix;
 #[derive(Clone, Debug)]
 pub(crate) struct Design {
     pub(super) n_features: usize,
+    /// Number of features of all rows.
+    pub(super) n_entries: usize,
     /// Parents before children; the first is the root that all rows share, and carries the intercept.
     nodes: Vec<Node>,
     /// Where each row ends in `leaves`, after a first zero.
@@ -54,7 +56,13 @@ impl Design {
         }
         group.finish(&mut leaves);
         let (ends, leaves) = sorted_by(&leaves, n_rows, |leaf| leaf.0 as usize);
-        Self { n_features, nodes, ends, leaves: leaves.iter().map(|leaf| leaf.1).collect() }
+        Self {
+            n_features,
+            n_entries: entries.len(),
+            nodes,
+            ends,
+            leaves: leaves.iter().map(|leaf| leaf.1).collect(),
+        }
     }
 
     /// The nodes that make up a row.

@@ -139,11 +139,6 @@ impl Problem {
         (counts.into_flattened(), totals.into_flattened())
     }
 
-    /// Number of features of all rows, and the constant of each.
-    fn n_entries(&self) -> usize {
-        self.rows.iter().map(|row| self.design.entries(row.0).count()).sum()
-    }
-
     /// Nodes and outcomes of each row.
     fn rows(&self) -> impl Iterator<Item = (&[u32], &[(u16, f64)])> {
         let mut start = 0;

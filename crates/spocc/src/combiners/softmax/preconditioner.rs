@@ -15,7 +15,7 @@ impl Blocks {
         let (problem, n_outputs) = (descent.problem, descent.n_outputs);
         let n = problem.design.n_features + 1;
         // Factoring grows with the cube of the side, the passes saved with the entries; 2^22 floats are 32 MB.
-        let affordable = n.saturating_pow(3) <= 800 * problem.n_entries()
+        let affordable = n.saturating_pow(3) <= 800 * (problem.design.n_entries + problem.rows.len())
             && n.saturating_pow(2).saturating_mul(n_outputs) <= 1 << 22;
         let side = if affordable { n } else { 1 };
         let sums = curvatures(descent, side);
