@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     combiners::{
         Combiner, Fitted, Judge, Kind, Method, Rule, check_numbers,
-        softmax::{Design, Problem, Softmax},
+        softmax::{Design, LEAD, Problem, Softmax},
     },
     decision::first_best,
     error::{Error, choose},
@@ -16,6 +16,7 @@ use crate::{
     grid::Row,
     labels::MISSING,
     parallel,
+    quick::Costs,
     tuning::{Tuning, fold_counts, grid, median_of_best},
     watch::Watch,
 };
@@ -361,6 +362,30 @@ impl Judge for Regression {
         row.n_spoken() > 0
     }
 
+    /// One-hot, an answer adds its coefficients to the scores: it costs each class what it adds less than to the
+    /// class it adds most to. A class never met costs infinitely much from the start.
+    fn costs(&self, _n_labels: usize) -> Option<Costs<'_>> {
+        if self.encoding.inputs != Inputs::OneHot {
+            return None;
+        }
+        let (outputs, l) = (self.softmax.intercept.len(), self.encoding.n_classes);
+        let costs = |scores: &[f64], unmet: f64, out: &mut Vec<f64>| {
+            // With a single output the first of two classes has a score of zero.
+            let score =
+                |at: usize| (at + outputs).checked_sub(self.classes.len()).map_or(0.0, |at| scores[at]);
+            let best = (0..self.classes.len()).map(score).fold(f64::NEG_INFINITY, f64::max);
+            let start = out.len();
+            out.resize(start + l, unmet);
+            (0..)
+                .zip(&self.classes)
+                .for_each(|(at, &class)| out[start + usize::from(class)] = best - score(at));
+        };
+        let (mut start, mut table) = (Vec::new(), Vec::new());
+        costs(&self.softmax.intercept, f64::INFINITY, &mut start);
+        self.softmax.coef.chunks_exact(outputs).for_each(|scores| costs(scores, 0.0, &mut table));
+        Some(Costs { start: Some(start.into()), table: table.into(), tolerance: 1.0, lead: LEAD })
+    }
+
     fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {
         let encoding = &self.encoding;
         let wrong = |found: &str| {
@@ -421,6 +446,45 @@ mod tests {
             assert!((*count as f64 / truth.len() as f64 - accuracy).abs() < 1e-9, "{count} {accuracy}");
         }
         assert_eq!(right.len(), expected.len());
+    }
+
+    #[test]
+    fn costs_differ_as_surprisals_do() {
+        // The second label is never true, and only without the last rows are there two classes.
+        let row = |at: usize| [at % 4, at / 2 % 4, at / 5 % 4].map(|id| Some(["p", "q", "r", "s"][id]));
+        for rows in [24, 12] {
+            let mut builder = Predictions::builder(["a", "b", "c"]).expect("names");
+            (0..rows).for_each(|at| builder.push(row(at)).expect("three answers"));
+            let truth = Truth::new((0..rows).map(|at| Some(["p", "r", "s"][at / 12 + at % 2]))).expect("few");
+            let classes = Some(["p", "q", "r", "s"].map(Label::from).to_vec());
+            let counting = Counting { classes, ..Counting::default() };
+            let evidence =
+                Evidence::count(&builder.finish(), &truth, &counting, &Watch::default()).expect("rows");
+            let strength = StackingStrength::Fixed(Strength(2.0));
+            let fit = |inputs| {
+                let rule = Stacking { inputs, strength }.learn(&evidence, &Watch::default()).expect("rows");
+                let Kind::Stacking(regression) = rule.0 else { panic!("a regression") };
+                regression
+            };
+            assert!(fit(Inputs::Ordinal).costs(4).is_none());
+            let regression = fit(Inputs::OneHot);
+            assert_eq!(regression.softmax.intercept.len(), if rows == 24 { 3 } else { 1 });
+            let costs = regression.costs(4).expect("sums");
+            let mut work = Work::default();
+            for said in [[0, 1, 2], [3, 3, 0], [2, MISSING, 1]] {
+                assert!(regression.surprisals(Row::Dense(&said), &mut work));
+                let mut sums = costs.start.as_deref().expect("intercepts").to_vec();
+                for (k, &j) in said.iter().enumerate().filter(|(_, j)| **j != MISSING) {
+                    let added = &costs.table[(k * 4 + usize::from(j)) * 4..][..4];
+                    assert!(added.iter().all(|cost| *cost >= 0.0));
+                    sums.iter_mut().zip(added).for_each(|(sum, cost)| *sum += cost);
+                }
+                let known = regression.classes.iter().map(|&class| usize::from(class));
+                let shift = sums[0] - work.out[0];
+                assert!(known.clone().all(|i| (sums[i] - work.out[i] - shift).abs() < 1e-12));
+                assert_eq!(sums.iter().filter(|sum| sum.is_finite()).count(), known.count());
+            }
+        }
     }
 
     #[test]
