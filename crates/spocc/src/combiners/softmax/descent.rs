@@ -369,3 +369,19 @@ pub(super) fn dot(left: &[f64], right: &[f64]) -> f64 {
     let rest: f64 = left_rest.iter().zip(right_rest).map(|(left, right)| left * right).sum();
     sums.iter().sum::<f64>() + rest
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponentials_are_right_to_the_last_places() {
+        let numbers = (0..200_000).map(|i| -f64::from(i) / 1_003.7);
+        for x in numbers.chain([-0.0, -1e-300, -std::f64::consts::LN_2]) {
+            let [found] = exp([x]);
+            assert!((found - x.exp()).abs() <= 2.0 * f64::EPSILON * x.exp(), "{x}: {found}");
+        }
+        let [far, infinite] = exp([-1e9, f64::NEG_INFINITY]);
+        assert!(far < 1e-80 && infinite < 1e-80 && far > 0.0);
+    }
+}

@@ -201,3 +201,65 @@ pub(super) fn add<const N: usize>(factor: f64, from: &[f64; N], to: &mut [f64; N
         *to += factor * from;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Six columns of three features, some rows with gaps, and one column of a number.
+    fn entries(n_rows: u32) -> Vec<(u32, u32, f64)> {
+        let mut entries = Vec::new();
+        for row in 0..n_rows {
+            entries.push((row, 18, f64::from(row % 3) - 0.5));
+            let said = (0..6).filter(|column| (row + column) % 7 > 0);
+            entries.extend(said.map(|column| (row, 3 * column + row / (1 + column) % 3, 1.0)));
+        }
+        entries
+    }
+
+    #[test]
+    fn trees_hold_every_entry_once() {
+        for n_rows in [1, 40, 700] {
+            let entries = entries(n_rows);
+            let design = Design::new(19, 3, n_rows as usize, &entries);
+            for row in 0..n_rows {
+                let own = entries.iter().filter(|entry| entry.0 == row);
+                let mut expected: Vec<(u32, f64)> = own.map(|entry| (entry.1 + 1, entry.2)).collect();
+                expected.push((0, 1.0));
+                expected.sort_by_key(|entry| std::cmp::Reverse(entry.0));
+                assert_eq!(design.entries(row).collect::<Vec<_>>(), expected);
+            }
+            // Many rows are made of few nodes.
+            let n_leaves = (0..n_rows).map(|row| design.leaves(row).len()).max();
+            assert!(n_rows < 700 || n_leaves < Some(5), "{n_leaves:?}");
+        }
+    }
+
+    #[test]
+    fn spreading_and_collecting_are_products_with_the_rows() {
+        let (n_rows, entries) = (200, entries(200));
+        let design = Design::new(19, 3, n_rows, &entries);
+        let parameters: Vec<[f64; 2]> = (0..20).map(|i| [f64::from(i).sin(), f64::from(i).cos()]).collect();
+        let mut sums = Vec::new();
+        design.spread(&parameters, 1, &mut sums);
+        let mut pulls = vec![[0.0; 2]; sums.len()];
+        let mut expected = vec![[0.0; 2]; 20];
+        for row in 0..n_rows as u32 {
+            let mut score = [0.0; 2];
+            design.leaves(row).iter().for_each(|&leaf| add(1.0, &sums[leaf as usize], &mut score));
+            let mut direct = [0.0; 2];
+            for (parameter, value) in design.entries(row) {
+                add(value, &parameters[parameter as usize], &mut direct);
+                add(value, &[f64::from(row), 1.0], &mut expected[parameter as usize]);
+            }
+            assert!((score[0] - direct[0]).abs() + (score[1] - direct[1]).abs() < 1e-13);
+            for &leaf in design.leaves(row) {
+                add(1.0, &[f64::from(row), 1.0], &mut pulls[leaf as usize]);
+            }
+        }
+        let mut collected = vec![[0.0; 2]; 20];
+        design.collect(&mut pulls, 1, &mut collected);
+        let distance = |a: &[f64; 2], b: &[f64; 2]| (a[0] - b[0]).abs() + (a[1] - b[1]).abs();
+        assert!(collected.iter().zip(&expected).all(|(a, b)| distance(a, b) < 1e-8));
+    }
+}

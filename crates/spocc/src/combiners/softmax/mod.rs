@@ -417,6 +417,15 @@ mod tests {
     }
 
     #[test]
+    fn extreme_strengths_stay_finite() {
+        let rows = mixed_rows(3);
+        for c in [f64::MIN_POSITIVE, 1e-100, 1e15, 1e100, f64::MAX] {
+            let model = problem(7, 3, &rows).solve(c);
+            assert!(model.coef.iter().chain(&model.intercept).all(|value| value.is_finite()), "{c}");
+        }
+    }
+
+    #[test]
     fn extreme_problems_stay_finite() {
         for (n_classes, c) in [(2, 0.01), (2, 100.0), (3, 0.01), (3, 100.0), (40, 0.01), (40, 100.0)] {
             for weights in [[1.0, 1.0], [1e12, 1e12], [1e-9, 1e-9], [1e-9, 1e12]] {
