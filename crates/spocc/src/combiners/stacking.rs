@@ -365,7 +365,7 @@ impl Judge for Regression {
     /// One-hot, an answer adds its coefficients to the scores: it costs each class what it adds less than to the
     /// class it adds most to. A class never met costs infinitely much from the start.
     fn costs(&self, _n_labels: usize) -> Option<Costs<'_>> {
-        if self.encoding.inputs != Inputs::OneHot {
+        if self.encoding.inputs != Inputs::OneHot || self.classes.is_empty() {
             return None;
         }
         let (outputs, l) = (self.softmax.intercept.len(), self.encoding.n_classes);
@@ -484,6 +484,19 @@ mod tests {
                 assert!(known.clone().all(|i| (sums[i] - work.out[i] - shift).abs() < 1e-12));
                 assert_eq!(sums.iter().filter(|sum| sum.is_finite()).count(), known.count());
             }
+        }
+    }
+
+    #[test]
+    fn folds_without_a_row_to_learn_from_are_judged() {
+        let mut rows = Predictions::builder(["a"]).expect("a name");
+        rows.push([Some("x")]).expect("an answer");
+        let truth = Truth::new([Some("x")]).expect("few labels");
+        let evidence = Evidence::new(&rows.finish(), &truth).expect("rows");
+        for inputs in [Inputs::OneHot, Inputs::Ordinal] {
+            let model = Stacking { inputs, ..Stacking::default() }.fit(&evidence).expect("rows");
+            let Fitted::Stacking { classes, intercepts, .. } = model.fitted() else { panic!("stacking") };
+            assert_eq!((classes, intercepts), (vec![0], vec![0.0]));
         }
     }
 

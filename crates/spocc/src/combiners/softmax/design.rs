@@ -42,13 +42,13 @@ impl Design {
     /// Rows given by their entries, (row, feature, value) in any order, no feature of a row twice; `width`
     /// neighbouring features, of which a row has mostly one, make a column.
     pub(crate) fn new(n_features: usize, width: usize, n_rows: usize, entries: &[(u32, u32, f64)]) -> Self {
-        let column = |entry: &(u32, u32, f64)| entry.1 as usize / width;
-        let (columns, entries) = sorted_by(entries, n_features.div_ceil(width), column);
+        let width = width.max(1);
+        let (starts, entries) = sorted_by(entries, n_features, |entry| entry.1 as usize);
         let mut nodes = vec![Node { parent: NONE, parameter: 0, value: 1.0 }];
         let mut group = Group { at: vec![0; n_rows], rows: (0..n_rows as u32).collect() };
         let mut leaves = Vec::new();
-        for column in columns.windows(2) {
-            let entries = &entries[column[0]..column[1]];
+        for column in (0..n_features).step_by(width) {
+            let entries = &entries[starts[column]..starts[n_features.min(column + width)]];
             if !group.grow(entries, &mut nodes, n_rows / SAVING) {
                 group.finish(&mut leaves);
                 group.grow(entries, &mut nodes, usize::MAX);
@@ -80,7 +80,7 @@ impl Design {
         self.nodes.iter().all(|node| node.value == 1.0)
     }
 
-    /// Parameters and values of a row, the intercept's constant last.
+    /// Parameters and values of a row, the last first; the intercept's constant comes last.
     pub(super) fn entries(&self, row: u32) -> impl Iterator<Item = (u32, f64)> {
         let up = |at: &u32| Some(self.nodes[*at as usize].parent).filter(|&parent| parent != NONE);
         let leaves = self.leaves(row).iter().rev();
@@ -151,13 +151,12 @@ impl Group {
             before.push(*at);
             let node = Node { parent: *at, parameter: feature + 1, value };
             let is_same = |other: &u32| nodes[*other as usize] == node;
-            *at = match children.find(hash(&node), is_same) {
-                Some(known) => *known,
-                None => {
-                    let new = nodes.len() as u32;
-                    nodes.push(node);
-                    *children.insert_unique(hash(&node), new, |other| hash(&nodes[*other as usize])).get()
-                }
+            *at = if let Some(known) = children.find(hash(&node), is_same) {
+                *known
+            } else {
+                let new = nodes.len() as u32;
+                nodes.push(node);
+                *children.insert_unique(hash(&node), new, |other| hash(&nodes[*other as usize])).get()
             };
             if nodes.len() - n_nodes > most {
                 for (entry, before) in entries.iter().zip(before).rev() {

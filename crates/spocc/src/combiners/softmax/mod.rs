@@ -83,7 +83,7 @@ impl Problem {
         each: impl FnMut(&Softmax) -> Result<(), E>,
     ) -> Result<(), E> {
         match width(self.n_outputs()) {
-            1 => self.solve_in::<1, E>(strengths, each),
+            0 | 1 => self.solve_in::<1, E>(strengths, each),
             4 => self.solve_in::<4, E>(strengths, each),
             6 => self.solve_in::<6, E>(strengths, each),
             _ => self.solve_in::<8, E>(strengths, each),
@@ -177,14 +177,16 @@ fn ahead(solved: &VecDeque<Softmax>) -> Option<Softmax> {
 
 /// Outputs in a chunk: as few wasted as possible, then as many together.
 fn width(n_outputs: usize) -> usize {
-    let widths = if n_outputs == 1 { [1; 3] } else { [8, 6, 4] };
-    widths.into_iter().min_by_key(|width| n_outputs.next_multiple_of(*width)).expect("three widths")
+    let widths = if n_outputs < 2 { [n_outputs; 3] } else { [8, 6, 4] };
+    widths.into_iter().min_by_key(|&width| n_outputs.next_multiple_of(width.max(1))).expect("three widths")
 }
 
 impl Softmax {
     /// Shows `each` the class that clearly leads on each row of the design, if one does.
     pub(crate) fn leaders(&self, design: &Design, rows: &[u32], each: impl FnMut(Option<usize>)) {
         match width(self.intercept.len()) {
+            // No class was ever met.
+            0 => rows.iter().map(|_| None).for_each(each),
             1 => self.leaders_in::<1>(design, rows, each),
             4 => self.leaders_in::<4>(design, rows, each),
             6 => self.leaders_in::<6>(design, rows, each),
@@ -398,8 +400,10 @@ mod tests {
             let cold = problem.solve(3.0);
             for c in [0.01, 2.7, 100.0] {
                 let mut path = Vec::new();
-                let each = |softmax: &Softmax| Ok::<(), Infallible>(path.push(softmax.clone()));
-                let Ok(()) = problem.solve_all(&[c, 2.0, 9.0, 0.3, 1.0, 3.0], each);
+                let Ok(()) = problem.solve_all(&[c, 2.0, 9.0, 0.3, 1.0, 3.0], |softmax| {
+                    path.push(softmax.clone());
+                    Ok::<(), Infallible>(())
+                });
                 assert_close(&path[5], &cold);
             }
         }

@@ -1,6 +1,9 @@
 //! What makes few passes enough: the curvature of each output on its own, inverted.
 
-use super::descent::{Descent, axpy, dot};
+use super::{
+    descent::{Descent, axpy, dot},
+    design::add,
+};
 
 /// The preconditioner: the curvature of each output on its own, factored.
 pub(super) struct Blocks {
@@ -69,14 +72,19 @@ fn curvatures<const N: usize>(descent: &Descent<'_, N>, side: usize) -> Vec<[f64
     {
         entries.clear();
         entries.extend(problem.design.entries(row.0));
+        entries.reverse();
         for (chunk, p) in p.iter().enumerate() {
             // A probability of one is known to rounding only, and the intercept needs a mass.
             let mass = p.map(|p| weight * (p * (1.0 - p).max(f64::EPSILON) + descent.damping));
             for (k, &(i, x)) in entries.iter().enumerate() {
-                let partners = if side == 1 { &entries[k..=k] } else { &entries[k..] };
-                for &(j, y) in partners {
-                    let at = i.min(j) as usize * side + i.max(j) as usize % side;
-                    super::design::add(x * y, &mass, &mut sums[at * chunks + chunk]);
+                let sums = &mut sums[i as usize * side * chunks..][..side * chunks];
+                let mass = mass.map(|mass| mass * x);
+                if side == 1 {
+                    add(x, &mass, &mut sums[chunk]);
+                    continue;
+                }
+                for &(j, y) in &entries[k..] {
+                    add(y, &mass, &mut sums[j as usize * chunks + chunk]);
                 }
             }
         }
