@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from harness.plan import RIVALS, THREADED, Shape, hopeless, methods_for
+from harness.plan import RIVALS, THREADED, Shape, fitted_for, hopeless, methods_for
 from harness.run import Limits, repeat, run
 
 Row = dict[str, Any]
@@ -75,7 +75,7 @@ class Bench:
         expected = [("memcpy", "label matrix"), ("count", "marginals"), ("count", "tally")]
         expected += [("predict", method) for method in methods]
         rows += self.kernel_rows(shape, cores, "count,predict", methods, expected)
-        skipped = {method: self.skip("fit", method, shape) for method in methods}
+        skipped = {method: self.skip("fit", method, shape) for method in fitted_for(shape)}
         fitted = [method for method, why in skipped.items() if why is None]
         expected = [(task, method) for method in fitted for task in ["fit", "whole"]]
         rows += [row for row in self.kernel_rows(shape, cores, "fit", fitted, expected) if row["task"] != "memcpy"]

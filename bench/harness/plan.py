@@ -6,6 +6,10 @@ METHODS = [
     "spocc", "adaspocc", "selection", "majority", "weighted-vote", "exp-vote", "naive-bayes", "bayes", "stacking",
 ]  # fmt: skip
 
+# Stacking at the strength 1 alone, one regression, which is what scikit-learn fits by default; it decides as
+# `stacking` does and is only fitted.
+ONE_STRENGTH = "stacking-c1"
+
 # Of the largest panels only these are measured, or the others would take most of the run.
 MAIN_METHODS = ["spocc", "adaspocc", "majority", "naive-bayes", "stacking"]
 LARGE_CELLS = 20_000_000
@@ -31,6 +35,7 @@ MATCHES = {
     ("count", "marginals"): [("count", "numpy-table")],
     ("count", "tally"): [("tally", "duckdb"), ("tally", "polars")],
     ("whole", "naive-bayes"): [("fit", "categorical-nb")],
+    ("whole", ONE_STRENGTH): [("fit", "logistic-regression")],
     ("whole", "stacking"): [("fit", "logistic-regression")],
     ("decide", "adaspocc"): [("predict", "crowdkit-dawid-skene")],
     ("decide", "majority"): [("predict", "crowdkit-majority")],
@@ -85,6 +90,10 @@ EASES = ["easy", "hard"]
 
 def methods_for(shape: Shape) -> list[str]:
     return MAIN_METHODS if shape.cells() > LARGE_CELLS else METHODS
+
+
+def fitted_for(shape: Shape) -> list[str]:
+    return [*methods_for(shape), ONE_STRENGTH]
 
 
 def hopeless(rival: str, shape: Shape) -> str | None:

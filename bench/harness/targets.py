@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from harness.plan import Shape
+from harness.plan import ONE_STRENGTH, Shape
 from harness.results import Panel, digits, mebibytes, ratio, seconds
 
 # Text, what is asked, what was measured, whether it is met; nothing where it was not measured.
@@ -11,6 +11,9 @@ Target = tuple[str, str, str, bool | None]
 
 MAIN, WIDE, STACKED = Shape(1_000_000, 10, 5), Shape(100_000, 1_000, 10), Shape(100_000, 10, 5)
 GIB = 2**30
+
+# What is asked of a figure that stands beside a target to be compared with it.
+NO_TARGET = "no target"
 
 
 def at_most(text: str, bound: float, measured: float | None, unit: str = "x") -> Target:
@@ -33,9 +36,12 @@ def targets(results: dict[str, Any], panels: dict[Shape, Panel]) -> Iterator[Tar
 
     yield from kernels({ease: panel(MAIN, ease) for ease in ["easy", "hard"]})
     for shape in [STACKED, MAIN]:
-        text = f"{shape.size()} easy: one-hot stacking, rows to model, against scikit-learn"
-        speedup = panel(shape, "easy").speedup(("whole", "stacking"), ("fit", "logistic-regression"))
-        yield at_least(text, 20, speedup)
+        rival = ("fit", "logistic-regression")
+        text = f"{shape.size()} easy: one-hot stacking, one fit at C = 1 from rows, against scikit-learn's one"
+        yield at_least(text, 20, panel(shape, "easy").speedup(("whole", ONE_STRENGTH), rival))
+        speedup = panel(shape, "easy").speedup(("whole", "stacking"), rival)
+        text = f"{shape.size()} easy: the same tuned, 506 fits from rows, against scikit-learn's one"
+        yield text, NO_TARGET, f"{digits(speedup)}x" if speedup else "not measured", None
     for ease in ["easy", "hard"]:
         row = panel(WIDE, ease).row("whole", "adaspocc")
         text = f"{WIDE.size()} {ease}: adaSPOCC, rows to model, all cores"

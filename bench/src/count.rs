@@ -13,6 +13,7 @@ use crate::{
     Failure,
     kernels::{count, fitted_to_first_rows},
     print,
+    settings::Setting,
 };
 
 /// An instruction counter is fifty times slower than the processor; together these take well under a minute.
@@ -36,7 +37,9 @@ fn names() -> Vec<String> {
     let both = eased.iter().chain(&["predict-majority"]);
     let mut names: Vec<String> =
         both.flat_map(|name| ["easy", "hard"].map(|ease| format!("{name}-{ease}"))).collect();
-    names.extend(["predict-copies", "pairs", "dendrogram", "fit-stacking"].map(str::to_owned));
+    names.extend(
+        ["predict-copies", "pairs", "dendrogram", "fit-stacking", "fit-stacking-c1"].map(str::to_owned),
+    );
     names
 }
 
@@ -71,8 +74,9 @@ fn kernel(name: &str) -> Result<Kernel, Failure> {
     Ok(match task {
         "marginals" => counting(ease, Level::Marginals),
         "tally" => counting(ease, Level::Tally),
-        "fit-adaspocc" => fitting(Shape { ease, ..FITTED }, Method::AdaSpocc)?,
-        "fit-stacking" => fitting(STACKED, Method::Stacking)?,
+        "fit-adaspocc" => fitting(Shape { ease, ..FITTED }, Setting::Default(Method::AdaSpocc))?,
+        "fit-stacking" => fitting(STACKED, Setting::Default(Method::Stacking))?,
+        "fit-stacking-c1" => fitting(COUNTED, Setting::OneStrength)?,
         "predict-copies" => {
             let (predictions, _) = with_copies(Shape { ease: Ease::Hard, ..COUNTED });
             let (few, known) = with_copies(Shape { rows: 2_000, ease: Ease::Hard, ..COUNTED });
@@ -118,9 +122,9 @@ fn counting(ease: Ease, level: Level) -> Kernel {
     Box::new(move || drop(black_box(count(&predictions, &truth, level, &Watch::default()))))
 }
 
-fn fitting(shape: Shape, method: Method) -> Result<Kernel, Failure> {
+fn fitting(shape: Shape, setting: Setting) -> Result<Kernel, Failure> {
     let evidence = evidence(shape)?;
-    Ok(Box::new(move || drop(black_box(method.combiner().fit(&evidence)))))
+    Ok(Box::new(move || drop(black_box(setting.combiner().fit(&evidence)))))
 }
 
 fn predicting(ease: Ease, method: Method) -> Result<Kernel, Failure> {

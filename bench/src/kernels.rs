@@ -14,7 +14,7 @@ use serde_json::json;
 use spocc::{Counting, Error, Evidence, Level, Method, Model, Options, Predictions, Truth, Watch};
 use spocc_bench::{Shape, Timing, measure};
 
-use crate::{Failure, print};
+use crate::{Failure, print, settings::Setting};
 
 /// Rows that every model is fitted to before it predicts, however many it decides.
 const FITTED_ROWS: usize = 2_000;
@@ -80,7 +80,12 @@ pub(crate) fn once_within<T>(
 }
 
 /// Prints what every kernel takes on one panel.
-pub(crate) fn run(shape: Shape, tasks: &[Task], methods: &[Method], limit: Duration) -> Result<(), Failure> {
+pub(crate) fn run(
+    shape: Shape,
+    tasks: &[Task],
+    settings: &[Setting],
+    limit: Duration,
+) -> Result<(), Failure> {
     let threads = rayon::current_num_threads();
     print(&json!({ "task": "panel", "shape": shape, "threads": threads, "label_matrix": cells(shape) * 2 }))?;
     print(&copying(shape))?;
@@ -92,12 +97,15 @@ pub(crate) fn run(shape: Shape, tasks: &[Task], methods: &[Method], limit: Durat
         }
     }
     if tasks.contains(&Task::Predict) {
-        for &method in methods {
-            print(&predicting(shape, method, &predictions, limit))?;
+        for setting in settings {
+            // A regression decides as fast whatever its strength.
+            if let Setting::Default(method) = *setting {
+                print(&predicting(shape, method, &predictions, limit))?;
+            }
         }
     }
     if tasks.contains(&Task::Fit) {
-        return fitting(&predictions, &truth, methods, limit);
+        return fitting(&predictions, &truth, settings, limit);
     }
     Ok(())
 }
@@ -106,7 +114,7 @@ pub(crate) fn run(shape: Shape, tasks: &[Task], methods: &[Method], limit: Durat
 fn fitting(
     predictions: &Predictions,
     truth: &Truth,
-    methods: &[Method],
+    settings: &[Setting],
     limit: Duration,
 ) -> Result<(), Failure> {
     // Methods that need less than the tally must not pay for carrying it.
@@ -115,8 +123,8 @@ fn fitting(
         let evidence = once_within(limit, |watch| count(predictions, truth, level, watch));
         (evidence, begun.elapsed().as_secs_f64())
     });
-    for &method in methods {
-        let combiner = method.combiner();
+    for &setting in settings {
+        let combiner = setting.combiner();
         let needs = combiner.needs();
         let fit = |evidence: &Evidence, watch: &Watch<'_>| {
             Model::fit(&*combiner, evidence, &Options::default(), watch)
@@ -126,7 +134,7 @@ fn fitting(
             Ok(evidence) => within(limit, |watch| fit(evidence, watch)).map_err(|error| reason(&error)),
             Err(error) => Err(reason(error)),
         };
-        print(&Measured::new("fit", &method, timing.clone()))?;
+        print(&Measured::new("fit", &setting, timing.clone()))?;
         let whole = match timing {
             // Long work is not done twice: what counting took is added to it.
             Ok(fit) if fit.wall > LONG_FIT => Ok(fit.after(*counting)),
@@ -134,7 +142,7 @@ fn fitting(
                 .map_err(|error| reason(&error)),
             refused => refused,
         };
-        print(&Measured::new("whole", &method, whole))?;
+        print(&Measured::new("whole", &setting, whole))?;
     }
     Ok(())
 }

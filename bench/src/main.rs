@@ -1,6 +1,7 @@
 //! The `spocc-bench` command: makes panels, times the engine on them, prints JSON.
 
 mod files;
+mod settings;
 mod kernels;
 mod crowds;
 mod growth;
@@ -17,6 +18,8 @@ use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
 use spocc::Method;
 use spocc_bench::{Ease, Shape};
+
+use crate::settings::Setting;
 
 /// Measures the engine behind spocc
 ///
@@ -98,9 +101,9 @@ struct KernelsArgs {
     shape: ShapeArgs,
     #[command(flatten)]
     running: Running,
-    /// Only these methods
+    /// Only these methods; `stacking-c1` is stacking at the strength 1 alone, and is only fitted
     #[arg(long, value_name = "a,b", value_delimiter = ',')]
-    methods: Vec<Method>,
+    methods: Vec<Setting>,
     /// What to time, after memcpy
     #[arg(long, value_enum, value_name = "a,b", value_delimiter = ',', default_value = "count,predict,fit")]
     tasks: Vec<kernels::Task>,
@@ -147,14 +150,6 @@ fn print(value: &impl Serialize) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// All methods, or those asked for; the slowest last, so that a time limit costs least.
-fn methods(asked: &[Method]) -> Vec<Method> {
-    let wanted = |method: &Method| asked.is_empty() || asked.contains(method);
-    let mut methods: Vec<Method> = Method::ALL.into_iter().filter(wanted).collect();
-    methods.sort_by_key(|method| (*method == Method::Stacking, *method == Method::AdaSpocc));
-    methods
-}
-
 fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
     threads.map_or(Ok(()), |n| Ok(rayon::ThreadPoolBuilder::new().num_threads(n).build_global()?))
 }
@@ -164,8 +159,8 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Panel(args) => files::write(args.shape.shape(), &args.out),
         Command::Kernels(args) => {
             use_threads(args.running.threads)?;
-            let methods = methods(&args.methods);
-            kernels::run(args.shape.shape(), &args.tasks, &methods, args.running.limit())
+            let settings = Setting::wanted(&args.methods);
+            kernels::run(args.shape.shape(), &args.tasks, &settings, args.running.limit())
         }
         Command::Crowd(args) => {
             use_threads(args.running.threads)?;
@@ -175,7 +170,8 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         }
         Command::Growth(args) => {
             use_threads(Some(1))?;
-            growth::run(&methods(&args.methods), Duration::from_secs_f64(args.limit))
+            let methods = if args.methods.is_empty() { &Method::ALL } else { args.methods.as_slice() };
+            growth::run(methods, Duration::from_secs_f64(args.limit))
         }
         Command::Count(args) => count::run(args.kernel.as_deref()),
     }

@@ -51,7 +51,7 @@ pub use aligned::{Aligned, Decisions, Ruling, Unseen};
 pub use audit::{Audit, ClassifierAudit, PanelAudit, Verdict, clopper_pearson};
 pub use combiners::{
     AdaSpocc, Bayes, Combiner, ExpVote, Fitted, Inputs, Majority, Method, NaiveBayes, Rule, Selection, Spocc,
-    SpoccExponent, Stacking, WeightedVote,
+    SpoccExponent, Stacking, StackingStrength, Strength, WeightedVote,
 };
 pub use decision::{Basis, Decision, TieBreak};
 pub use dendrogram::{Dendrogram, Merge};

@@ -18,7 +18,7 @@ use crate::{
 /// A rule as sums of costs that are nowhere negative.
 pub(crate) struct Costs<'a> {
     /// What each class costs before anybody speaks; a row on which nobody does is none of this table's.
-    pub(crate) start: Option<&'a [f64]>,
+    pub(crate) start: Option<Cow<'a, [f64]>>,
     /// What an answer adds: classifier, answer, class.
     pub(crate) table: Cow<'a, [f64]>,
     /// The factor within which sums are tied.
@@ -99,7 +99,7 @@ impl Quick {
         }
         let mut quick = Self {
             lanes,
-            start: lanes_of(costs.start.unwrap_or_default(), reading.n_classes, lanes),
+            start: lanes_of(costs.start.as_deref().unwrap_or_default(), reading.n_classes, lanes),
             entries: Vec::with_capacity(n_codes * lanes),
             size,
             bits,

@@ -9,8 +9,8 @@ use std::{fs, path::PathBuf};
 use serde_json::Value;
 use spocc::{
     AdaSpocc, Bayes, Combiner, Dendrogram, Dissimilarities, Evidence, ExpVote, Exponent, Fitted, Inputs,
-    Label, Model, NaiveBayes, Possibility, Predictions, Selection, Spocc, SpoccExponent, Stacking, Truth,
-    Tuning, Watch, WeightedVote, clopper_pearson, t_norm,
+    Label, Model, NaiveBayes, Possibility, Predictions, Selection, Spocc, SpoccExponent, Stacking,
+    StackingStrength, Strength, Truth, Tuning, Watch, WeightedVote, clopper_pearson, t_norm,
 };
 
 /// The files hold 12 significant digits.
@@ -341,8 +341,9 @@ const BOUNDARY: f64 = 1e-4;
 fn stacking() {
     for case in cases() {
         let golden = &case.json["ref"]["stacking_converged"];
-        let combiner = Stacking { inputs: Inputs::Ordinal, tuning: resubstitution() };
-        let model = combiner.fit(&case.evidence).expect("rows");
+        let stacked =
+            |strength| Stacking { inputs: Inputs::Ordinal, strength }.fit(&case.evidence).expect("rows");
+        let model = stacked(StackingStrength::Tuned(resubstitution()));
         let Fitted::Stacking { strength, classes, coefficients, intercepts, .. } = model.fitted() else {
             panic!("a stacking model")
         };
@@ -354,6 +355,9 @@ fn stacking() {
         );
         let expected = float(&golden["C"]);
         assert!(close(strength, expected), "{} strength: found {strength}, expected {expected}", case.id);
+        // Given the strength, the same regression without a search.
+        let given = Strength::try_from(strength).expect("above 0");
+        assert_eq!(stacked(StackingStrength::Fixed(given)).fitted(), model.fitted(), "{}", case.id);
         // Golden has a row of coefficients per output; ours are input by input.
         let outputs = intercepts.len();
         for (output, row) in array(&golden["coef"]).iter().enumerate() {

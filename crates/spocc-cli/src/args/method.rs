@@ -2,13 +2,13 @@
 
 use clap::error::ErrorKind;
 use spocc::{
-    AdaSpocc, Combiner, ExpVote, Inputs, Method, Missing, Options, Spocc, SpoccExponent, Stacking, TieBreak,
-    Tuning,
+    AdaSpocc, Combiner, ExpVote, Inputs, Method, Missing, Options, Spocc, SpoccExponent, Stacking,
+    StackingStrength, TieBreak, Tuning,
 };
 
 use crate::args::{
     usage,
-    words::{exponent, methods, words},
+    words::{exponent, methods, strength, words},
 };
 
 /// A method and its settings.
@@ -30,6 +30,10 @@ pub(crate) struct MethodArgs {
     /// Exponent of spocc: from 1 (independent judges) to `inf` (copies), or `tuned` [default: 5]
     #[arg(long, value_name = "X", value_parser = exponent)]
     pub(crate) exponent: Option<SpoccExponent>,
+
+    /// Strength of stacking, the C of scikit-learn: a number above 0, or `tuned` [default: tuned]
+    #[arg(long, value_name = "C", value_parser = strength)]
+    pub(crate) strength: Option<StackingStrength>,
 }
 
 /// Choices that all methods share.
@@ -100,7 +104,11 @@ impl MethodArgs {
             Method::Stacking => {
                 let default = Stacking::default();
                 let inputs = self.inputs.unwrap_or(default.inputs);
-                Box::new(Stacking { inputs, tuning: tuned(default.tuning) })
+                let strength = match self.strength.unwrap_or(default.strength) {
+                    StackingStrength::Tuned(default) => StackingStrength::Tuned(tuned(default)),
+                    fixed => fixed,
+                };
+                Box::new(Stacking { inputs, strength })
             }
             other => other.combiner(),
         })
@@ -110,16 +118,18 @@ impl MethodArgs {
         let method = self.method;
         let tunes = match method {
             Method::Spocc => matches!(self.exponent, Some(SpoccExponent::Tuned(_))),
-            _ => matches!(method, Method::AdaSpocc | Method::ExpVote | Method::Stacking),
+            Method::Stacking => !matches!(self.strength, Some(StackingStrength::Fixed(_))),
+            _ => matches!(method, Method::AdaSpocc | Method::ExpVote),
         };
         let unused = [
             ("--exponent", self.exponent.is_some(), method == Method::Spocc, "spocc"),
             ("--inputs", self.inputs.is_some(), method == Method::Stacking, "stacking"),
+            ("--strength", self.strength.is_some(), method == Method::Stacking, "stacking"),
             (
                 "--tuning",
                 self.tuning.is_some(),
                 tunes,
-                "adaspocc, exp-vote, stacking and spocc with --exponent tuned",
+                "adaspocc, exp-vote, stacking with --strength tuned and spocc with --exponent tuned",
             ),
         ];
         for (option, given, used, by) in unused {

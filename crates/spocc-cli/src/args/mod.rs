@@ -72,6 +72,7 @@ Examples:
   spocc fit gold.csv --label truth --id item -o panel.spocc
   spocc fit gold.csv --label truth --id item --classes yes,no -o panel.spocc
   spocc fit gold.csv --label truth --id item --method spocc --exponent inf -o p.spocc
+  spocc fit gold.csv --label truth --id item --method stacking --strength 1 -o p.spocc
   spocc fit 'part-*.csv.gz' --label truth --id item -o panel.spocc
   spocc fit crowd.csv --long item,worker,answer --gold gold.csv --label truth -o crowd.spocc
   spocc fit all.tally -o panel.spocc")]

@@ -1,4 +1,4 @@
-//! The values of options: the engine's words, lists of names, exponents.
+//! The values of options: the engine's words, lists of names, exponents, strengths.
 
 use std::{fmt::Display, str::FromStr};
 
@@ -6,7 +6,7 @@ use clap::{
     ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
-use spocc::{Exponent, Method, SpoccExponent, Tuning};
+use spocc::{Exponent, Method, SpoccExponent, StackingStrength, Strength, Tuning};
 
 /// What can be written about a decided row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,6 +153,16 @@ pub(crate) fn exponent(text: &str) -> Result<SpoccExponent, String> {
     Exponent::try_from(number).map(SpoccExponent::Fixed).map_err(|_| EXPECTED.to_owned())
 }
 
+/// A number above 0 or `tuned`.
+pub(crate) fn strength(text: &str) -> Result<StackingStrength, String> {
+    const EXPECTED: &str = "expected a number above 0 or `tuned`";
+    if text == "tuned" {
+        return Ok(StackingStrength::default());
+    }
+    let number: f64 = text.parse().map_err(|_| EXPECTED.to_owned())?;
+    Strength::try_from(number).map(StackingStrength::Fixed).map_err(|_| EXPECTED.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,6 +202,15 @@ mod tests {
         assert!(matches!(exponent("tuned"), Ok(SpoccExponent::Tuned(_))));
         for bad in ["0.5", "NaN", "-inf", "x", ""] {
             assert!(exponent(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn strengths_are_numbers_above_zero_or_tuned() {
+        assert!(matches!(strength("0.5"), Ok(StackingStrength::Fixed(c)) if f64::from(c) == 0.5));
+        assert!(matches!(strength("tuned"), Ok(StackingStrength::Tuned(_))));
+        for bad in ["0", "-1", "NaN", "inf", "x", ""] {
+            assert!(strength(bad).is_err(), "{bad}");
         }
     }
 }

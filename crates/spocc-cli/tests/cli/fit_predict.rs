@@ -52,6 +52,8 @@ fn every_method_and_option_fits_and_decides() {
         "--method naive-bayes --classifiers bob,ann",
         "--method bayes --threads 1",
         "--method stacking --inputs ordinal --tuning resubstitution",
+        "--method stacking --strength 1",
+        "--method stacking --strength tuned --tuning k-fold",
     ];
     for choice in choices {
         desk.done(&format!("fit gold.csv --label truth --id item {choice} -o m.spocc"));

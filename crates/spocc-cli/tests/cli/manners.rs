@@ -56,6 +56,12 @@ fn wrong_usage_is_told_apart_from_refused_input() {
         "expected a number from 1, `inf` or `tuned`",
     );
     desk.misused(&format!("{fit} --method stacking --tuning leave-one-out"), "not leave-one-out");
+    desk.misused(&format!("{fit} --strength 1"), "--strength is not used by --method adaspocc");
+    desk.misused(
+        &format!("{fit} --method stacking --strength 1 --tuning k-fold"),
+        "--tuning is not used by --method stacking, only by adaspocc, exp-vote, stacking with --strength tuned",
+    );
+    desk.misused(&format!("{fit} --method stacking --strength 0"), "expected a number above 0 or `tuned`");
     desk.misused(&format!("{fit} --weight w --count n"), "cannot be used with");
     desk.misused(
         &format!("{fit} --classifiers ann,truth"),

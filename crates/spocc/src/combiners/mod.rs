@@ -34,7 +34,7 @@ pub use majority::Majority;
 pub use naive_bayes::NaiveBayes;
 pub use selection::Selection;
 pub use spocc::{Spocc, SpoccExponent};
-pub use stacking::{Inputs, Stacking};
+pub use stacking::{Inputs, Stacking, StackingStrength, Strength};
 pub use weighted_vote::WeightedVote;
 
 pub(crate) use adaspocc::{FittedAdaSpocc, share};

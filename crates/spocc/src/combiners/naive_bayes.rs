@@ -68,7 +68,7 @@ impl Judge for Likelihoods {
     }
 
     fn costs(&self, _n_labels: usize) -> Option<Costs<'_>> {
-        let (start, table) = (Some(self.prior.as_slice()), self.table.as_slice().into());
+        let (start, table) = (Some(self.prior.as_slice().into()), self.table.as_slice().into());
         Some(Costs { start, table, tolerance: tolerance(1.0), lead: 0.0 })
     }
 

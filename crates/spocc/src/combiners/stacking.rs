@@ -1,13 +1,13 @@
-//! Stacking: softmax regression on the answers, its strength fitted.
+//! Stacking: softmax regression on the answers, its strength given or tuned.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     combiners::{
         Combiner, Fitted, Judge, Kind, Method, Rule, check_numbers,
-        softmax::{Problem, Softmax},
+        softmax::{Design, LEAD, Problem, Softmax},
     },
     decision::first_best,
     error::{Error, choose},
@@ -16,6 +16,7 @@ use crate::{
     grid::Row,
     labels::MISSING,
     parallel,
+    quick::Costs,
     tuning::{Tuning, fold_counts, grid, median_of_best},
     watch::Watch,
 };
@@ -25,13 +26,51 @@ use crate::{
 pub struct Stacking {
     /// How answers become numbers.
     pub inputs: Inputs,
-    /// On which rows the strength is judged; leaving one row out would mean a regression per row.
-    pub tuning: Tuning,
+    /// How strongly the rows pull against the penalty.
+    pub strength: StackingStrength,
 }
 
 impl Default for Stacking {
     fn default() -> Self {
-        Self { inputs: Inputs::OneHot, tuning: Tuning::KFold(Tuning::FOLDS) }
+        Self { inputs: Inputs::OneHot, strength: StackingStrength::default() }
+    }
+}
+
+/// Where the strength of stacking comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum StackingStrength {
+    /// This one: a single regression.
+    Fixed(Strength),
+    /// The median of those between 0.01 and 100 that decide most rows rightly: a hundred regressions and one for
+    /// every fold. Leaving one row out would mean as many per row, and is refused.
+    Tuned(Tuning),
+}
+
+impl Default for StackingStrength {
+    fn default() -> Self {
+        Self::Tuned(Tuning::KFold(Tuning::FOLDS))
+    }
+}
+
+/// How strongly rows pull against the penalty, the C of scikit-learn: a number above 0.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Strength(f64);
+
+impl TryFrom<f64> for Strength {
+    type Error = Error;
+
+    fn try_from(value: f64) -> Result<Self, Error> {
+        if value > 0.0 && value.is_finite() {
+            return Ok(Self(value));
+        }
+        Err(Error::OutOfRange { what: "strength", expected: "a finite number above 0", found: value })
+    }
+}
+
+impl From<Strength> for f64 {
+    fn from(strength: Strength) -> Self {
+        strength.0
     }
 }
 
@@ -78,36 +117,53 @@ impl Combiner for Stacking {
         let encoding = Encoding::new(evidence, self.inputs);
         let entries = tally.n_patterns().saturating_mul(evidence.n_classifiers());
         watch.allow(|| format!("regression on {} patterns", tally.n_patterns()), &[entries, 12])?;
-        let strengths = grid(-2.0, 1.0 / 25.0, 101);
-        let right = match self.tuning {
-            Tuning::Resubstitution => {
-                let all = |p: usize| tally.outcomes(p).collect::<Vec<_>>();
-                path(&encoding, tally, &strengths, all, all, watch)?
-            }
-            Tuning::KFold(folds) => {
-                self.tuning.check(Method::Stacking, evidence)?;
-                let folds = usize::from(folds);
-                let parts = parallel::map(folds, |fold| {
-                    let inside = |p: usize| part(tally, p, folds, |other| other == fold);
-                    let outside = |p: usize| part(tally, p, folds, |other| other != fold);
-                    path(&encoding, tally, &strengths, outside, inside, watch)
-                });
-                let mut right = vec![0; strengths.len()];
-                for part in parts {
-                    right.iter_mut().zip(part?).for_each(|(sum, count)| *sum += count);
-                }
-                right
-            }
-            Tuning::LeaveOneOut => {
-                let expected = "resubstitution or k-fold";
-                return Err(Error::TuningRefused { method: Method::Stacking, expected, found: self.tuning });
+        let design = Arc::new(encoding.design(tally));
+        let strength = match self.strength {
+            StackingStrength::Fixed(strength) => strength.into(),
+            StackingStrength::Tuned(tuning) => {
+                tuning.check(Method::Stacking, evidence)?;
+                tuned(tuning, &encoding, &design, tally, watch)?
             }
         };
-        let strength = median_of_best(&strengths, &right);
-        let training = Training::new(&encoding, tally, |p| tally.outcomes(p).collect());
-        let softmax = training.problem.solve(strength, None);
+        let training = Training::new(&encoding, &design, tally, |p| tally.outcomes(p).collect());
+        let softmax = training.problem.solve(strength);
         Ok(Rule(Kind::Stacking(Regression { strength, encoding, classes: training.classes, softmax })))
     }
+}
+
+/// The strength that decides most rows rightly.
+fn tuned(
+    tuning: Tuning,
+    encoding: &Encoding,
+    design: &Arc<Design>,
+    tally: &Tally,
+    watch: &Watch<'_>,
+) -> Result<f64, Error> {
+    let strengths = grid(-2.0, 1.0 / 25.0, 101);
+    let right = match tuning {
+        Tuning::Resubstitution => {
+            let all = |p: usize| tally.outcomes(p).collect::<Vec<_>>();
+            path(encoding, design, tally, &strengths, all, all, watch)?
+        }
+        Tuning::KFold(folds) => {
+            let folds = usize::from(folds);
+            let parts = parallel::map(folds, |fold| {
+                let inside = |p: usize| part(tally, p, folds, |other| other == fold);
+                let outside = |p: usize| part(tally, p, folds, |other| other != fold);
+                path(encoding, design, tally, &strengths, outside, inside, watch)
+            });
+            let mut right = vec![0; strengths.len()];
+            for part in parts {
+                right.iter_mut().zip(part?).for_each(|(sum, count)| *sum += count);
+            }
+            right
+        }
+        Tuning::LeaveOneOut => {
+            let expected = "resubstitution or k-fold";
+            return Err(Error::TuningRefused { method: Method::Stacking, expected, found: tuning });
+        }
+    };
+    Ok(median_of_best(&strengths, &right))
 }
 
 /// The outcomes of a pattern in the folds that `keep` wants.
@@ -122,36 +178,40 @@ fn part(tally: &Tally, p: usize, folds: usize, keep: impl Fn(usize) -> bool) -> 
 /// Number of rows of `judged` decided rightly by the regression on `trained`, at each strength.
 fn path(
     encoding: &Encoding,
+    design: &Arc<Design>,
     tally: &Tally,
     strengths: &[f64],
     trained: impl Fn(usize) -> Vec<(u16, u64)>,
     judged: impl Fn(usize) -> Vec<(u16, u64)>,
     watch: &Watch<'_>,
 ) -> Result<Vec<u64>, Error> {
-    let training = Training::new(encoding, tally, trained);
-    let judged: Vec<(usize, Vec<(u16, u64)>)> = (0..tally.n_patterns())
-        .map(|p| (p, judged(p)))
+    let training = Training::new(encoding, design, tally, trained);
+    let judged: Vec<(u32, Vec<(u16, u64)>)> = (0..tally.n_patterns())
+        .map(|p| (p as u32, judged(p)))
         .filter(|(_, outcomes)| !outcomes.is_empty())
         .collect();
+    let rows: Vec<u32> = judged.iter().map(|(p, _)| *p).collect();
     let mut right = Vec::with_capacity(strengths.len());
-    let mut warm: Option<Softmax> = None;
     let (mut work, mut scratch) = (Work::default(), Vec::new());
-    for (at, &strength) in strengths.iter().enumerate() {
-        watch.report("stacking", at, strengths.len())?;
-        let softmax = training.problem.solve(strength, warm.as_ref());
-        let mut count = 0;
-        for (p, outcomes) in &judged {
-            encoding.surprisals(&softmax, &training.classes, tally.pattern(*p), &mut scratch, &mut work.out);
-            let decided = first_best(&work.out);
-            count += outcomes
-                .iter()
-                .filter(|(class, _)| usize::from(*class) == decided)
-                .map(|cell| cell.1)
-                .sum::<u64>();
-        }
+    watch.report("stacking", 0, strengths.len())?;
+    training.problem.solve_all(strengths, |softmax| {
+        let (mut count, mut rest) = (0, judged.iter());
+        softmax.leaders(design, &rows, |leader| {
+            let (p, outcomes) = rest.next().expect("a leader per row");
+            let decided = leader.map_or_else(
+                || {
+                    let pattern = tally.pattern(*p as usize);
+                    encoding.surprisals(softmax, &training.classes, pattern, &mut scratch, &mut work.out);
+                    first_best(&work.out)
+                },
+                |leader| training.classes[leader].into(),
+            );
+            let right = outcomes.iter().filter(|(class, _)| usize::from(*class) == decided);
+            count += right.map(|cell| cell.1).sum::<u64>();
+        });
         right.push(count);
-        warm = Some(softmax);
-    }
+        watch.report("stacking", right.len(), strengths.len())
+    })?;
     Ok(right)
 }
 
@@ -162,20 +222,23 @@ struct Training {
 }
 
 impl Training {
-    fn new(encoding: &Encoding, tally: &Tally, outcomes: impl Fn(usize) -> Vec<(u16, u64)>) -> Self {
+    fn new(
+        encoding: &Encoding,
+        design: &Arc<Design>,
+        tally: &Tally,
+        outcomes: impl Fn(usize) -> Vec<(u16, u64)>,
+    ) -> Self {
         let rows: Vec<Vec<(u16, u64)>> = (0..tally.n_patterns()).map(outcomes).collect();
         let mut number = vec![MISSING; encoding.n_classes];
         rows.iter().flatten().for_each(|(class, _)| number[usize::from(*class)] = 0);
         let classes: Vec<u16> =
             (0..encoding.n_classes as u16).filter(|class| number[usize::from(*class)] == 0).collect();
         (0..).zip(&classes).for_each(|(at, &class)| number[usize::from(class)] = at);
-        let mut problem = Problem::new(encoding.n_features(), classes.len());
-        let mut features = Vec::new();
-        for (p, outcomes) in rows.iter().enumerate().filter(|(_, outcomes)| !outcomes.is_empty()) {
-            encoding.features(tally.pattern(p), &mut features);
+        let mut problem = Problem::new(design.clone(), classes.len());
+        for (p, outcomes) in (0..).zip(&rows).filter(|(_, outcomes)| !outcomes.is_empty()) {
             let weight =
                 |&(class, count): &(u16, u64)| (number[usize::from(class)], count as f64 / encoding.unit);
-            problem.push(features.iter().copied(), outcomes.iter().map(weight));
+            problem.push(p, outcomes.iter().map(weight));
         }
         Self { problem, classes }
     }
@@ -219,6 +282,17 @@ impl Encoding {
             Inputs::OneHot => self.n_classifiers * self.n_labels,
             Inputs::Ordinal => self.n_classifiers,
         }
+    }
+
+    /// The inputs of every pattern.
+    fn design(&self, tally: &Tally) -> Design {
+        let (mut features, mut entries) = (Vec::new(), Vec::new());
+        for p in 0..tally.n_patterns() {
+            self.features(tally.pattern(p), &mut features);
+            entries.extend(features.iter().map(|&(feature, value)| (p as u32, feature, value)));
+        }
+        let width = if self.inputs == Inputs::OneHot { self.n_labels } else { 1 };
+        Design::new(self.n_features(), width, tally.n_patterns(), &entries)
     }
 
     fn features(&self, row: Row<'_>, features: &mut Vec<(u32, f64)>) {
@@ -288,6 +362,30 @@ impl Judge for Regression {
         row.n_spoken() > 0
     }
 
+    /// One-hot, an answer adds its coefficients to the scores: it costs each class what it adds less than to the
+    /// class it adds most to. A class never met costs infinitely much from the start.
+    fn costs(&self, _n_labels: usize) -> Option<Costs<'_>> {
+        if self.encoding.inputs != Inputs::OneHot || self.classes.is_empty() {
+            return None;
+        }
+        let (outputs, l) = (self.softmax.intercept.len(), self.encoding.n_classes);
+        let costs = |scores: &[f64], unmet: f64, out: &mut Vec<f64>| {
+            // With a single output the first of two classes has a score of zero.
+            let score =
+                |at: usize| (at + outputs).checked_sub(self.classes.len()).map_or(0.0, |at| scores[at]);
+            let best = (0..self.classes.len()).map(score).fold(f64::NEG_INFINITY, f64::max);
+            let start = out.len();
+            out.resize(start + l, unmet);
+            (0..)
+                .zip(&self.classes)
+                .for_each(|(at, &class)| out[start + usize::from(class)] = best - score(at));
+        };
+        let (mut start, mut table) = (Vec::new(), Vec::new());
+        costs(&self.softmax.intercept, f64::INFINITY, &mut start);
+        self.softmax.coef.chunks_exact(outputs).for_each(|scores| costs(scores, 0.0, &mut table));
+        Some(Costs { start: Some(start.into()), table: table.into(), tolerance: 1.0, lead: LEAD })
+    }
+
     fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {
         let encoding = &self.encoding;
         let wrong = |found: &str| {
@@ -339,13 +437,67 @@ mod tests {
         let all = |p: usize| tally.outcomes(p).collect::<Vec<_>>();
         let strengths = grid(-2.0, 1.0 / 25.0, 101);
         let encoding = Encoding::new(&evidence, Inputs::Ordinal);
-        let right = path(&encoding, tally, &strengths, all, all, &Watch::default()).expect("not cancelled");
+        let design = Arc::new(encoding.design(tally));
+        let watch = Watch::default();
+        let right = path(&encoding, &design, tally, &strengths, all, all, &watch).expect("not cancelled");
         let expected = golden["ref"]["stacking_converged"]["val_acc_grid"].as_array().expect("a list");
         for (count, accuracy) in right.iter().zip(expected) {
             let accuracy = accuracy.as_f64().expect("a number");
             assert!((*count as f64 / truth.len() as f64 - accuracy).abs() < 1e-9, "{count} {accuracy}");
         }
         assert_eq!(right.len(), expected.len());
+    }
+
+    #[test]
+    fn costs_differ_as_surprisals_do() {
+        // The second label is never true, and only without the last rows are there two classes.
+        let row = |at: usize| [at % 4, at / 2 % 4, at / 5 % 4].map(|id| Some(["p", "q", "r", "s"][id]));
+        for rows in [24, 12] {
+            let mut builder = Predictions::builder(["a", "b", "c"]).expect("names");
+            (0..rows).for_each(|at| builder.push(row(at)).expect("three answers"));
+            let truth = Truth::new((0..rows).map(|at| Some(["p", "r", "s"][at / 12 + at % 2]))).expect("few");
+            let classes = Some(["p", "q", "r", "s"].map(Label::from).to_vec());
+            let counting = Counting { classes, ..Counting::default() };
+            let evidence =
+                Evidence::count(&builder.finish(), &truth, &counting, &Watch::default()).expect("rows");
+            let strength = StackingStrength::Fixed(Strength(2.0));
+            let fit = |inputs| {
+                let rule = Stacking { inputs, strength }.learn(&evidence, &Watch::default()).expect("rows");
+                let Kind::Stacking(regression) = rule.0 else { panic!("a regression") };
+                regression
+            };
+            assert!(fit(Inputs::Ordinal).costs(4).is_none());
+            let regression = fit(Inputs::OneHot);
+            assert_eq!(regression.softmax.intercept.len(), if rows == 24 { 3 } else { 1 });
+            let costs = regression.costs(4).expect("sums");
+            let mut work = Work::default();
+            for said in [[0, 1, 2], [3, 3, 0], [2, MISSING, 1]] {
+                assert!(regression.surprisals(Row::Dense(&said), &mut work));
+                let mut sums = costs.start.as_deref().expect("intercepts").to_vec();
+                for (k, &j) in said.iter().enumerate().filter(|(_, j)| **j != MISSING) {
+                    let added = &costs.table[(k * 4 + usize::from(j)) * 4..][..4];
+                    assert!(added.iter().all(|cost| *cost >= 0.0));
+                    sums.iter_mut().zip(added).for_each(|(sum, cost)| *sum += cost);
+                }
+                let known = regression.classes.iter().map(|&class| usize::from(class));
+                let shift = sums[0] - work.out[0];
+                assert!(known.clone().all(|i| (sums[i] - work.out[i] - shift).abs() < 1e-12));
+                assert_eq!(sums.iter().filter(|sum| sum.is_finite()).count(), known.count());
+            }
+        }
+    }
+
+    #[test]
+    fn folds_without_a_row_to_learn_from_are_judged() {
+        let mut rows = Predictions::builder(["a"]).expect("a name");
+        rows.push([Some("x")]).expect("an answer");
+        let truth = Truth::new([Some("x")]).expect("few labels");
+        let evidence = Evidence::new(&rows.finish(), &truth).expect("rows");
+        for inputs in [Inputs::OneHot, Inputs::Ordinal] {
+            let model = Stacking { inputs, ..Stacking::default() }.fit(&evidence).expect("rows");
+            let Fitted::Stacking { classes, intercepts, .. } = model.fitted() else { panic!("stacking") };
+            assert_eq!((classes, intercepts), (vec![0], vec![0.0]));
+        }
     }
 
     #[test]

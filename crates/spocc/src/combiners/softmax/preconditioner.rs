@@ -1,10 +1,12 @@
 //! What makes few passes enough: the curvature of each output on its own, inverted.
 
-use super::{Descent, axpy, centre, dot};
+use super::{
+    descent::{Descent, axpy, dot},
+    design::add,
+};
 
 /// The preconditioner: the curvature of each output on its own, factored.
 pub(super) struct Blocks {
-    n_outputs: usize,
     /// Side of a block: all features, or 1 where that would cost more than it saves.
     pub(super) side: usize,
     /// Per output its blocks: the upper triangle `U` of `U' D^-1 U`, its diagonal `D` inverted.
@@ -12,26 +14,18 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    pub(super) fn new(descent: &Descent<'_>) -> Self {
+    pub(super) fn new<const N: usize>(descent: &Descent<'_, N>) -> Self {
         let (problem, n_outputs) = (descent.problem, descent.n_outputs);
-        let n = problem.n_features + 1;
+        let n = problem.design.n_features + 1;
         // Factoring grows with the cube of the side, the passes saved with the entries; 2^22 floats are 32 MB.
-        let affordable = n.saturating_pow(3) <= 800 * problem.entries.len()
+        let affordable = n.saturating_pow(3) <= 800 * (problem.design.n_entries + problem.rows.len())
             && n.saturating_pow(2).saturating_mul(n_outputs) <= 1 << 22;
         let side = if affordable { n } else { 1 };
+        let sums = curvatures(descent, side);
         let mut factors = vec![0.0; n_outputs * n * side];
         for (output, blocks) in factors.chunks_exact_mut(n * side).enumerate() {
-            let probabilities = descent.probabilities[output..].iter().step_by(n_outputs);
-            for (((entries, _), weight), p) in problem.rows().zip(&descent.row_weight).zip(probabilities) {
-                // A probability of one is known to rounding only, and the intercept needs a mass.
-                let mass = weight * (p * (1.0 - p).max(f64::EPSILON) + descent.damping);
-                for (k, &(i, x)) in entries.iter().enumerate() {
-                    let partners = if side == 1 { &entries[k..=k] } else { &entries[k..] };
-                    for &(j, y) in partners {
-                        blocks[i.min(j) as usize * side + i.max(j) as usize % side] += mass * x * y;
-                    }
-                }
-            }
+            let own = sums[output / N..].iter().step_by(descent.chunks).map(|sums| sums[output % N]);
+            blocks.iter_mut().zip(own).for_each(|(to, sum)| *to = sum);
             // The penalty spares the intercept, which comes first and lacks mass only by underflow.
             blocks[0] = blocks[0].max(f64::MIN_POSITIVE.sqrt());
             for i in 1..n {
@@ -41,14 +35,14 @@ impl Blocks {
                 factor(block, side);
             }
         }
-        Self { n_outputs, side, factors }
+        Self { side, factors }
     }
 
     /// Solves each block for its part of a right-hand side, all outputs centred.
-    pub(super) fn solve(&self, right: &[f64]) -> Vec<f64> {
-        let (n, side) = (self.n_outputs, self.side);
+    pub(super) fn solve<const N: usize>(&self, descent: &Descent<'_, N>, right: &[f64]) -> Vec<f64> {
+        let (n, side) = (descent.stride(), self.side);
         let mut out = right.to_vec();
-        centre(&mut out, n);
+        descent.centre(&mut out);
         for (output, blocks) in self.factors.chunks_exact(right.len() / n * side).enumerate() {
             let mut x: Vec<f64> = out[output..].iter().step_by(n).copied().collect();
             for (x, block) in x.chunks_exact_mut(side).zip(blocks.chunks_exact(side * side)) {
@@ -63,9 +57,39 @@ impl Blocks {
                 *out = x;
             }
         }
-        centre(&mut out, n);
+        descent.centre(&mut out);
         out
     }
+}
+
+/// The curvature of every pair of parameters, by its upper half, for all outputs side by side.
+fn curvatures<const N: usize>(descent: &Descent<'_, N>, side: usize) -> Vec<[f64; N]> {
+    let (problem, chunks) = (descent.problem, descent.chunks);
+    let mut sums = vec![[0.0; N]; (problem.design.n_features + 1) * side * chunks];
+    let mut entries = Vec::new();
+    for ((row, weight), p) in
+        problem.rows.iter().zip(&descent.row_weight).zip(descent.probabilities.chunks_exact(chunks))
+    {
+        entries.clear();
+        entries.extend(problem.design.entries(row.0));
+        entries.reverse();
+        for (chunk, p) in p.iter().enumerate() {
+            // A probability of one is known to rounding only, and the intercept needs a mass.
+            let mass = p.map(|p| weight * (p * (1.0 - p).max(f64::EPSILON) + descent.damping));
+            for (k, &(i, x)) in entries.iter().enumerate() {
+                let sums = &mut sums[i as usize * side * chunks..][..side * chunks];
+                let mass = mass.map(|mass| mass * x);
+                if side == 1 {
+                    add(x, &mass, &mut sums[chunk]);
+                    continue;
+                }
+                for &(j, y) in &entries[k..] {
+                    add(y, &mass, &mut sums[j as usize * chunks + chunk]);
+                }
+            }
+        }
+    }
+    sums
 }
 
 /// Factors a symmetric matrix, given by its upper half, in place.
