@@ -39,6 +39,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sizes", metavar="NxKxL,..", help="only these sizes")
     parser.add_argument("--ease", choices=EASES, help="only easy or only hard panels")
     parser.add_argument("--limit", type=float, default=60.0, metavar="S", help="seconds a task may take [60]")
+    parser.add_argument("--rival-limit", type=float, default=60.0, metavar="S", help="the same, of rivals [60]")
+    parser.add_argument("--minutes", type=float, default=60.0, metavar="M", help="begin no panel after so long [60]")
     parser.add_argument("--special-limit", type=float, default=120.0, metavar="S", help="of special targets [120]")
     parser.add_argument("--stream-rows", type=int, default=10**8, metavar="N", help="rows sent through a pipe [1e8]")
     parser.add_argument("--memory", type=float, metavar="GIB", help="most memory a process may hold [80 %% of all]")
@@ -80,21 +82,24 @@ def measure(args: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     python = environment(ROOT / "target" / "tools" / "bench")
     machine = describe(REQUIREMENTS)
     limits = Limits(args.limit, int((args.memory * 2**30) if args.memory else machine["memory"] * 0.8))
-    bench = Bench(build(), python, scratch, limits)
+    bench = Bench(build(), python, scratch, limits, Limits(args.rival_limit, limits.memory))
     begun = time.monotonic()
-    results: dict[str, Any] = {"machine": machine, "limit": args.limit, "panels": []}
-    for size in sizes(args):
-        for ease in [args.ease] if args.ease else EASES:
-            shape = Shape(size.rows, size.classifiers, size.classes, ease)
-            results["panels"].append({"shape": [*vars(shape).values()], "rows": bench.panel(shape)})
+    results: dict[str, Any] = {"machine": machine, "limit": args.limit, "rival_limit": args.rival_limit, "panels": []}
+    if args.build:
+        say("a cold build")
+        results["build"] = build_times()
     if not args.quick:
         results["specials"] = specials(bench, args.special_limit, args.stream_rows)
     say("growth")
     growth = run([str(bench.kernels), "growth", "--limit", "0.5" if args.quick else "3"], Limits(300, limits.memory), 1)
     results["growth"] = growth.lines
-    if args.build:
-        say("a cold build")
-        results["build"] = build_times()
+    for size in sizes(args):
+        for ease in [args.ease] if args.ease else EASES:
+            if time.monotonic() - begun > 60 * args.minutes:
+                say(f"no time left for {size.size()} {ease}")
+                continue
+            shape = Shape(size.rows, size.classifiers, size.classes, ease)
+            results["panels"].append({"shape": [*vars(shape).values()], "rows": bench.panel(shape)})
     results["minutes"] = (time.monotonic() - begun) / 60
     return results
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from harness.plan import RIVALS, THREADED, Shape, fitted_for, hopeless, methods_for
+from harness.plan import LARGE_CELLS, RIVALS, THREADED, Shape, fitted_for, hopeless, methods_for
 from harness.run import Limits, repeat, run
 
 Row = dict[str, Any]
@@ -23,20 +23,23 @@ def say(text: str) -> None:
 class Bench:
     """The programs, the limits, and what has already taken too long."""
 
-    def __init__(self, binaries: Path, python: Path, scratch: Path, limits: Limits) -> None:
+    def __init__(self, binaries: Path, python: Path, scratch: Path, limits: Limits, rivals: Limits) -> None:
         self.spocc, self.kernels, self.python = binaries / "spocc", binaries / "spocc-bench", python
-        self.scratch, self.limits = scratch, limits
+        self.scratch, self.limits, self.rival_limits = scratch, limits, rivals
         self.cores = os.cpu_count() or 1
         self.overruns: list[tuple[str, str, Shape]] = []
 
     def threads(self, cores: str) -> int:
         return self.cores if cores == "all" else 1
 
+    def limits_of(self, name: str) -> Limits:
+        return self.rival_limits if name in RIVALS else self.limits
+
     def skip(self, task: str, name: str, shape: Shape) -> str | None:
         """Why not to try what took too long on a panel that is smaller, easier or had more cores."""
         for what, who, where in self.overruns:
             if (what, who) == (task, name) and shape.is_above(where):
-                over = f"> {self.limits.seconds:g} s"
+                over = f"> {self.limits_of(name).seconds:g} s"
                 return over if shape == where else f"not tried: {over} at {where}"
         return hopeless(name, shape)
 
@@ -45,7 +48,7 @@ class Bench:
         for row in rows:
             if str(row.get("failed", "")).startswith(("over the limit", "> ")):
                 if row["failed"] == "over the limit":
-                    row["failed"] = f"> {self.limits.seconds:g} s"
+                    row["failed"] = f"> {self.limits_of(row['name']).seconds:g} s"
                 self.overruns.append((row["task"], row["name"], shape))
 
     def panel(self, shape: Shape) -> list[Row]:
@@ -75,6 +78,8 @@ class Bench:
         expected = [("memcpy", "label matrix"), ("count", "marginals"), ("count", "tally")]
         expected += [("predict", method) for method in methods]
         rows += self.kernel_rows(shape, cores, "count,predict", methods, expected)
+        if cores == "one" and shape.cells() > LARGE_CELLS:
+            return rows
         skipped = {method: self.skip("fit", method, shape) for method in fitted_for(shape)}
         fitted = [method for method, why in skipped.items() if why is None]
         expected = [(task, method) for method in fitted for task in ["fit", "whole"]]
@@ -119,7 +124,7 @@ class Bench:
         rows = [row_of(task, rival, cores, {"failed": why}) for task, why in skipped.items() if why]
         if wanted:
             command = [str(self.python), "-W", "ignore", str(RIVALS_PY), rival, str(directory), ",".join(wanted)]
-            ended = run(command, self.limits, self.threads(cores), grace=15)
+            ended = run(command, self.rival_limits, self.threads(cores), grace=15)
             measured = [row_of(line["task"], rival, cores, line) for line in ended.lines]
             measured += missing(measured, [(task, rival) for task in wanted], cores, ended.failed)
             self.note(measured, shape)

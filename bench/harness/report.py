@@ -35,7 +35,7 @@ CPU is the processor time of all threads, and peak memory the most the process h
 of the run on all cores. Models that predict were fitted to the first 2000 rows, those of stacking and logistic
 regression to the first 200. *memcpy* copies the label matrix as the engine holds it, two bytes a cell, with as many
 threads. Rivals that cannot use more than one core were measured once, and count for both. Panels of over 2e7 cells
-are left to the main methods.
+are left to the main methods, fitted on all cores only.
 
 What we do is compared with whoever does the same: **naive-bayes** with scikit-learn's `CategoricalNB`,
 **stacking-c1**, a single regression of strength C = 1, with a single `LogisticRegression` of that same strength on
@@ -76,7 +76,7 @@ def head(results: dict[str, Any], command: str) -> str:
         ["system", f"{machine['system']}, {machine['rustc']}, Python {machine['python']}"],
         ["rivals", packages],
         ["load", f"{machine['load']:.1f} programs were busy in the minute before; more than 0.5 makes times doubtful"],
-        ["limit", f"{results['limit']:g} s a task"],
+        ["limit", f"{results['limit']:g} s a task, of rivals {results['rival_limit']:g} s"],
     ]
     intro = "Made by one run of `bench/versus.py`, never edited by hand; see [bench/README.md](../bench/README.md).\n"
     return intro + "\n" + table(["", ""], rows, right=2)
