@@ -5,6 +5,7 @@
     bench/versus.py --quick             two sizes, nothing special: a minute or two
     bench/versus.py --sizes 100000x10x5,1000000x10x5
     bench/versus.py --build             also measure a cold release build of the command
+    bench/versus.py --more --sizes ..   measure these too, and write one report of both runs
     bench/versus.py --again             write the report again from the last run
 
 Needs Rust, Python 3.11 with venv, git and Linux. The rivals are installed, in the versions of bench/requirements.txt,
@@ -46,6 +47,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--memory", type=float, metavar="GIB", help="most memory a process may hold [80 %% of all]")
     parser.add_argument("--build", action="store_true", help="measure a cold build too")
     parser.add_argument("--out", type=Path, default=ROOT / "docs", metavar="DIR", help="where to write [docs]")
+    parser.add_argument("--more", action="store_true", help="add panels to the last run; nothing else is measured")
     parser.add_argument("--again", action="store_true", help="measure nothing, write the last run's report")
     return parser.parse_args()
 
@@ -78,21 +80,27 @@ def sizes(args: argparse.Namespace) -> list[Shape]:
     return [Shape(rows, classifiers, classes) for rows, classifiers, classes in numbers]
 
 
-def measure(args: argparse.Namespace, scratch: Path) -> dict[str, Any]:
+def measure(args: argparse.Namespace, scratch: Path, before: dict[str, Any] | None) -> dict[str, Any]:
     python = environment(ROOT / "target" / "tools" / "bench")
     machine = describe(REQUIREMENTS)
     limits = Limits(args.limit, int((args.memory * 2**30) if args.memory else machine["memory"] * 0.8))
     bench = Bench(build(), python, scratch, limits, Limits(args.rival_limit, limits.memory))
     begun = time.monotonic()
-    results: dict[str, Any] = {"machine": machine, "limit": args.limit, "rival_limit": args.rival_limit, "panels": []}
+    limit = {"limit": args.limit, "rival_limit": args.rival_limit}
+    results: dict[str, Any] = before or {"machine": machine, **limit, "panels": [], "minutes": 0.0}
+    measured = ["--", "crates", "bench/src", "Cargo.lock"]
+    if before and said("git", "diff", "--name-only", results["machine"]["commit"].split()[0], *measured):
+        sys.exit(f"versus: expected what was measured at commit {results['machine']['commit']}, found changes since")
     if args.build:
         say("a cold build")
         results["build"] = build_times()
-    if not args.quick:
+    if not args.quick and not before:
         results["specials"] = specials(bench, args.special_limit, args.stream_rows)
-    say("growth")
-    growth = run([str(bench.kernels), "growth", "--limit", "0.5" if args.quick else "3"], Limits(300, limits.memory), 1)
-    results["growth"] = growth.lines
+    if not before:
+        say("growth")
+        speed = "0.5" if args.quick else "3"
+        growth = run([str(bench.kernels), "growth", "--limit", speed], Limits(300, limits.memory), 1)
+        results["growth"] = growth.lines
     for size in sizes(args):
         for ease in [args.ease] if args.ease else EASES:
             if time.monotonic() - begun > 60 * args.minutes:
@@ -100,7 +108,7 @@ def measure(args: argparse.Namespace, scratch: Path) -> dict[str, Any]:
                 continue
             shape = Shape(size.rows, size.classifiers, size.classes, ease)
             results["panels"].append({"shape": [*vars(shape).values()], "rows": bench.panel(shape)})
-    results["minutes"] = (time.monotonic() - begun) / 60
+    results["minutes"] += (time.monotonic() - begun) / 60
     return results
 
 
@@ -109,9 +117,11 @@ def main() -> None:
     stored = ROOT / "target" / "bench" / "results.json"
     stored.parent.mkdir(parents=True, exist_ok=True)
     if not args.again:
+        before = json.loads(stored.read_text()) if args.more else None
         with tempfile.TemporaryDirectory(dir=stored.parent) as scratch:
-            results = measure(args, Path(scratch))
-        results["command"] = shlex.join(["bench/versus.py", *sys.argv[1:]])
+            results = measure(args, Path(scratch), before)
+        command = shlex.join(["bench/versus.py", *sys.argv[1:]])
+        results["command"] = f"{results['command']}`, then `{command}" if before else command
         stored.write_text(json.dumps(results, indent=1))
     results = json.loads(stored.read_text())
     args.out.mkdir(parents=True, exist_ok=True)

@@ -94,7 +94,7 @@ def methods_for(shape: Shape) -> list[str]:
 
 
 def fitted_for(shape: Shape) -> list[str]:
-    return [*methods_for(shape), ONE_STRENGTH]
+    return methods_for(shape) if shape.cells() > LARGE_CELLS else [*methods_for(shape), ONE_STRENGTH]
 
 
 def hopeless(rival: str, shape: Shape) -> str | None:
