@@ -290,9 +290,13 @@ impl<'a> Desk<'a> {
         let Some(quick) = &self.quick else {
             return (first..).zip(rulings).for_each(|(row, ruling)| *ruling = careful(row));
         };
-        quick.decide((first..first + rulings.len()).map(|row| grid.row(row)), |at, class| {
-            rulings[at] = class.map_or_else(|| careful(first + at), Ruling::clear);
-        });
+        quick.decide(
+            rulings.len(),
+            |at| grid.row(first + at),
+            |at, class| {
+                rulings[at] = class.map_or_else(|| careful(first + at), Ruling::clear);
+            },
+        );
     }
 }
 

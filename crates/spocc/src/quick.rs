@@ -149,31 +149,33 @@ impl Quick {
         }
     }
 
-    /// Shows `rule(row number, class)` for every row of `rows`, the class only if it is clear.
+    /// Shows `rule(at, class)` for `n` rows, the class only if it is clear.
     pub(crate) fn decide<'a>(
         &self,
-        rows: impl Iterator<Item = Row<'a>>,
+        n: usize,
+        row: impl Fn(usize) -> Row<'a>,
         rule: impl FnMut(usize, Option<u16>),
     ) {
         match self.lanes {
-            1 => self.decide_in::<1>(rows, rule),
-            2 => self.decide_in::<2>(rows, rule),
-            4 => self.decide_in::<4>(rows, rule),
-            8 => self.decide_in::<8>(rows, rule),
-            _ => self.decide_in::<16>(rows, rule),
+            1 => self.decide_in::<1>(n, row, rule),
+            2 => self.decide_in::<2>(n, row, rule),
+            4 => self.decide_in::<4>(n, row, rule),
+            8 => self.decide_in::<8>(n, row, rule),
+            _ => self.decide_in::<16>(n, row, rule),
         }
     }
 
     fn decide_in<'a, const LANES: usize>(
         &self,
-        rows: impl Iterator<Item = Row<'a>>,
+        n: usize,
+        row: impl Fn(usize) -> Row<'a>,
         mut rule: impl FnMut(usize, Option<u16>),
     ) {
         let (entries, _) = self.entries.as_chunks::<LANES>();
         let start: [f32x8; LANES] = std::array::from_fn(|lane| self.start[lane]);
         let quads = Quads::new(self.bits.min(Quads::BITS)).filter(|_| self.size > 1);
         let (is_whole, half) = (self.size == 4, 2 * self.bits as usize);
-        for (at, row) in rows.enumerate() {
+        for at in 0..n {
             let mut sums = start;
             let mut add = |entry: usize| {
                 let costs = &entries[entry];
@@ -182,7 +184,7 @@ impl Quick {
                 }
             };
             let mut spoke = !self.start_counts;
-            match (row, quads) {
+            match (row(at), quads) {
                 (Row::Dense(cells), Some(quads)) => {
                     let (fours, rest) = cells.as_chunks::<4>();
                     let mut heard = u64::MAX;
@@ -226,8 +228,8 @@ impl Quick {
     fn winner<const LANES: usize>(&self, sums: &[f32x8; LANES]) -> Option<u16> {
         let least = sums.iter().skip(1).fold(sums[0], |least, &lane| least.fast_min(lane)).to_array();
         let smaller = |a: f32, b: f32| if a < b { a } else { b };
-        let four = [0, 1, 2, 3].map(|at| smaller(least[at], least[at + 4]));
-        let least = smaller(smaller(four[0], four[2]), smaller(four[1], four[3]));
+        let [a, b, c, d, e, f, g, h] = least;
+        let least = smaller(smaller(smaller(a, e), smaller(c, g)), smaller(smaller(b, f), smaller(d, h)));
         let limit = f32x8::splat(least * self.clear + self.lead);
         let near = |lane: usize| sums[lane].simd_le(limit).to_bitmask();
         if LANES == 1 {
