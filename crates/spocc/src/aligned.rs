@@ -12,7 +12,7 @@ use crate::{
     packed::Packing,
     parallel,
     predictions::Predictions,
-    quick::{Quick, Reading},
+    quick::{Quick, Reading, UNCLEAR},
     watch::Watch,
 };
 
@@ -290,13 +290,14 @@ impl<'a> Desk<'a> {
         let Some(quick) = &self.quick else {
             return (first..).zip(rulings).for_each(|(row, ruling)| *ruling = careful(row));
         };
-        quick.decide(
-            rulings.len(),
-            |at| grid.row(first + at),
-            |at, class| {
-                rulings[at] = class.map_or_else(|| careful(first + at), Ruling::clear);
-            },
-        );
+        let mut winners = [UNCLEAR; 256];
+        for (first, rulings) in (first..).step_by(winners.len()).zip(rulings.chunks_mut(256)) {
+            let winners = &mut winners[..rulings.len()];
+            quick.winners(grid, first, winners);
+            for (row, (ruling, &winner)) in (first..).zip(rulings.iter_mut().zip(&*winners)) {
+                *ruling = if winner == UNCLEAR { careful(row) } else { Ruling::clear(winner) };
+            }
+        }
     }
 }
 

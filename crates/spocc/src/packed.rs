@@ -88,7 +88,8 @@ impl Packing {
     }
 
     /// The number of a row.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "loops over rows must know which way they are packed")]
+    #[inline(always)]
     pub(crate) fn pack(&self, cells: &[u16]) -> u64 {
         debug_assert_eq!(cells.len(), self.width);
         let (fours, rest) = cells.as_chunks::<4>();

@@ -1,4 +1,4 @@
-//! Clear decisions, in single precision and several classes at once.
+//! Clear decisions, in single precision, several classes and then several rows at once.
 //!
 //! Most methods judge a class by a sum of costs, one for each answer given, and decide for the class that costs
 //! least. Here the sums are made in single precision, of answers taken several at a time from a table, and a row
@@ -7,10 +7,10 @@
 
 use std::borrow::Cow;
 
-use wide::f32x8;
+use wide::f32x4;
 
 use crate::{
-    grid::Row,
+    grid::{Grid, Row},
     labels::MISSING,
     packed::{Quads, bits_for},
 };
@@ -44,9 +44,9 @@ pub(crate) struct Reading<'a> {
 /// The costs of a table's own ids, ready to be added.
 pub(crate) struct Quick {
     lanes: usize,
-    start: Vec<f32x8>,
+    start: Vec<f32x4>,
     /// Costs of `size` neighbouring columns at a time, by the code of what they say.
-    entries: Vec<f32x8>,
+    entries: Vec<f32x4>,
     size: usize,
     bits: u32,
     /// Entries of one quad (or of one column, if they go one by one), in codes.
@@ -57,8 +57,10 @@ pub(crate) struct Quick {
     start_counts: bool,
 }
 
-/// Classes in one register.
-const LANE: usize = 8;
+/// Classes in one register while costs are added, rows in one register while sums are compared.
+const LANE: usize = 4;
+/// Stands for the winner of a row that is not clear.
+pub(crate) const UNCLEAR: u16 = u16::MAX;
 /// Below this a cost is taken for 0: numbers that are nearly zero are slow to add.
 const TINY: f64 = 1e-30;
 
@@ -71,7 +73,7 @@ impl Quick {
         // Who starts with costs must be heard: an unknown label would be taken for an answer.
         let unheard = costs.start.is_some() && reading.map.contains(&MISSING);
         let sparse_gaps_speak = !reading.is_dense && reading.silence != MISSING;
-        if lanes > 16 || reading.n_classes < 2 || unheard || sparse_gaps_speak {
+        if lanes > 32 || reading.n_classes < 2 || unheard || sparse_gaps_speak {
             return None;
         }
         let bits = bits_for(reading.map.len());
@@ -136,119 +138,181 @@ impl Quick {
             let single = |member: usize| {
                 let new = first + member >= owed;
                 let cost = |code| if new { cost(first + member, code) } else { lanes_of(&[], l, self.lanes) };
-                (0..codes).flat_map(cost).collect::<Vec<f32x8>>()
+                (0..codes).flat_map(cost).collect::<Vec<f32x4>>()
             };
-            let members: Vec<Vec<f32x8>> = (0..size).map(single).collect();
+            let members: Vec<Vec<f32x4>> = (0..size).map(single).collect();
             for code in 0..1usize << (self.bits as usize * size) {
                 let said = |member: usize| code >> ((size - 1 - member) * self.bits as usize) & (codes - 1);
                 for lane in 0..self.lanes {
                     let sum = (0..size).map(|member| members[member][said(member) * self.lanes + lane]);
-                    self.entries.push(sum.fold(f32x8::ZERO, |sum, cost| sum + cost));
+                    self.entries.push(sum.fold(f32x4::ZERO, |sum, cost| sum + cost));
                 }
             }
         }
     }
 
-    /// Shows `rule(at, class)` for `n` rows, the class only if it is clear.
-    pub(crate) fn decide<'a>(
-        &self,
-        n: usize,
-        row: impl Fn(usize) -> Row<'a>,
-        rule: impl FnMut(usize, Option<u16>),
-    ) {
+    /// The winners of the rows of a grid from `first` on, or [`UNCLEAR`].
+    pub(crate) fn winners(&self, grid: &Grid, first: usize, winners: &mut [u16]) {
         match self.lanes {
-            1 => self.decide_in::<1>(n, row, rule),
-            2 => self.decide_in::<2>(n, row, rule),
-            4 => self.decide_in::<4>(n, row, rule),
-            8 => self.decide_in::<8>(n, row, rule),
-            _ => self.decide_in::<16>(n, row, rule),
+            1 => self.winners_in::<1>(grid, first, winners),
+            2 => self.winners_in::<2>(grid, first, winners),
+            4 => self.winners_in::<4>(grid, first, winners),
+            8 => self.winners_in::<8>(grid, first, winners),
+            16 => self.winners_in::<16>(grid, first, winners),
+            _ => self.winners_in::<32>(grid, first, winners),
         }
     }
 
-    fn decide_in<'a, const LANES: usize>(
-        &self,
-        n: usize,
-        row: impl Fn(usize) -> Row<'a>,
-        mut rule: impl FnMut(usize, Option<u16>),
-    ) {
+    fn winners_in<const LANES: usize>(&self, grid: &Grid, first: usize, winners: &mut [u16]) {
         let (entries, _) = self.entries.as_chunks::<LANES>();
-        let start: [f32x8; LANES] = std::array::from_fn(|lane| self.start[lane]);
+        let start: [f32x4; LANES] = std::array::from_fn(|lane| self.start[lane]);
+        let silent = [f32x4::ZERO; LANES];
+        let judge = Judge::new(self);
         let quads = Quads::new(self.bits.min(Quads::BITS)).filter(|_| self.size > 1);
-        let (is_whole, half) = (self.size == 4, 2 * self.bits as usize);
-        for at in 0..n {
-            let mut sums = start;
-            let mut add = |entry: usize| {
-                let costs = &entries[entry];
-                for lane in 0..LANES {
-                    sums[lane] += costs[lane];
+        let mut sums = [silent; LANE];
+        let (Some(cells), Some(quads)) = (grid.dense_cells(), quads) else {
+            for (block, winners) in winners.chunks_mut(LANE).enumerate() {
+                for (at, sums) in sums[..winners.len()].iter_mut().enumerate() {
+                    let row = grid.row(first + block * LANE + at);
+                    *sums = self.sum_singly(entries, start, row).unwrap_or(silent);
                 }
-            };
-            let mut spoke = !self.start_counts;
-            match (row(at), quads) {
-                (Row::Dense(cells), Some(quads)) => {
-                    let (fours, rest) = cells.as_chunks::<4>();
-                    let mut heard = u64::MAX;
-                    let mut quad = 0;
-                    let mut add_quad = |four: &[u16; 4]| {
-                        let code = quads.code(*four);
-                        heard &= code;
-                        if is_whole {
-                            add(quad + code as usize);
-                        } else {
-                            add(quad + (code as usize >> half));
-                            add(quad + self.stride / 2 + (code as usize & ((1 << half) - 1)));
-                        }
-                        quad += self.stride;
-                    };
-                    fours.iter().for_each(&mut add_quad);
-                    if let (false, Some(last)) = (rest.is_empty(), cells.last_chunk::<4>()) {
-                        add_quad(last);
-                    }
-                    spoke |= heard != (1 << (4 * self.bits)) - 1;
-                }
-                (Row::Dense(cells), None) => {
-                    for (column, &id) in cells.iter().enumerate() {
-                        add(column * self.stride + usize::from(id).min(self.stride - 1));
-                        spoke |= id != MISSING;
-                    }
-                }
-                (Row::Sparse(columns, ids), _) => {
-                    columns.iter().zip(ids).for_each(|(&column, &id)| {
-                        add(column as usize * self.stride + usize::from(id));
-                    });
-                    spoke |= !ids.is_empty();
+                judge.compare(&sums, winners);
+            }
+            return;
+        };
+        let width = grid.width();
+        let rows = &cells[first * width..(first + winners.len()) * width];
+        for (rows, winners) in rows.chunks(LANE * width).zip(winners.chunks_mut(LANE)) {
+            for (row, sums) in rows.chunks_exact(width).zip(&mut sums) {
+                let (sum, is_heard) = if self.size == 4 {
+                    self.sum_quads::<LANES, true>(quads, entries, start, row)
+                } else {
+                    self.sum_quads::<LANES, false>(quads, entries, start, row)
+                };
+                *sums = if is_heard { sum } else { silent };
+            }
+            judge.compare(&sums, winners);
+        }
+    }
+
+    /// What a row's quads cost, and whether anybody spoke where that matters.
+    #[expect(clippy::inline_always, reason = "a call for every row costs as much as its sums")]
+    #[inline(always)]
+    fn sum_quads<const LANES: usize, const WHOLE: bool>(
+        &self,
+        quads: Quads,
+        entries: &[[f32x4; LANES]],
+        mut sums: [f32x4; LANES],
+        cells: &[u16],
+    ) -> ([f32x4; LANES], bool) {
+        let half = 2 * self.bits;
+        let mut heard = u64::MAX;
+        let mut quad = 0;
+        let mut add = |four: &[u16; 4]| {
+            let code = quads.code(*four);
+            heard &= code;
+            if WHOLE {
+                add_to(&mut sums, &entries[quad + code as usize]);
+            } else {
+                add_to(&mut sums, &entries[quad + (code >> half) as usize]);
+                add_to(&mut sums, &entries[quad + self.stride / 2 + (code & ((1 << half) - 1)) as usize]);
+            }
+            quad += self.stride;
+        };
+        let (fours, rest) = cells.as_chunks::<4>();
+        fours.iter().for_each(&mut add);
+        if let (false, Some(last)) = (rest.is_empty(), cells.last_chunk::<4>()) {
+            add(last);
+        }
+        (sums, !self.start_counts || heard != (1 << (4 * self.bits)) - 1)
+    }
+
+    /// What a row costs cell by cell; none if nobody spoke where that matters.
+    #[inline]
+    fn sum_singly<const LANES: usize>(
+        &self,
+        entries: &[[f32x4; LANES]],
+        mut sums: [f32x4; LANES],
+        row: Row<'_>,
+    ) -> Option<[f32x4; LANES]> {
+        let mut spoke = !self.start_counts;
+        match row {
+            Row::Dense(cells) => {
+                for (column, &id) in cells.iter().enumerate() {
+                    let entry = column * self.stride + usize::from(id).min(self.stride - 1);
+                    add_to(&mut sums, &entries[entry]);
+                    spoke |= id != MISSING;
                 }
             }
-            rule(at, if spoke { self.winner(&sums) } else { None });
+            Row::Sparse(columns, ids) => {
+                for (&column, &id) in columns.iter().zip(ids) {
+                    add_to(&mut sums, &entries[column as usize * self.stride + usize::from(id)]);
+                }
+                spoke |= !ids.is_empty();
+            }
+        }
+        spoke.then_some(sums)
+    }
+}
+
+#[expect(clippy::inline_always, reason = "four additions")]
+#[inline(always)]
+fn add_to<const LANES: usize>(sums: &mut [f32x4; LANES], costs: &[f32x4; LANES]) {
+    for lane in 0..LANES {
+        sums[lane] += costs[lane];
+    }
+}
+
+/// Finds the one class that costs least, if no other comes near, in [`LANE`] rows at once.
+struct Judge<const LANES: usize> {
+    clear: f32x4,
+    lead: f32x4,
+    /// Every class as a number of which the sum of two is larger than any.
+    marks: [[f32x4; LANE]; LANES],
+}
+
+impl<const LANES: usize> Judge<LANES> {
+    /// More than there are classes, and few enough for sums of all marks to be exact.
+    const MARK: u16 = 1 << 10;
+
+    fn new(quick: &Quick) -> Self {
+        let mark = |class: usize| f32x4::splat(f32::from(Self::MARK + class as u16));
+        Self {
+            clear: f32x4::splat(quick.clear),
+            lead: f32x4::splat(quick.lead),
+            marks: std::array::from_fn(|lane| std::array::from_fn(|at| mark(lane * LANE + at))),
         }
     }
 
-    /// The one class that costs least, if no other comes near.
-    #[inline]
-    fn winner<const LANES: usize>(&self, sums: &[f32x8; LANES]) -> Option<u16> {
-        let least = sums.iter().skip(1).fold(sums[0], |least, &lane| least.fast_min(lane)).to_array();
-        let smaller = |a: f32, b: f32| if a < b { a } else { b };
-        let [a, b, c, d, e, f, g, h] = least;
-        let least = smaller(smaller(smaller(a, e), smaller(c, g)), smaller(smaller(b, f), smaller(d, h)));
-        let limit = f32x8::splat(least * self.clear + self.lead);
-        let near = |lane: usize| sums[lane].simd_le(limit).to_bitmask();
-        if LANES == 1 {
-            let near = near(0);
-            return near.is_power_of_two().then(|| near.trailing_zeros() as u16);
+    #[expect(clippy::inline_always, reason = "its constants stay in registers")]
+    #[inline(always)]
+    fn compare(&self, sums: &[[f32x4; LANES]; LANE], winners: &mut [u16]) {
+        let by_class: [[f32x4; LANE]; LANES] =
+            std::array::from_fn(|lane| f32x4::transpose(std::array::from_fn(|row| sums[row][lane])));
+        let least = |costs: &[f32x4; LANE]| costs[0].fast_min(costs[1]).fast_min(costs[2].fast_min(costs[3]));
+        let least = by_class[1..].iter().fold(least(&by_class[0]), |all, lane| all.fast_min(least(lane)));
+        let limit = least * self.clear + self.lead;
+        let mut near = f32x4::ZERO;
+        for (costs, marks) in by_class.iter().zip(&self.marks) {
+            for (cost, mark) in costs.iter().zip(marks) {
+                near += cost.simd_le(limit) & *mark;
+            }
         }
-        let near = (0..LANES).fold(0u128, |all, lane| all | u128::from(near(lane)) << (LANE * lane));
-        near.is_power_of_two().then(|| near.trailing_zeros() as u16)
+        for (winner, near) in winners.iter_mut().zip(near.fast_trunc_int().to_array()) {
+            let near = near as u16;
+            *winner = if near < 2 * Self::MARK { near - Self::MARK } else { UNCLEAR };
+        }
     }
 }
 
 /// Costs of every class in single precision; what is no class costs infinitely much.
-fn lanes_of(costs: &[f64], n_classes: usize, lanes: usize) -> Vec<f32x8> {
+fn lanes_of(costs: &[f64], n_classes: usize, lanes: usize) -> Vec<f32x4> {
     let cost = |class: usize| match costs.get(class) {
         _ if class >= n_classes => f32::INFINITY,
         Some(&cost) if cost >= TINY => cost as f32,
         _ => 0.0,
     };
     (0..lanes)
-        .map(|lane| f32x8::from(std::array::from_fn::<f32, LANE, _>(|at| cost(lane * LANE + at))))
+        .map(|lane| f32x4::from(std::array::from_fn::<f32, LANE, _>(|at| cost(lane * LANE + at))))
         .collect()
 }

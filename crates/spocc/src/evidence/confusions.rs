@@ -1,6 +1,7 @@
 //! One confusion table per classifier: what it said against what was true.
 
 use crate::{
+    evidence::counting::Counter,
     grid::Row,
     packed::{Quads, bits_for},
 };
@@ -53,20 +54,10 @@ impl Confusions {
         Self { n_labels: s, n_classes: l, class_counts: vec![0; l], single: vec![0; n * s * l], joint }
     }
 
-    /// Counts rows that come as (row, truth, count).
-    #[inline]
-    pub(super) fn add<'a>(&mut self, rows: impl Iterator<Item = (Row<'a>, u16, u64)>) {
+    pub(super) fn open(&mut self) -> Open<'_> {
         let Self { n_labels, n_classes, class_counts, single, joint } = self;
-        let (s, l) = (*n_labels, *n_classes);
-        let mut joint = joint.as_mut().map(Joint::open);
-        for (row, class, units) in rows {
-            let i = usize::from(class);
-            class_counts[i] += units;
-            match (&mut joint, row) {
-                (Some(joint), Row::Dense(cells)) => joint.add(cells, l, i, units),
-                (_, row) => row.for_each(|k, j| single[(k * s + usize::from(j)) * l + i] += units),
-            }
-        }
+        let joint = joint.as_mut().map(Joint::open);
+        Open { n_labels: *n_labels, n_classes: *n_classes, class_counts, single, joint }
     }
 
     /// How often each class was true, and the table of every classifier.
@@ -80,8 +71,29 @@ impl Confusions {
     }
 }
 
-/// A joint table with its fields at hand: they are not looked up again after every count.
-struct Open<'a> {
+/// Tables with their fields at hand: they are not looked up again after every count.
+pub(super) struct Open<'a> {
+    n_labels: usize,
+    n_classes: usize,
+    class_counts: &'a mut [u64],
+    single: &'a mut [u64],
+    joint: Option<OpenJoint<'a>>,
+}
+
+impl Counter for Open<'_> {
+    #[expect(clippy::inline_always, reason = "as for every counter")]
+    #[inline(always)]
+    fn add(&mut self, row: Row<'_>, class: u16, units: u64) {
+        let (s, l, i) = (self.n_labels, self.n_classes, usize::from(class));
+        self.class_counts[i] += units;
+        match (&mut self.joint, row) {
+            (Some(joint), Row::Dense(cells)) => joint.add(cells, l, i, units),
+            (_, row) => row.for_each(|k, j| self.single[(k * s + usize::from(j)) * l + i] += units),
+        }
+    }
+}
+
+struct OpenJoint<'a> {
     quads: Quads,
     bits: u32,
     is_whole: bool,
@@ -89,8 +101,8 @@ struct Open<'a> {
     counts: &'a mut [u64],
 }
 
-impl Open<'_> {
-    #[expect(clippy::inline_always, reason = "a call for every row costs as much as its three counts")]
+impl OpenJoint<'_> {
+    #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
     fn add(&mut self, cells: &[u16], l: usize, i: usize, units: u64) {
         let (fours, rest) = cells.as_chunks::<4>();
@@ -118,9 +130,9 @@ impl Open<'_> {
 }
 
 impl Joint {
-    fn open(&mut self) -> Open<'_> {
+    fn open(&mut self) -> OpenJoint<'_> {
         let Self { quads, bits, size, stride, counts } = self;
-        Open { quads: *quads, bits: *bits, is_whole: *size == 4, stride: *stride, counts }
+        OpenJoint { quads: *quads, bits: *bits, is_whole: *size == 4, stride: *stride, counts }
     }
 
     /// Shows (classifier, said, true, count) of every joint count, for `n` classifiers.
@@ -164,8 +176,10 @@ mod tests {
                 .collect();
             let count = |n_rows: usize| {
                 let mut counting = Confusions::new([n, s, l], n_rows);
-                let row = |(t, row)| (Row::Dense(row), draw(t, n, l), 1 + t as u64 % 3);
-                counting.add(rows.iter().map(Vec::as_slice).enumerate().map(row));
+                let mut open = counting.open();
+                for (t, row) in rows.iter().enumerate() {
+                    open.add(Row::Dense(row), draw(t, n, l), 1 + t as u64 % 3);
+                }
                 counting.finish()
             };
             assert_eq!(count(Confusions::ENOUGH_ROWS), count(1), "{n} {s} {l}");

@@ -1,13 +1,13 @@
 //! From rows to evidence: one pass, in as many pieces as there are cores.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use crate::{
     error::{Error, list},
     evidence::{
         Evidence, Level,
         confusions::Confusions,
-        numbers::{Numbered, Numbers, merge},
+        numbers::{Numbered, Numbers, merge_all},
         pairs::Pairs,
         tally::Tally,
     },
@@ -91,6 +91,12 @@ impl Evidence {
     }
 }
 
+/// Something that counts rows. A call for every row costs as much as its counts: `add` is inlined everywhere.
+pub(super) trait Counter {
+    /// Counts a row with its class so many times.
+    fn add(&mut self, row: Row<'_>, class: u16, units: u64);
+}
+
 /// Rows ready to be counted.
 struct Rows<'a> {
     predictions: &'a Predictions,
@@ -98,7 +104,7 @@ struct Rows<'a> {
     /// From the predictions' own ids to `labels`.
     map: Vec<u16>,
     /// Class of each row, or [`MISSING`].
-    truths: Vec<u16>,
+    truths: Cow<'a, [u16]>,
     units: Option<Vec<u64>>,
     fraction_bits: u32,
 }
@@ -155,8 +161,9 @@ impl<'a> Rows<'a> {
         };
         let classes = labels.translate(truth.labels());
         let is_class = |id: &u16| usize::from(*id) < labels.n_classes();
-        let truths = if every_row_counts && classes.iter().all(is_class) {
-            truth.ids().iter().map(|id| classes[usize::from(*id)]).collect()
+        let is_known = every_row_counts && classes.iter().all(is_class);
+        let truths = if is_known && classes.iter().copied().eq(0..classes.len() as u16) {
+            Cow::Borrowed(truth.ids())
         } else {
             let mut truths = vec![MISSING; expected];
             for row in (0..expected).filter(|&row| counts(row)) {
@@ -171,7 +178,7 @@ impl<'a> Rows<'a> {
                 }
                 truths[row] = classes[id];
             }
-            truths
+            Cow::Owned(truths)
         };
         let map = labels.translate(predictions.labels());
         Ok(Self { predictions, labels, map, truths, units, fraction_bits })
@@ -190,12 +197,26 @@ impl<'a> Rows<'a> {
         range.clone().zip(&self.truths[range]).filter_map(known)
     }
 
+    /// Counts what [`labelled`](Self::labelled) gives; dense rows that count once each in a loop of their own.
+    fn count_labelled(&self, range: Range<usize>, counter: &mut impl Counter) {
+        let grid = self.predictions.grid();
+        let (Some(cells), None) = (grid.dense_cells(), &self.units) else {
+            return self.labelled(grid, range).for_each(|(row, class, units)| counter.add(row, class, units));
+        };
+        let width = grid.width();
+        let cells = cells[range.start * width..range.end * width].chunks_exact(width);
+        for (row, &class) in cells.zip(&self.truths[range]) {
+            if class != MISSING {
+                counter.add(Row::Dense(row), class, 1);
+            }
+        }
+    }
+
     /// Class counts and confusion, from the rows.
     fn marginals(&self, watch: &Watch<'_>) -> Result<(Vec<u64>, Vec<u64>), Error> {
         let n = self.predictions.n_rows();
-        let grid = self.predictions.grid();
         self.confusions(n, &self.map, watch, |range, counting| {
-            counting.add(self.labelled(grid, range));
+            self.count_labelled(range, &mut counting.open());
         })
     }
 
@@ -203,10 +224,11 @@ impl<'a> Rows<'a> {
     fn marginals_of(&self, tally: &Tally, watch: &Watch<'_>) -> Result<(Vec<u64>, Vec<u64>), Error> {
         let identity: Vec<u16> = (0..self.labels.len() as u16).collect();
         self.confusions(tally.n_patterns(), &identity, watch, |range, counting| {
-            counting.add(range.flat_map(|p| {
+            let mut open = counting.open();
+            for p in range {
                 let row = tally.pattern(p);
-                tally.outcomes(p).map(move |(class, units)| (row, class, units))
-            }));
+                tally.outcomes(p).for_each(|(class, units)| open.add(row, class, units));
+            }
         })
     }
 
@@ -266,9 +288,8 @@ impl<'a> Rows<'a> {
         let packing = Packing::new(width, &self.map, MISSING, truth_bits).filter(|_| grid.is_dense());
         let tally = if let Some(packing) = packing {
             let parts = parallel::map_ranges(n, step, |range| self.numbers(&packing, range, pieces, watch));
-            let all =
-                parts.into_iter().try_fold(Vec::new(), |sum, part| part.map(|part| merge(sum, part)))?;
-            Tally::of_numbers(&packing, truth_bits, &all)
+            let parts = parts.into_iter().collect::<Result<Vec<Vec<Numbered>>, Error>>()?;
+            Tally::of_numbers(&packing, truth_bits, &merge_all(parts, truth_bits))
         } else {
             let parts = parallel::map_ranges(n, step, |range| {
                 let length = range.len();
@@ -294,18 +315,32 @@ impl<'a> Rows<'a> {
     ) -> Result<Vec<Numbered>, Error> {
         const PIECE: usize = 1 << 16;
         let truth_bits = self.truth_bits();
-        let mut numbers = Numbers::new(packing.row_bits() + truth_bits);
+        let numbers = Numbers::new(packing.row_bits() + truth_bits);
+        let mut counter = Numbering { packing, truth_bits, numbers };
         for start in range.clone().step_by(PIECE) {
             let end = range.end.min(start + PIECE);
-            for (row, class, units) in self.labelled(self.predictions.grid(), start..end) {
-                if let Row::Dense(cells) = row {
-                    numbers.add(packing.pack(cells) << truth_bits | u64::from(class), units);
-                }
-            }
+            self.count_labelled(start..end, &mut counter);
             watch.report("tallying", end - range.start, range.len())?;
-            numbers.settle(end - range.start, range.len(), pieces, watch)?;
+            counter.numbers.settle(end - range.start, range.len(), pieces, watch)?;
         }
-        Ok(numbers.finish())
+        Ok(counter.numbers.finish())
+    }
+}
+
+/// Rows as numbers, while they are being counted.
+struct Numbering<'a> {
+    packing: &'a Packing,
+    truth_bits: u32,
+    numbers: Numbers,
+}
+
+impl Counter for Numbering<'_> {
+    #[expect(clippy::inline_always, reason = "as for every counter")]
+    #[inline(always)]
+    fn add(&mut self, row: Row<'_>, class: u16, units: u64) {
+        if let Row::Dense(cells) = row {
+            self.numbers.add(self.packing.pack(cells) << self.truth_bits | u64::from(class), units);
+        }
     }
 }
 

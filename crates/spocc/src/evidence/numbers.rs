@@ -1,6 +1,6 @@
 //! Cells of a tally that fit into one number each: counted where they were last met, the rest sorted.
 
-use crate::{error::Error, watch::Watch};
+use crate::{error::Error, parallel, watch::Watch};
 
 /// A cell as a number, and how often it occurred.
 pub(crate) type Numbered = (u64, u64);
@@ -72,10 +72,29 @@ impl Numbers {
     }
 }
 
-/// Sums of two sorted lists.
-pub(super) fn merge(a: Vec<Numbered>, b: Vec<Numbered>) -> Vec<Numbered> {
+/// The sum of sorted lists, in order and in pieces that are made side by side; numbers that differ only in
+/// their last `together` bits stay in one piece.
+pub(super) fn merge_all(parts: Vec<Vec<Numbered>>, together: u32) -> Vec<Vec<Numbered>> {
+    if parts.len() == 1 {
+        return parts;
+    }
+    let longest = parts.iter().max_by_key(|part| part.len()).map_or(&[][..], Vec::as_slice);
+    let n_pieces = parallel::threads().min(longest.len()).max(1);
+    let place = |part: &[Numbered], piece: usize| {
+        let bound = || longest[piece * longest.len() / n_pieces].0 >> together << together;
+        if piece == n_pieces { part.len() } else { part.partition_point(|cell| cell.0 < bound()) }
+    };
+    parallel::map(n_pieces, |piece| {
+        let from = |part: &[Numbered]| if piece == 0 { 0 } else { place(part, piece) };
+        let slices = parts.iter().map(|part| &part[from(part)..place(part, piece + 1)]);
+        slices.fold(Vec::new(), |sum, slice| merge(&sum, slice))
+    })
+}
+
+/// The sum of two sorted lists.
+fn merge(a: &[Numbered], b: &[Numbered]) -> Vec<Numbered> {
     if a.is_empty() || b.is_empty() {
-        return if a.is_empty() { b } else { a };
+        return [a, b].concat();
     }
     let mut sum = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);
@@ -155,8 +174,32 @@ mod tests {
 
     #[test]
     fn sums_of_sorted_lists_are_sorted() {
-        let sum = merge(vec![(1, 1), (3, 1), (9, 2)], vec![(0, 5), (3, 4), (10, 1)]);
+        let sum = merge(&[(1, 1), (3, 1), (9, 2)], &[(0, 5), (3, 4), (10, 1)]);
         assert_eq!(sum, [(0, 5), (1, 1), (3, 5), (9, 2), (10, 1)]);
-        assert_eq!(merge(vec![], vec![(1, 1)]), [(1, 1)]);
+        assert_eq!(merge(&[], &[(1, 1)]), [(1, 1)]);
+    }
+
+    #[test]
+    fn pieces_of_a_sum_are_whole_rows_in_order() {
+        for (n, different) in [(0, 1), (1, 1), (50, 7), (3000, 5000)] {
+            let mut whole = BTreeMap::new();
+            let part = |part: u64| {
+                let mut own = BTreeMap::new();
+                (0..n).for_each(|t| {
+                    *own.entry(hash::draw(hash::mix(part, t), different)).or_insert(0) += t + 1;
+                });
+                own
+            };
+            let parts: Vec<BTreeMap<u64, u64>> = (0..3).map(part).collect();
+            parts.iter().flatten().for_each(|(&number, count)| *whole.entry(number).or_insert(0) += count);
+            let lists: Vec<Vec<Numbered>> =
+                parts.into_iter().map(|part| part.into_iter().collect()).collect();
+            let pieces = merge_all(lists, 2);
+            let bounds =
+                pieces.iter().filter_map(|piece| Some((piece.first()?.0 >> 2, piece.last()?.0 >> 2)));
+            let bounds: Vec<(u64, u64)> = bounds.collect();
+            assert!(bounds.windows(2).all(|pair| pair[0].1 < pair[1].0), "{n} {bounds:?}");
+            assert!(pieces.into_iter().flatten().eq(whole), "{n} {different}");
+        }
     }
 }

@@ -12,6 +12,7 @@ use crate::{
     hash,
     labels::MISSING,
     packed::Packing,
+    parallel,
     watch::Watch,
 };
 
@@ -53,27 +54,38 @@ impl Tally {
         Ok(found.sorted())
     }
 
-    /// From the numbers of rows, each followed by its truth in so many bits, in order.
-    pub(crate) fn of_numbers(packing: &Packing, truth_bits: u32, numbers: &[Numbered]) -> Self {
-        let truth = (1u64 << truth_bits) - 1;
-        let mut cells = Vec::with_capacity(numbers.len() * packing.width());
-        let mut starts = Vec::with_capacity(numbers.len() + 1);
-        let mut last = None;
-        for (at, &(number, _)) in numbers.iter().enumerate() {
-            let row = number >> truth_bits;
-            if last != Some(row) {
-                packing.unpack(row, &mut cells);
-                starts.push(at);
-                last = Some(row);
+    /// From the numbers of rows, each followed by its truth in so many bits, in order; a row is within a piece.
+    pub(crate) fn of_numbers(packing: &Packing, truth_bits: u32, pieces: &[Vec<Numbered>]) -> Self {
+        let parts = parallel::map(pieces.len(), |piece| {
+            let numbers = &pieces[piece];
+            let mut cells = Vec::with_capacity(numbers.len() * packing.width());
+            let mut starts = Vec::with_capacity(numbers.len() + 1);
+            let mut last = None;
+            for (at, &(number, _)) in numbers.iter().enumerate() {
+                let row = number >> truth_bits;
+                if last != Some(row) {
+                    packing.unpack(row, &mut cells);
+                    starts.push(at);
+                    last = Some(row);
+                }
+            }
+            (cells, starts)
+        });
+        let n_cells = pieces.iter().map(Vec::len).sum();
+        let (mut starts, mut classes) = (Vec::new(), Vec::with_capacity(n_cells));
+        let (mut counts, mut cells) = (Vec::with_capacity(n_cells), Vec::<u16>::new());
+        for ((own_cells, own_starts), numbers) in parts.into_iter().zip(pieces) {
+            starts.extend(own_starts.iter().map(|start| classes.len() + start));
+            classes.extend(numbers.iter().map(|cell| (cell.0 & ((1 << truth_bits) - 1)) as u16));
+            counts.extend(numbers.iter().map(|cell| cell.1));
+            if cells.is_empty() {
+                cells = own_cells;
+            } else {
+                cells.extend(own_cells);
             }
         }
-        starts.push(numbers.len());
-        Self {
-            patterns: Grid::from_cells(packing.width(), cells),
-            starts,
-            classes: numbers.iter().map(|cell| (cell.0 & truth) as u16).collect(),
-            counts: numbers.iter().map(|cell| cell.1).collect(),
-        }
+        starts.push(n_cells);
+        Self { patterns: Grid::from_cells(packing.width(), cells), starts, classes, counts }
     }
 
     pub(crate) fn n_patterns(&self) -> usize {
