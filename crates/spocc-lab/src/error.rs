@@ -1,0 +1,35 @@
+//! What can go wrong, in the words the user sees.
+
+use std::{io, path::PathBuf};
+
+/// Every refusal of the laboratory.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("{what} {found:?}: expected one of {known}{}", nearest(.nearest.as_deref()))]
+    Unknown { what: &'static str, found: String, known: String, nearest: Option<String> },
+    #[error("{}: {source}", .path.display())]
+    Io { path: PathBuf, source: io::Error },
+    #[error("{}: expected the file of {dataset}; `spocc-lab datasets` says where it comes from", .path.display())]
+    MissingFile { path: PathBuf, dataset: &'static str },
+    #[error("{}, line {line}: expected {expected}, found {found}", .path.display())]
+    BadLine { path: PathBuf, line: usize, expected: String, found: String },
+    #[error("{}: expected {expected}, found {found}", .path.display())]
+    BadFile { path: PathBuf, expected: String, found: String },
+    #[error("{}: expected results of {expected}, found {found}; name another folder, or remove the file", .path.display())]
+    OtherRun { path: PathBuf, expected: String, found: String },
+    #[error("{0}")]
+    Usage(String),
+    #[error(transparent)]
+    Engine(#[from] spocc::Error),
+}
+
+fn nearest(name: Option<&str>) -> String {
+    name.map(|name| format!("; did you mean {name}?")).unwrap_or_default()
+}
+
+impl Error {
+    pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { path, source }
+    }
+}
