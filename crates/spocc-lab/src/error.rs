@@ -33,3 +33,14 @@ impl Error {
         move |source| Self::Io { path, source }
     }
 }
+
+/// The place of a word among those known, or the one refusal that names the nearest.
+pub(crate) fn choose(what: &'static str, known: &[impl AsRef<str>], found: &str) -> Result<usize, Error> {
+    known.iter().position(|name| name.as_ref() == found).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+        let distance = |name: &&&str| strsim::damerau_levenshtein(name, found);
+        let nearest = names.iter().filter(|name| distance(name) <= 1 + found.len() / 3).min_by_key(distance);
+        let nearest = nearest.map(|name| (*name).to_owned());
+        Error::Unknown { what, found: found.to_owned(), known: names.join(", "), nearest }
+    })
+}

@@ -2,21 +2,133 @@
 //!
 //! `datasets` reads features, `learners` train base classifiers on parts of them, `panel` collects their answers and
 //! spoils some, `experiments` let every method of the engine combine them, `results` keeps what came out,
-//! `statistics` and `report` say what it means, beside what the `paper` printed.
+//! `statistics`, `summary` and `report` say what it means, beside what the `paper` printed.
 
 mod args;
-mod error;
 mod draw;
 mod learners;
 mod datasets;
-mod panel;
 mod setting;
-mod experiments;
+mod panel;
 mod results;
+mod experiments;
 mod paper;
 mod statistics;
+mod summary;
 mod report;
+mod error;
 
-fn main() -> std::process::ExitCode {
-    todo!()
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::Parser;
+
+use crate::{
+    args::{Arguments, Command, Running},
+    datasets::State,
+    error::Error,
+    experiments::{Run, example3, real, robustness, synthetic::Synthetic},
+    results::Results,
+    setting::Setting,
+};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let out = &mut io::stdout().lock();
+    match run(arguments, out) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads has seen enough.
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nothing is left to tell anybody with if standard error is gone as well.
+            let _ = writeln!(io::stderr(), "spocc-lab: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(Arguments { command, threads }: Arguments, out: &mut impl Write) -> Result<(), Error> {
+    if let Some(threads) = threads {
+        // Fails only where a pool was made before, and none was.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    }
+    match command {
+        Command::Datasets { data, json } => datasets::list::print(&datasets::describe(&data), json, out),
+        Command::Synthetic { name, running, reps } => {
+            let names = Synthetic::ALL.map(|experiment| experiment.to_string());
+            let chosen = some_or_all("experiment", &name, &names)?;
+            let chosen: Vec<Synthetic> =
+                chosen.iter().map(|name| name.parse()).collect::<Result<_, Error>>()?;
+            running.each(reps, &chosen, out, |experiment, run| Ok(vec![experiment.run(run)?]))
+        }
+        Command::Real { name, data, running, reps } => {
+            running.each(reps, &there(&name, &data.data)?, out, |name, run| {
+                Ok(vec![real::run(run, &datasets::load(name, &data.data)?)?])
+            })
+        }
+        Command::Robustness { name, data, running, reps } => {
+            running.each(reps, &there(&name, &data.data)?, out, |name, run| {
+                robustness::run(run, &datasets::load(name, &data.data)?)
+            })
+        }
+        Command::Example3 { json } => summary::print_example(json, out),
+        Command::Report { dir } => {
+            let results = results::read_all(&dir)?;
+            report::write(&results, &example3::curve()?, &dir)?;
+            summary::print_report(&dir, out)
+        }
+    }
+}
+
+/// One of these names, or all of them.
+fn some_or_all(what: &'static str, name: &str, names: &[String]) -> Result<Vec<String>, Error> {
+    if name == "all" {
+        return Ok(names.to_vec());
+    }
+    let known: Vec<&str> = names.iter().map(String::as_str).chain(["all"]).collect();
+    error::choose(what, &known, name).map(|_| vec![name.to_owned()])
+}
+
+/// The dataset named, or all that are there.
+fn there(name: &str, dir: &Path) -> Result<Vec<String>, Error> {
+    let names = datasets::NAMES.map(ToOwned::to_owned);
+    let mut chosen = some_or_all("dataset", name, &names)?;
+    if name == "all" {
+        chosen.retain(|name| datasets::is_there(name, dir) != State::Absent);
+        if chosen.is_empty() {
+            let (expected, found) = ("datasets".to_owned(), "none of them".to_owned());
+            return Err(Error::BadFile { path: dir.to_owned(), expected, found });
+        }
+    }
+    Ok(chosen)
+}
+
+impl Running {
+    /// Runs some experiments one after another and prints what came out of each.
+    fn each<E>(
+        &self,
+        reps: u32,
+        experiments: &[E],
+        out: &mut impl Write,
+        work: impl Fn(&E, &Run<'_>) -> Result<Vec<Results>, Error>,
+    ) -> Result<(), Error> {
+        let setting: Setting = self.setting.parse()?;
+        let dir = self.out.clone().unwrap_or_else(|| PathBuf::from("lab").join(setting.to_string()));
+        let run = Run { setting, seed: self.seed, reps, out: &dir };
+        let mut all = Vec::new();
+        for experiment in experiments {
+            let results = work(experiment, &run)?;
+            if !self.json {
+                results.iter().try_for_each(|results| summary::print(results, out))?;
+            }
+            all.extend(results);
+        }
+        if self.json {
+            summary::print_json(&all, out)?;
+        }
+        Ok(())
+    }
 }

@@ -1,0 +1,201 @@
+//! What a run prints: accuracies of every method, beside the paper's.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::{self, Write},
+    path::Path,
+};
+
+use serde::Serialize;
+use spocc::Method;
+
+use crate::{
+    error::Error,
+    experiments::example3,
+    paper::Paper,
+    results::{Outcome, Results},
+    statistics::{Summary, mean},
+};
+
+/// One experiment in figures; accuracies are in percent.
+#[derive(Debug, Serialize)]
+struct Figures {
+    experiment: String,
+    #[serde(rename = "as")]
+    setting: String,
+    seed: u64,
+    version: String,
+    subset: bool,
+    /// Repetitions done.
+    reps: usize,
+    means: BTreeMap<String, f64>,
+    /// 95 % bootstrap intervals of the means; repetitions are resampled.
+    intervals: BTreeMap<String, [f64; 2]>,
+    deviations: BTreeMap<String, f64>,
+    /// The same of what is shown for reference.
+    references: BTreeMap<String, f64>,
+    /// Means that the paper printed, where it did.
+    paper: BTreeMap<String, f64>,
+    /// Means by method at every point of what is varied.
+    by_point: Vec<Point>,
+}
+
+#[derive(Debug, Serialize)]
+struct Point {
+    at: f64,
+    means: BTreeMap<String, f64>,
+}
+
+impl Figures {
+    fn new(results: &Results) -> Self {
+        let heading = &results.heading;
+        let reps: BTreeSet<u32> = results.outcomes.iter().map(|outcome| outcome.rep).collect();
+        let mut figures = Self {
+            experiment: heading.experiment.clone(),
+            setting: heading.setting.clone(),
+            seed: heading.seed,
+            version: heading.version.clone(),
+            subset: heading.is_subset,
+            reps: reps.len(),
+            means: BTreeMap::new(),
+            intervals: BTreeMap::new(),
+            deviations: BTreeMap::new(),
+            references: BTreeMap::new(),
+            paper: BTreeMap::new(),
+            by_point: Vec::new(),
+        };
+        for name in names(results) {
+            let value = |outcome: &Outcome| value_of(outcome, &name).map(|value| 100.0 * value);
+            let of_rep = |rep: &u32| {
+                results.outcomes.iter().filter(|outcome| outcome.rep == *rep).filter_map(value).collect()
+            };
+            let groups: Vec<Vec<f64>> = reps.iter().map(of_rep).collect();
+            let Some(summary) = Summary::of(&groups, heading.seed) else { continue };
+            let is_method = name.parse::<Method>().is_ok();
+            let means = if is_method { &mut figures.means } else { &mut figures.references };
+            means.insert(name.clone(), summary.mean);
+            figures.intervals.insert(name.clone(), summary.interval);
+            figures.deviations.insert(name.clone(), summary.deviation);
+            if let Some(printed) = printed(&heading.experiment, &name).filter(|_| !heading.is_subset) {
+                figures.paper.insert(name, printed);
+            }
+        }
+        figures.by_point = by_point(results);
+        figures
+    }
+}
+
+/// Means at each point, where there are several.
+fn by_point(results: &Results) -> Vec<Point> {
+    let points: Vec<&[Outcome]> = results.outcomes.chunk_by(|a, b| a.at == b.at).collect();
+    if points.len() < 2 {
+        return Vec::new();
+    }
+    let point = |outcomes: &&[Outcome]| {
+        let mean_of = |name: &String| {
+            let values: Vec<f64> =
+                outcomes.iter().filter_map(|outcome| value_of(outcome, name)).collect();
+            (name.clone(), 100.0 * mean(&values))
+        };
+        Point { at: outcomes[0].at, means: names(results).iter().map(mean_of).collect() }
+    };
+    points.iter().map(point).collect()
+}
+
+/// Methods in the order of the engine, then what is shown for reference.
+fn names(results: &Results) -> Vec<String> {
+    let Some(first) = results.outcomes.first() else { return Vec::new() };
+    let methods = Method::ALL.map(|method| method.to_string());
+    let known = methods.into_iter().filter(|name| first.confusion.contains_key(name));
+    known.chain(first.references.keys().cloned()).collect()
+}
+
+fn value_of(outcome: &Outcome, name: &str) -> Option<f64> {
+    outcome.accuracy(name).or_else(|| outcome.references.get(name).copied())
+}
+
+/// What the paper printed for a method in an experiment.
+fn printed(experiment: &str, name: &str) -> Option<f64> {
+    let paper = Paper::read();
+    let (kind, column) = experiment.split_once('-')?;
+    let table = match kind {
+        "synthetic" => &paper.synthetic,
+        "real" => &paper.real,
+        _ => return None,
+    };
+    table.figure(name, column).map(|figure| figure.0)
+}
+
+/// Prints one experiment as a table.
+pub(crate) fn print(results: &Results, out: &mut impl Write) -> Result<(), Error> {
+    let figures = Figures::new(results);
+    let subset = if figures.subset { ", a subset of the data" } else { "" };
+    let text = |name: &String, mean: &f64| {
+        let [low, high] = figures.intervals[name];
+        let paper = figures.paper.get(name);
+        let printed = paper.map_or_else(String::new, |paper| format!("{paper:8.2} {:+8.2}", mean - paper));
+        let line = format!(
+            "{name:<16}{mean:8.2}  {low:6.2} to {high:5.2} {:8.2} {printed}",
+            figures.deviations[name]
+        );
+        line.trim_end().to_owned()
+    };
+    let mut lines = vec![format!(
+        "{}, as {}, seed {}{subset}: {} repetitions",
+        figures.experiment, figures.setting, figures.seed, figures.reps
+    )];
+    let heads = if figures.paper.is_empty() { "" } else { "    paper     diff" };
+    lines.push(format!("{:<16}{:>8}  {:<15} {:>8}{heads}", "method", "mean", "95 % interval", "sd"));
+    let order = names(results);
+    let mean_of = |name: &String| figures.means.get(name).or_else(|| figures.references.get(name));
+    lines.extend(order.iter().filter_map(|name| mean_of(name).map(|mean| text(name, mean))));
+    lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| writeln!(out)).map_err(stdout)
+}
+
+/// Prints one experiment, or several with the means over all of them, as JSON.
+pub(crate) fn print_json(results: &[Results], out: &mut impl Write) -> Result<(), Error> {
+    #[derive(Serialize)]
+    struct All<'a> {
+        /// Means of the experiments' means.
+        means: BTreeMap<&'a str, f64>,
+        experiments: &'a [Figures],
+    }
+    let figures: Vec<Figures> = results.iter().map(Figures::new).collect();
+    let text = if let [one] = figures.as_slice() {
+        serde_json::to_string_pretty(one)
+    } else {
+        let names: BTreeSet<&str> =
+            figures.iter().flat_map(|one| one.means.keys().map(String::as_str)).collect();
+        let mean_of = |name: &str| {
+            mean(&figures.iter().filter_map(|one| one.means.get(name).copied()).collect::<Vec<f64>>())
+        };
+        let means = names.into_iter().map(|name| (name, mean_of(name))).collect();
+        serde_json::to_string_pretty(&All { means, experiments: &figures })
+    };
+    writeln!(out, "{}", text.expect("maps of text and numbers become JSON")).map_err(stdout)
+}
+
+/// Prints Example 3 at a few exponents, or its whole curve as JSON.
+pub(crate) fn print_example(json: bool, out: &mut impl Write) -> Result<(), Error> {
+    if json {
+        let text = serde_json::to_string_pretty(&example3::curve()?);
+        return writeln!(out, "{}", text.expect("numbers become JSON")).map_err(stdout);
+    }
+    let line = |fused: &example3::Fused| {
+        let [a, b, c] = fused.possibility;
+        format!("{:>8}{a:10.4}{b:10.4}{c:10.4}", fused.exponent)
+    };
+    let head = format!("{:>8}{:>10}{:>10}{:>10}", "exponent", "class 1", "class 2", "class 3");
+    let lines: Vec<String> = example3::landmarks()?.iter().map(line).collect();
+    writeln!(out, "{head}\n{}", lines.join("\n")).map_err(stdout)
+}
+
+/// Says where a report is.
+pub(crate) fn print_report(dir: &Path, out: &mut impl Write) -> Result<(), Error> {
+    let [html, markdown] = ["report.html", "report.md"].map(|name| dir.join(name));
+    writeln!(out, "wrote {} and {}", html.display(), markdown.display()).map_err(stdout)
+}
+
+fn stdout(source: io::Error) -> Error {
+    Error::Io { path: "standard output".into(), source }
+}
