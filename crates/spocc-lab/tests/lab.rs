@@ -1,0 +1,199 @@
+//! The laboratory from the outside: tiny versions of every experiment, interrupted, repeated and refused.
+#![allow(missing_docs)]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    time::Duration,
+};
+
+use serde_json::Value;
+
+fn lab(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_spocc-lab")).args(arguments).output().expect("the binary runs")
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("temporary folders have plain names")
+}
+
+/// What a command that must succeed printed.
+fn printed(arguments: &[&str]) -> String {
+    let output = lab(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {errors}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// The one line that a command refuses with.
+fn refusal(arguments: &[&str]) -> String {
+    let output = lab(arguments);
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+    let errors = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    errors
+}
+
+/// The datasets, if this machine has them.
+fn data() -> Option<PathBuf> {
+    let data = std::env::var_os("SPOCC_DATA").map(PathBuf::from);
+    if data.is_none() {
+        eprintln!("skipped: SPOCC_DATA names no folder of datasets");
+    }
+    data
+}
+
+/// The lines of a results file, in an order of their own.
+fn sorted_lines(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).expect("results");
+    let mut lines: Vec<String> = text.lines().map(ToOwned::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+fn mean(json: &Value, method: &str) -> f64 {
+    json["means"][method].as_f64().unwrap_or_else(|| panic!("no mean of {method} in {json}"))
+}
+
+#[test]
+fn every_synthetic_experiment_runs_in_both_settings() {
+    for setting in ["authors", "honest"] {
+        let dir = tempfile::tempdir().expect("a folder");
+        for name in ["adversaries", "faults", "redundancy", "heterogeneous", "imbalance"] {
+            let arguments =
+                ["synthetic", name, "--reps", "1", "--as", setting, "--out", text(dir.path()), "--json"];
+            let json: Value = serde_json::from_str(&printed(&arguments)).expect("JSON");
+            assert_eq!(json["experiment"], format!("synthetic-{name}"));
+            let points = if name == "imbalance" { 10 } else { 11 };
+            assert_eq!(json["by_point"].as_array().map(Vec::len), Some(points));
+            for method in ["spocc", "adaspocc", "majority", "stacking", "bayes"] {
+                assert!((40.0..95.0).contains(&mean(&json, method)), "{setting} {name} {method}");
+            }
+        }
+        printed(&["report", text(dir.path())]);
+        let page = fs::read_to_string(dir.path().join("report.html")).expect("a page");
+        assert!(page.contains("adaspocc") && page.contains("</html>") && !page.contains("http://"));
+        assert!(dir.path().join("report.md").exists());
+    }
+}
+
+#[test]
+fn threads_and_interruptions_change_no_figure() {
+    let [whole, pieces] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    let run = |dir: &Path, reps: &str, threads: &str| {
+        let words = ["synthetic", "faults", "--reps", reps, "--out", text(dir), "--threads", threads];
+        printed(&words)
+    };
+    let expected = run(whole.path(), "2", "2");
+    run(pieces.path(), "1", "1");
+    let file = pieces.path().join("synthetic-faults.jsonl");
+    let bytes = fs::read(&file).expect("results");
+    // As a machine that lost power in the middle of a line leaves it.
+    fs::write(&file, &bytes[..bytes.len() - 40]).expect("room");
+    assert_eq!(run(pieces.path(), "2", "1"), expected);
+    assert_eq!(sorted_lines(&file), sorted_lines(&whole.path().join("synthetic-faults.jsonl")));
+}
+
+#[test]
+fn a_killed_run_goes_on_where_it_stopped() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let words = ["synthetic", "redundancy", "--reps", "3", "--out", text(dir.path()), "--threads", "1"];
+    let file = dir.path().join("synthetic-redundancy.jsonl");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_spocc-lab"))
+        .args(words)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary runs");
+    let lines = || fs::read_to_string(&file).map_or(0, |text| text.lines().count());
+    while lines() < 3 && child.try_wait().expect("a child").is_none() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().expect("it can be killed");
+    child.wait().expect("it ends");
+    let before = fs::read_to_string(&file).expect("results");
+    printed(&words);
+    let after = fs::read_to_string(&file).expect("results");
+    let whole = &before[..before.rfind('\n').map_or(0, |at| at + 1)];
+    assert!(after.starts_with(whole), "what was done is kept");
+    assert_eq!(after.lines().count(), 1 + 3 * 11);
+}
+
+#[test]
+fn wrong_words_and_foreign_folders_are_refused_in_one_line() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = text(dir.path());
+    let line = refusal(&["synthetic", "adversary", "--out", out]);
+    assert!(line.contains("did you mean adversaries?"), "{line}");
+    let line = refusal(&["real", "winee", "--data", out, "--out", out]);
+    assert!(line.contains("did you mean wine?"), "{line}");
+    let line = refusal(&["real", "wine", "--data", out, "--out", out]);
+    assert!(line.contains("winequality-red.csv"), "{line}");
+    let line = refusal(&["real", "all", "--data", out, "--out", out]);
+    assert!(line.contains("none of them"), "{line}");
+    let line = refusal(&["synthetic", "faults", "--as", "honestly", "--out", out]);
+    assert!(line.contains("did you mean honest?"), "{line}");
+    let line = refusal(&["report", out]);
+    assert!(line.contains("expected results"), "{line}");
+    printed(&["synthetic", "imbalance", "--reps", "1", "--out", out]);
+    for other in [["--seed", "2"], ["--as", "authors"]] {
+        let line = refusal(&["synthetic", "imbalance", "--reps", "1", "--out", out, other[0], other[1]]);
+        assert!(line.contains("name another folder"), "{line}");
+    }
+}
+
+#[test]
+fn a_full_disk_loses_nothing_that_was_saved() {
+    // A device on which every write fails as on a full disk.
+    if !Path::new("/dev/full").exists() {
+        return eprintln!("skipped: no /dev/full here");
+    }
+    let dir = tempfile::tempdir().expect("a folder");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("/dev/full", dir.path().join("synthetic-faults.jsonl")).expect("a link");
+    let line = refusal(&["synthetic", "faults", "--reps", "1", "--out", text(dir.path())]);
+    assert!(line.contains("synthetic-faults.jsonl"), "{line}");
+}
+
+#[test]
+fn example_3_ends_in_product_and_minimum() {
+    let text = printed(&["example3"]);
+    assert!(text.contains("0.0160    0.2500    0.1600"), "{text}");
+    assert!(text.contains("0.1000    0.2500    0.4000"), "{text}");
+    let curve: Value = serde_json::from_str(&printed(&["example3", "--json"])).expect("JSON");
+    assert_eq!(curve.as_array().map(Vec::len), Some(91));
+}
+
+#[test]
+fn real_experiments_run_on_real_data() {
+    let Some(data) = data() else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let words = |kind: &'static str| {
+        [kind, "breast", "--data", text(&data), "--reps", "1", "--out", text(dir.path()), "--json"]
+            .map(ToOwned::to_owned)
+    };
+    let run = |kind: &'static str| {
+        let words = words(kind);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        serde_json::from_str::<Value>(&printed(&words)).expect("JSON")
+    };
+    let json = run("real");
+    for method in ["adaspocc", "stacking", "naive-bayes"] {
+        assert!((85.0..100.0).contains(&mean(&json, method)), "{json}");
+    }
+    assert!(json["references"]["centralised"].as_f64().is_some_and(|mean| mean > 90.0), "{json}");
+    let json = run("robustness");
+    assert_eq!(json["experiments"].as_array().map(Vec::len), Some(4));
+    printed(&["report", text(dir.path())]);
+    assert!(fs::read_to_string(dir.path().join("report.md")).expect("a page").contains("breast"));
+}
+
+#[test]
+fn datasets_that_are_missing_are_listed_with_where_they_come_from() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let text = printed(&["datasets", "--data", text(dir.path())]);
+    for name in ["20newsgroup", "mnist", "particle", "doi.org"] {
+        assert!(text.contains(name), "{name}: {text}");
+    }
+}
