@@ -8,6 +8,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -108,6 +109,7 @@ impl Store {
     pub(crate) fn open(dir: &Path, heading: Heading) -> Result<Self, Error> {
         fs::create_dir_all(dir).map_err(Error::io(dir))?;
         let path = dir.join(format!("{}.jsonl", heading.experiment));
+        unpack(&path)?;
         let options = File::options().read(true).append(true).create(true).truncate(false).open(&path);
         let mut file = options.map_err(Error::io(&path))?;
         match file.try_lock() {
@@ -180,11 +182,16 @@ pub(crate) fn read_all(dir: &Path) -> Result<Vec<Results>, Error> {
     let mut paths: Vec<PathBuf> = fs::read_dir(dir)
         .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
         .map_err(Error::io(dir))?;
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    let is_results = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        // A packed file beside its unpacked one is an older state of it.
+        name.ends_with(".jsonl") || name.ends_with(".jsonl.gz") && !path.with_extension("").exists()
+    };
+    paths.retain(is_results);
     paths.sort();
     let mut all: Vec<Results> = Vec::new();
     for path in paths {
-        let text = fs::read(&path).map_err(Error::io(&path))?;
+        let text = read(&path)?;
         let Some((mut results, _)) = parse(&path, &text)? else { continue };
         if let Some(first) = all.first() {
             let run = |heading: &Heading| (heading.setting.clone(), heading.seed, heading.version.clone());
@@ -201,6 +208,30 @@ pub(crate) fn read_all(dir: &Path) -> Result<Vec<Results>, Error> {
         return Err(Error::BadFile { path: dir.to_owned(), expected, found: "none".to_owned() });
     }
     Ok(all)
+}
+
+/// The bytes of a file, unpacked if it is packed.
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    let bytes = fs::read(path).map_err(Error::io(path))?;
+    if path.extension().is_none_or(|extension| extension != "gz") {
+        return Ok(bytes);
+    }
+    let mut text = Vec::new();
+    GzDecoder::new(bytes.as_slice()).read_to_end(&mut text).map_err(Error::io(path))?;
+    Ok(text)
+}
+
+/// Unpacks the results of an earlier run that were put away packed, so that they can be gone on with.
+fn unpack(path: &Path) -> Result<(), Error> {
+    let packed = path.with_extension("jsonl.gz");
+    if path.exists() || !packed.exists() {
+        return Ok(());
+    }
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(Error::io(dir))?;
+    file.write_all(&read(&packed)?).map_err(Error::io(path))?;
+    file.persist(path).map_err(|error| Error::Io { path: path.to_owned(), source: error.error })?;
+    Ok(())
 }
 
 /// What a file holds and how many of its bytes are whole lines; none of an empty file.
@@ -268,6 +299,23 @@ mod tests {
         let results = store.finish(2);
         assert_eq!(results.outcomes, [outcome(0, 0.0), outcome(1, 0.0), outcome(0, 2.0)]);
         assert_eq!(read_all(dir.path()).expect("one file"), [results]);
+    }
+
+    #[test]
+    fn packed_results_are_read_and_gone_on_with() {
+        let dir = tempfile::tempdir().expect("a folder");
+        Store::open(dir.path(), heading(1)).expect("begins").append(vec![outcome(0, 0.0)]).expect("room");
+        let path = dir.path().join("synthetic-faults.jsonl");
+        let packed = File::create(path.with_extension("jsonl.gz")).expect("room");
+        let mut packer = flate2::write::GzEncoder::new(packed, flate2::Compression::best());
+        packer.write_all(&fs::read(&path).expect("there")).expect("room");
+        packer.finish().expect("room");
+        fs::remove_file(&path).expect("there");
+        assert_eq!(read_all(dir.path()).expect("one file")[0].outcomes, [outcome(0, 0.0)]);
+        let store = Store::open(dir.path(), heading(1)).expect("goes on");
+        store.append(vec![outcome(1, 0.0)]).expect("room");
+        assert_eq!(store.finish(2).outcomes.len(), 2);
+        assert_eq!(read_all(dir.path()).expect("the unpacked one")[0].outcomes.len(), 2);
     }
 
     #[test]
