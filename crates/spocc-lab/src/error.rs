@@ -32,6 +32,38 @@ impl Error {
         let path = path.into();
         move |source| Self::Io { path, source }
     }
+
+    /// The refusal of a word that is none of those known, with the one that was probably meant.
+    pub(crate) fn unknown(what: &'static str, found: &str, known: &[&str]) -> Self {
+        let wanted = found.to_lowercase();
+        // Half of the letters may differ: the lists are short, and a wrong guess does no harm.
+        let tolerated = wanted.chars().count() / 2;
+        let nearest = known
+            .iter()
+            .map(|name| (strsim::damerau_levenshtein(&wanted, name), name))
+            .filter(|(distance, _)| *distance <= tolerated)
+            .min_by_key(|(distance, _)| *distance)
+            .map(|(_, name)| (*name).to_owned());
+        Self::Unknown { what, found: found.to_owned(), known: known.join(", "), nearest }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_word_is_answered_with_the_nearest_and_all_known() {
+        let known = ["wine", "spam", "20newsgroup"];
+        assert_eq!(
+            Error::unknown("dataset", "20newsgroups", &known).to_string(),
+            "dataset \"20newsgroups\": expected one of wine, spam, 20newsgroup; did you mean 20newsgroup?"
+        );
+        assert_eq!(
+            Error::unknown("dataset", "iris", &known).to_string(),
+            "dataset \"iris\": expected one of wine, spam, 20newsgroup"
+        );
+    }
 }
 
 /// The place of a word among those known, or the one refusal that names the nearest.
