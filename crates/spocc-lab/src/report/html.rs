@@ -1,0 +1,146 @@
+//! The page as one HTML file: no script, no network, light and dark by the reader's preference.
+
+use std::fmt::Write;
+
+use super::{
+    measured::is_family,
+    page::{Block, Cell, Page, Pictures, Section, Size, Table, Tone},
+    svg::escape,
+};
+
+/// Colours and measures; also those of the pictures inside the page.
+const STYLE: &str = include_str!("style.css");
+
+/// The whole page.
+pub(super) fn render(page: &Page) -> String {
+    let title = escape(&page.title);
+    let mut html = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
+    );
+    html.push_str("<dl class=\"settings\">\n");
+    for (name, value) in &page.settings {
+        add(&mut html, format_args!("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(name), escape(value)));
+    }
+    html.push_str("</dl>\n");
+    if !page.findings.is_empty() {
+        let items: String = page.findings.iter().map(|text| format!("<li>{}</li>\n", escape(text))).collect();
+        add(&mut html, format_args!("<ul class=\"findings\">\n{items}</ul>\n"));
+    }
+    html.push_str("<nav aria-label=\"Contents\">\n<h2>Contents</h2>\n<ol>\n");
+    for section in &page.sections {
+        let (id, title) = (section.id(), escape(&section.title));
+        add(&mut html, format_args!("<li><a href=\"#{id}\">{title}</a></li>\n"));
+    }
+    html.push_str("</ol>\n</nav>\n");
+    page.sections.iter().for_each(|section| add_section(&mut html, section));
+    html.push_str("</main>\n</body>\n</html>\n");
+    html
+}
+
+fn add_section(html: &mut String, section: &Section) {
+    add(html, format_args!("<section id=\"{}\">\n<h2>{}</h2>\n", section.id(), escape(&section.title)));
+    for block in &section.blocks {
+        match block {
+            Block::Heading(text) => add(html, format_args!("<h3>{}</h3>\n", escape(text))),
+            Block::Words(text) => add(html, format_args!("<p>{}</p>\n", escape(text))),
+            Block::Table(table) => add_table(html, table),
+            Block::Pictures(pictures) => add_pictures(html, pictures),
+        }
+    }
+    html.push_str("</section>\n");
+}
+
+fn add_table(html: &mut String, table: &Table) {
+    add(html, format_args!("<p class=\"caption\">{}</p>\n", escape(&table.caption)));
+    // Focusable, so that it scrolls by keyboard too.
+    html.push_str("<div class=\"frame-table\" tabindex=\"0\">\n<table>\n<thead><tr><th></th>");
+    for column in &table.columns {
+        let note = column.note.iter().map(|note| format!("<small>{}</small>", escape(note)));
+        let note: String = note.collect();
+        add(html, format_args!("<th scope=\"col\">{}{note}</th>", escape(&column.name)));
+    }
+    html.push_str("</tr></thead>\n<tbody>\n");
+    for row in &table.rows {
+        let class = match (row.is_reference, is_family(&row.name)) {
+            (true, _) => " class=\"reference\"",
+            (false, true) => " class=\"kin\"",
+            (false, false) => "",
+        };
+        add(html, format_args!("<tr{class}><th scope=\"row\">{}</th>", escape(&row.name)));
+        row.cells.iter().for_each(|cell| add_cell(html, cell));
+        html.push_str("</tr>\n");
+    }
+    html.push_str("</tbody>\n</table>\n</div>\n");
+}
+
+fn add_cell(html: &mut String, cell: &Cell) {
+    let text = escape(&cell.text);
+    let text = if cell.is_best { format!("<strong>{text}</strong>") } else { text };
+    add(html, format_args!("<td>{text}"));
+    for note in &cell.notes {
+        let class = match note.tone {
+            Tone::Plain => "",
+            Tone::Good => " class=\"good\"",
+            Tone::Bad => " class=\"bad\"",
+        };
+        add(html, format_args!("<small{class}>{}</small>", escape(&note.text)));
+    }
+    html.push_str("</td>");
+}
+
+fn add_pictures(html: &mut String, pictures: &Pictures) {
+    let size = match pictures.size {
+        Size::Small => "small",
+        Size::Medium => "medium",
+        Size::Wide => "wide",
+    };
+    add(html, format_args!("<figure>\n<figcaption>{}</figcaption>\n", escape(&pictures.caption)));
+    add(html, format_args!("<div class=\"pictures {size}\">\n"));
+    pictures.svgs.iter().for_each(|svg| html.extend([svg, "\n"]));
+    html.push_str("</div>\n</figure>\n");
+}
+
+fn add(html: &mut String, text: std::fmt::Arguments<'_>) {
+    html.write_fmt(text).expect("a string takes all that is written");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::page::Row;
+
+    fn page() -> Page {
+        let mut best = Cell::new("84.10").toned("−0.06 ≈", Tone::Good);
+        best.is_best = true;
+        let mut table = Table::new("Accuracies < 100.", ["faults"]);
+        table.rows.push(Row { name: "adaspocc".into(), is_reference: false, cells: vec![best] });
+        let section = Section::new("Real data").words("a & b").table(table);
+        Page {
+            title: "T".into(),
+            settings: vec![("seed", "7".into())],
+            findings: vec!["Found.".into()],
+            sections: vec![section.pictures("One", Size::Wide, vec!["<svg></svg>".into()])],
+        }
+    }
+
+    #[test]
+    fn contents_lead_to_sections_and_words_are_escaped() {
+        let html = render(&page());
+        assert!(html.contains("<a href=\"#real-data\">") && html.contains("<section id=\"real-data\">"));
+        assert!(html.contains("<p>a &amp; b</p>") && html.contains("Accuracies &lt; 100."));
+        assert!(html.contains("<tr class=\"kin\"><th scope=\"row\">adaspocc</th><td><strong>84.10</strong>"));
+        assert!(html.contains("<small class=\"good\">−0.06 ≈</small>"));
+    }
+
+    #[test]
+    fn the_page_needs_no_network_and_no_script_and_has_two_faces() {
+        let html = render(&page());
+        for foreign in ["http://", "https://", "<script", "@import", "url("] {
+            assert!(!html.contains(foreign), "{foreign}");
+        }
+        assert!(html.contains("prefers-color-scheme: dark"));
+    }
+}

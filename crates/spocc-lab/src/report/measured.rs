@@ -1,0 +1,173 @@
+//! What was measured: accuracies by experiment and method, in percent, in the groups that share their data.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use spocc::Method;
+
+use crate::{
+    results::{Outcome, Results},
+    statistics::Summary,
+};
+
+/// Accuracies shown for comparison, in the order of the paper's tables.
+const REFERENCES: [&str; 3] = ["best-base", "centralised", "optimal"];
+
+/// The difficulties of the paper's Table 1.
+pub(super) const DIFFICULTIES: [&str; 3] = ["adversaries", "faults", "redundancy"];
+
+/// All results of a folder, with the methods in them.
+pub(super) struct Measured<'a> {
+    pub(super) results: &'a [Results],
+    /// In the order of the engine's list, others after it.
+    pub(super) methods: Vec<String>,
+    pub(super) seed: u64,
+}
+
+impl<'a> Measured<'a> {
+    pub(super) fn new(results: &'a [Results]) -> Self {
+        let found: BTreeSet<&str> = results
+            .iter()
+            .flat_map(|results| &results.outcomes)
+            .flat_map(|outcome| outcome.confusion.keys().map(String::as_str))
+            .collect();
+        let mut methods: Vec<String> = Method::ALL.map(|method| method.to_string()).to_vec();
+        methods.retain(|method| found.contains(method.as_str()));
+        let others: Vec<_> = found.iter().filter(|name| !methods.iter().any(|method| method == *name)).collect();
+        methods.extend(others.into_iter().map(ToString::to_string));
+        Self { results, methods, seed: results.first().map_or(0, |results| results.heading.seed) }
+    }
+
+    /// The results of an experiment, if it has any.
+    pub(super) fn experiment(&self, name: &str) -> Option<&'a Results> {
+        self.results.iter().find(|results| results.heading.experiment == name && !results.outcomes.is_empty())
+    }
+
+    /// What follows a prefix in the names of experiments that have results, with these.
+    pub(super) fn named(&self, prefix: &str) -> Vec<(&'a str, &'a Results)> {
+        self.results
+            .iter()
+            .filter(|results| !results.outcomes.is_empty())
+            .filter_map(|results| Some((results.heading.experiment.strip_prefix(prefix)?, results)))
+            .collect()
+    }
+
+    /// The three experiments of Table 1, if all were run.
+    pub(super) fn all_difficulties(&self) -> Option<Vec<&'a Results>> {
+        DIFFICULTIES.iter().map(|name| self.experiment(&format!("synthetic-{name}"))).collect()
+    }
+
+    /// Methods and references that have figures in some of these results.
+    pub(super) fn rows(&self, results: &[&Results]) -> Vec<(String, bool)> {
+        let has = |name: &str| {
+            results.iter().flat_map(|results| &results.outcomes).any(|outcome| accuracy(outcome, name).is_some())
+        };
+        let methods = self.methods.iter().filter(|name| has(name)).map(|name| (name.clone(), false));
+        let references = REFERENCES.iter().filter(|name| has(name)).map(|name| (name.to_string(), true));
+        methods.chain(references).collect()
+    }
+
+    /// What a method or reference achieved over all outcomes of one experiment.
+    pub(super) fn summary(&self, results: &Results, name: &str) -> Option<Summary> {
+        Summary::of(&groups(results.outcomes.iter().map(|outcome| (outcome, name))), self.seed)
+    }
+
+    /// The same at one point of the experiment.
+    pub(super) fn summary_at(&self, results: &Results, name: &str, at: f64) -> Option<Summary> {
+        let here = results.outcomes.iter().filter(|outcome| outcome.at == at);
+        Summary::of(&groups(here.map(|outcome| (outcome, name))), self.seed)
+    }
+
+    /// The same over several experiments, from the runs that all of them have: the mean is then that of their means.
+    pub(super) fn pooled(&self, experiments: &[&Results], name: &str) -> Option<Summary> {
+        let outcomes = shared(experiments);
+        Summary::of(&groups(outcomes.into_iter().map(|outcome| (outcome, name))), self.seed)
+    }
+}
+
+/// The outcomes of runs, told by repetition, fold and point, that every one of several experiments has.
+pub(super) fn shared<'a>(experiments: &[&'a Results]) -> Vec<&'a Outcome> {
+    let run = |outcome: &Outcome| (outcome.rep, outcome.fold, outcome.at.to_bits());
+    let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+    for outcome in experiments.iter().flat_map(|results| &results.outcomes) {
+        *counts.entry(run(outcome)).or_default() += 1;
+    }
+    let outcomes = experiments.iter().flat_map(|results| &results.outcomes);
+    outcomes.filter(|outcome| counts[&run(outcome)] == experiments.len()).collect()
+}
+
+/// The different values of what an experiment varies, ascending.
+pub(super) fn points(results: &Results) -> Vec<f64> {
+    let mut points: Vec<f64> = results.outcomes.iter().map(|outcome| outcome.at).collect();
+    points.sort_by(f64::total_cmp);
+    points.dedup();
+    points
+}
+
+/// The number of repetitions found in an experiment.
+pub(super) fn repetitions(results: &Results) -> usize {
+    results.outcomes.iter().map(|outcome| outcome.rep).collect::<BTreeSet<_>>().len()
+}
+
+/// Accuracy of a method or reference in percent.
+pub(super) fn accuracy(outcome: &Outcome, name: &str) -> Option<f64> {
+    let share = outcome.accuracy(name).or_else(|| outcome.references.get(name).copied())?;
+    share.is_finite().then_some(100.0 * share)
+}
+
+/// Whether a method belongs to the paper's family or its successors.
+pub(super) fn is_family(method: &str) -> bool {
+    method.contains("spocc") || method.contains("ladder")
+}
+
+fn groups<'b>(outcomes: impl Iterator<Item = (&'b Outcome, &'b str)>) -> Vec<Vec<f64>> {
+    let mut by_repetition: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (outcome, name) in outcomes {
+        if let Some(accuracy) = accuracy(outcome, name) {
+            by_repetition.entry(outcome.rep).or_default().push(accuracy);
+        }
+    }
+    by_repetition.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::invented;
+
+    #[test]
+    fn methods_come_in_the_order_of_the_engine_and_strangers_last() {
+        let results = [invented::experiment("real-wine", 2, &[0.0], 3)];
+        let measured = Measured::new(&results);
+        assert_eq!(measured.methods[..2], ["spocc", "adaspocc"]);
+        assert_eq!(measured.methods.last().map(String::as_str), Some("ladder"));
+    }
+
+    #[test]
+    fn the_mean_of_several_experiments_is_the_mean_of_their_means() {
+        let mut experiments = DIFFICULTIES
+            .map(|name| invented::experiment(&format!("synthetic-{name}"), 2, &[0.0, 1.0], 4))
+            .to_vec();
+        let measured = Measured::new(&experiments);
+        let three = measured.all_difficulties().expect("all three are there");
+        let means = three.iter().map(|results| measured.summary(results, "spocc").expect("a method").mean);
+        let expected = means.sum::<f64>() / 3.0;
+        let pooled = |results: &[Results]| {
+            let measured = Measured::new(results);
+            measured.pooled(&measured.all_difficulties()?, "spocc").map(|summary| summary.mean)
+        };
+        assert!((pooled(&experiments).expect("all three are there") - expected).abs() < 1e-9);
+
+        // A run that one experiment has not finished counts in none.
+        experiments[1].outcomes.pop();
+        let kept = Measured::new(&experiments).all_difficulties().map(|three| shared(&three).len());
+        assert_eq!(kept, Some(3 * 7));
+        experiments.pop();
+        assert_eq!(pooled(&experiments), None);
+    }
+
+    #[test]
+    fn the_family_is_known_by_its_names() {
+        assert!(is_family("adaspocc") && is_family("spocc") && is_family("ladder-two"));
+        assert!(!is_family("stacking"));
+    }
+}

@@ -1,0 +1,114 @@
+//! Pairs: by how much one method beats another on the same data, and whether chance explains it.
+
+use std::collections::BTreeMap;
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::{deviation, mean};
+use crate::results::Outcome;
+
+/// Test rows over training rows in a 2-fold cross-validation.
+const TWO_FOLD_RATIO: f64 = 1.0;
+
+/// A mean difference and its two-sided p-value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Paired {
+    pub(crate) difference: f64,
+    pub(crate) p: f64,
+}
+
+/// First minus second, in points of accuracy, for every repetition and fold in which both decided.
+///
+/// Points of one experiment (numbers of added classifiers, say) share the repetition's data and are not
+/// independent: their differences are averaged first.
+pub(crate) fn differences(outcomes: &[Outcome], first: &str, second: &str) -> Vec<f64> {
+    let mut by_run: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
+    for outcome in outcomes {
+        if let (Some(first), Some(second)) = (outcome.accuracy(first), outcome.accuracy(second)) {
+            by_run.entry((outcome.rep, outcome.fold)).or_default().push(100.0 * (first - second));
+        }
+    }
+    by_run.values().map(|run| mean(run)).collect()
+}
+
+impl Paired {
+    /// A t test of differences from independent repetitions; nothing for fewer than two.
+    pub(crate) fn independent(differences: &[f64]) -> Option<Self> {
+        Self::test(differences, 0.0)
+    }
+
+    /// A t test of differences from the folds of repeated 2-fold cross-validation.
+    ///
+    /// Training halves overlap from one repetition to the next, so the plain test is far too sure of itself.
+    /// Nadeau and Bengio (2003) add the ratio of test to training rows, here 1, to the variance:
+    ///
+    /// ```text
+    /// t = mean / sqrt((1/J + n_test/n_train) * sample variance),   J - 1 degrees of freedom
+    /// ```
+    pub(crate) fn across_folds(differences: &[f64]) -> Option<Self> {
+        Self::test(differences, TWO_FOLD_RATIO)
+    }
+
+    fn test(differences: &[f64], ratio: f64) -> Option<Self> {
+        let n = differences.len() as f64;
+        let law = StudentsT::new(0.0, 1.0, n - 1.0).ok()?;
+        let difference = mean(differences);
+        let error = (1.0 / n + ratio).sqrt() * deviation(differences);
+        let p = match (error == 0.0, difference == 0.0) {
+            (_, true) => 1.0,
+            (true, false) => 0.0,
+            (false, false) => 2.0 * law.sf((difference / error).abs()),
+        };
+        Some(Self { difference, p })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(rep: u32, at: f64, right: [u64; 2]) -> Outcome {
+        let confusion = |right: u64| vec![right, 10 - right, 0, 0];
+        Outcome {
+            rep,
+            fold: 0,
+            at,
+            confusion: BTreeMap::from([
+                ("a".into(), confusion(right[0])),
+                ("b".into(), confusion(right[1])),
+            ]),
+            references: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn points_of_one_repetition_count_once() {
+        let outcomes = [outcome(0, 0.0, [9, 8]), outcome(0, 1.0, [9, 6]), outcome(1, 0.0, [5, 5])];
+        let differences = differences(&outcomes, "a", "b");
+        assert_eq!(differences.len(), 2);
+        assert!((differences[0] - 20.0).abs() < 1e-9 && differences[1] == 0.0, "{differences:?}");
+    }
+
+    #[test]
+    fn the_plain_test_is_that_of_the_textbook() {
+        // Mean 2, deviation sqrt(2.5), t = 2 / (1.5811 / sqrt(5)) = 2.8284 with 4 degrees of freedom: p = 0.0474.
+        let paired = Paired::independent(&[0.0, 1.0, 2.0, 3.0, 4.0]).expect("five differences");
+        assert_eq!(paired.difference, 2.0);
+        assert!((paired.p - 0.0474).abs() < 1e-4, "{paired:?}");
+    }
+
+    #[test]
+    fn folds_are_believed_less_than_repetitions() {
+        // The same with 1/5 + 1 in place of 1/5: t = 2 / (1.5811 * sqrt(1.2)) = 1.1547, p = 0.3125.
+        let paired = Paired::across_folds(&[0.0, 1.0, 2.0, 3.0, 4.0]).expect("five differences");
+        assert!((paired.p - 0.3125).abs() < 1e-3, "{paired:?}");
+    }
+
+    #[test]
+    fn a_difference_that_never_varies_needs_no_law() {
+        assert_eq!(Paired::independent(&[0.0, 0.0]), Some(Paired { difference: 0.0, p: 1.0 }));
+        assert_eq!(Paired::independent(&[1.0, 1.0]), Some(Paired { difference: 1.0, p: 0.0 }));
+        assert_eq!(Paired::independent(&[1.0]), None);
+        assert_eq!(Paired::independent(&[]), None);
+    }
+}
