@@ -5,7 +5,7 @@ use std::{io, path::PathBuf};
 /// Every refusal of the laboratory.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    #[error("{what} {found:?}: expected one of {known}{}", nearest(.nearest.as_deref()))]
+    #[error("{what} {found:?}: expected one of {known}{}", suggestion(.nearest.as_deref()))]
     Unknown { what: &'static str, found: String, known: String, nearest: Option<String> },
     #[error("{}: {source}", .path.display())]
     Io { path: PathBuf, source: io::Error },
@@ -23,7 +23,7 @@ pub(crate) enum Error {
     Engine(#[from] spocc::Error),
 }
 
-fn nearest(name: Option<&str>) -> String {
+fn suggestion(name: Option<&str>) -> String {
     name.map(|name| format!("; did you mean {name}?")).unwrap_or_default()
 }
 
@@ -66,13 +66,8 @@ mod tests {
     }
 }
 
-/// The place of a word among those known, or the one refusal that names the nearest.
+/// The place of a word among those known.
 pub(crate) fn choose(what: &'static str, known: &[impl AsRef<str>], found: &str) -> Result<usize, Error> {
-    known.iter().position(|name| name.as_ref() == found).ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
-        let distance = |name: &&&str| strsim::damerau_levenshtein(name, found);
-        let nearest = names.iter().filter(|name| distance(name) <= 1 + found.len() / 3).min_by_key(distance);
-        let nearest = nearest.map(|name| (*name).to_owned());
-        Error::Unknown { what, found: found.to_owned(), known: names.join(", "), nearest }
-    })
+    let names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    names.iter().position(|name| *name == found).ok_or_else(|| Error::unknown(what, found, &names))
 }

@@ -30,7 +30,7 @@ use crate::{
     args::{Arguments, Command, Running},
     datasets::State,
     error::Error,
-    experiments::{Run, example3, real, robustness, synthetic::Synthetic},
+    experiments::{Run, real, robustness, synthetic::Synthetic},
     results::Results,
     setting::Setting,
 };
@@ -56,7 +56,9 @@ fn run(Arguments { command, threads }: Arguments, out: &mut impl Write) -> Resul
         let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     }
     match command {
-        Command::Datasets { data, json } => datasets::list::print(&datasets::describe(&data), json, out),
+        Command::Datasets { data, json } => {
+            datasets::print(&datasets::describe(&data), json, out).map_err(summary::stdout)
+        }
         Command::Synthetic { name, running, reps } => {
             let names = Synthetic::ALL.map(|experiment| experiment.to_string());
             let chosen = some_or_all("experiment", &name, &names)?;
@@ -77,7 +79,7 @@ fn run(Arguments { command, threads }: Arguments, out: &mut impl Write) -> Resul
         Command::Example3 { json } => summary::print_example(json, out),
         Command::Report { dir } => {
             let results = results::read_all(&dir)?;
-            report::write(&results, &example3::curve()?, &dir)?;
+            report::write(&results, &dir)?;
             summary::print_report(&dir, out)
         }
     }

@@ -2,9 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use spocc::{
-    AdaSpocc, Combiner, ExpVote, Inputs, Method, Stacking, StackingStrength, Tuning,
-};
+use spocc::{AdaSpocc, Combiner, ExpVote, Inputs, Method, Stacking, StackingStrength, Tuning};
 
 use crate::error::{Error, choose};
 

@@ -93,8 +93,7 @@ fn by_point(results: &Results) -> Vec<Point> {
     }
     let point = |outcomes: &&[Outcome]| {
         let mean_of = |name: &String| {
-            let values: Vec<f64> =
-                outcomes.iter().filter_map(|outcome| value_of(outcome, name)).collect();
+            let values: Vec<f64> = outcomes.iter().filter_map(|outcome| value_of(outcome, name)).collect();
             (name.clone(), 100.0 * mean(&values))
         };
         Point { at: outcomes[0].at, means: names(results).iter().map(mean_of).collect() }
@@ -178,15 +177,19 @@ pub(crate) fn print_json(results: &[Results], out: &mut impl Write) -> Result<()
 /// Prints Example 3 at a few exponents, or its whole curve as JSON.
 pub(crate) fn print_example(json: bool, out: &mut impl Write) -> Result<(), Error> {
     if json {
-        let text = serde_json::to_string_pretty(&example3::curve()?);
-        return writeln!(out, "{}", text.expect("numbers become JSON")).map_err(stdout);
+        #[derive(Serialize)]
+        struct Fused {
+            exponent: f64,
+            possibility: [f64; 3],
+        }
+        let fused = |(exponent, possibility)| Fused { exponent, possibility };
+        let curve: Vec<Fused> = example3::curve().into_iter().map(fused).collect();
+        let text = serde_json::to_string_pretty(&curve).expect("numbers become JSON");
+        return writeln!(out, "{text}").map_err(stdout);
     }
-    let line = |fused: &example3::Fused| {
-        let [a, b, c] = fused.possibility;
-        format!("{:>8}{a:10.4}{b:10.4}{c:10.4}", fused.exponent)
-    };
+    let line = |(exponent, [a, b, c]): (f64, [f64; 3])| format!("{exponent:>8}{a:10.4}{b:10.4}{c:10.4}");
     let head = format!("{:>8}{:>10}{:>10}{:>10}", "exponent", "class 1", "class 2", "class 3");
-    let lines: Vec<String> = example3::landmarks()?.iter().map(line).collect();
+    let lines: Vec<String> = example3::landmarks().into_iter().map(line).collect();
     writeln!(out, "{head}\n{}", lines.join("\n")).map_err(stdout)
 }
 
@@ -196,6 +199,7 @@ pub(crate) fn print_report(dir: &Path, out: &mut impl Write) -> Result<(), Error
     writeln!(out, "wrote {} and {}", html.display(), markdown.display()).map_err(stdout)
 }
 
-fn stdout(source: io::Error) -> Error {
+/// Nobody takes what is printed.
+pub(crate) fn stdout(source: io::Error) -> Error {
     Error::Io { path: "standard output".into(), source }
 }

@@ -12,7 +12,7 @@ use crate::{
     draw,
     error::Error,
     experiments::{Run, Unit, hold_out},
-    learners::{Classifier, Learner, logistic::Logistic, principal::first_component},
+    learners::{Classifier, Learner, Logistic, first_component},
     panel::{Answers, Contest, Corruption},
     results::{Outcome, Results},
     setting::Setting,
@@ -41,7 +41,10 @@ pub(crate) struct Prepared {
 /// Repetitions of a cross-validation.
 pub(crate) fn units(reps: u32, points: &[Vec<f64>]) -> Vec<Unit> {
     let unit = |rep: u32, fold: u32| Unit { rep, fold, points: points.to_vec() };
-    (0..reps).flat_map(|rep| (0..N_FOLDS).map(move |fold| (rep, fold))).map(|(rep, fold)| unit(rep, fold)).collect()
+    (0..reps)
+        .flat_map(|rep| (0..N_FOLDS).map(move |fold| (rep, fold)))
+        .map(|(rep, fold)| unit(rep, fold))
+        .collect()
 }
 
 /// Runs the paper's protocol on a dataset, or what is left of it.

@@ -12,7 +12,7 @@ use crate::{
     draw,
     error::{Error, choose},
     experiments::{Run, Unit, hold_out},
-    learners::{Classifier, Learner, logistic::Logistic, neighbours::Neighbours, svm::Svm, tree::Tree},
+    learners::{Classifier, Learner, Logistic, Neighbours, Svm, Tree},
     panel::{Answers, Contest, Corruption},
     results::{Outcome, Results},
     setting::Setting,
@@ -104,7 +104,8 @@ impl Synthetic {
     }
 
     fn repeat(self, run: &Run<'_>, unit: &Unit) -> Result<Vec<Outcome>, Error> {
-        let twentieths = if self == Self::Imbalance { (unit.points[0][0] * 20.0).round() as usize } else { 10 };
+        let twentieths =
+            if self == Self::Imbalance { (unit.points[0][0] * 20.0).round() as usize } else { 10 };
         let path = |purpose: u64| [STREAM, u64::from(unit.rep), twentieths as u64, purpose];
         let sample = Sample::balanced(twentieths, &mut draw::stream(run.seed, &path(TRAINING)));
         let mut draws = draw::stream(run.seed, &path(HOLDING_OUT));
@@ -287,8 +288,7 @@ impl Trained {
             Setting::Authors => {
                 let (mut judged, mut validation) = (Vec::new(), Vec::new());
                 for subset in 0..N_SUBSETS {
-                    let (held, left) =
-                        hold_out(&of(subset, &all), &sample.classes, N_CLASSES, draws);
+                    let (held, left) = hold_out(&of(subset, &all), &sample.classes, N_CLASSES, draws);
                     judged.push(fit(subset, &left));
                     validation.extend(held);
                 }
