@@ -102,16 +102,8 @@ mod tests {
     use super::*;
     use crate::statistics::{average_ranks, discrepancies};
 
-    const METHODS: [&str; 8] = [
-        "selection",
-        "weighted-vote",
-        "exp-vote",
-        "stacking",
-        "naive-bayes",
-        "bayes",
-        "spocc",
-        "adaspocc",
-    ];
+    const METHODS: [&str; 8] =
+        ["selection", "weighted-vote", "exp-vote", "stacking", "naive-bayes", "bayes", "spocc", "adaspocc"];
 
     fn means(paper: &Paper) -> Vec<Vec<Option<f64>>> {
         let mean = |column: &str, method| paper.real.figure(method, column).map(|figure| figure.0);

@@ -41,11 +41,8 @@ pub(super) fn diagram(methods: &[String], ranks: &[f64], difference: f64) -> Str
         let level = if is_left { place } else { methods.len() - 1 - place };
         let y = labels + LEVEL * level as f64;
         let (rank, class) = (ranks[method], if is_family(&methods[method]) { "family" } else { "other" });
-        let (edge, anchor) = if is_left {
-            (SIDE - 18.0, Anchor::End)
-        } else {
-            (WIDTH - SIDE + 18.0, Anchor::Start)
-        };
+        let (edge, anchor) =
+            if is_left { (SIDE - 18.0, Anchor::End) } else { (WIDTH - SIDE + 18.0, Anchor::Start) };
         let x = right(rank);
         svg.path(&[(x, AXIS), (x, y), (edge, y)], false, &format!("stem {class}"), "");
         let name = &methods[method];

@@ -84,9 +84,11 @@ fn matrix(accuracy: f64, n_classes: usize, place: usize) -> Vec<u64> {
         let errors = |decided| ((1.0 - accuracy) * 1000.0 * weight(decided) / all).round() as u64;
         let row: Vec<u64> = (0..n_classes).map(errors).collect();
         let wrong: u64 = row.iter().sum();
-        counts.extend(row.iter().enumerate().map(|(decided, &count)| {
-            if decided == truth { 1000 - wrong } else { count }
-        }));
+        counts.extend(row.iter().enumerate().map(
+            |(decided, &count)| {
+                if decided == truth { 1000 - wrong } else { count }
+            },
+        ));
     }
     counts
 }
@@ -99,8 +101,15 @@ pub(super) fn everything(repetitions: u32) -> Vec<Results> {
         .map(|name| experiment(&format!("synthetic-{name}"), 2, &added, repetitions))
         .into();
     all.push(experiment("synthetic-imbalance", 2, &balances, repetitions));
-    let datasets =
-        [("20newsgroup", 20), ("mnist", 10), ("satellite", 6), ("wine", 2), ("spam", 2), ("avila", 2), ("drive", 11)];
+    let datasets = [
+        ("20newsgroup", 20),
+        ("mnist", 10),
+        ("satellite", 6),
+        ("wine", 2),
+        ("spam", 2),
+        ("avila", 2),
+        ("drive", 11),
+    ];
     for (name, n_classes) in datasets.into_iter().chain([("digits", 10), ("breast", 2)]) {
         all.push(experiment(&format!("real-{name}"), n_classes, &[0.0], repetitions));
         all.last_mut().expect("pushed above").heading.is_subset = name == "drive";

@@ -141,10 +141,8 @@ impl Chart<'_> {
             for (point, &at) in series.points.iter().zip(&line).filter(|_| line.len() <= 16) {
                 let (name, place) = (&series.name, plain(point.0));
                 let [from, to] = point.2;
-                let hover = format!(
-                    "{name}, {} {place}: {:.2}, interval {from:.2} to {to:.2}",
-                    self.varied, point.1
-                );
+                let hover =
+                    format!("{name}, {} {place}: {:.2}, interval {from:.2} to {to:.2}", self.varied, point.1);
                 svg.circle(at, 2.6, &format!("mark {}", series.class), &hover);
             }
         }

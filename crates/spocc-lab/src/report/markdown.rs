@@ -36,7 +36,8 @@ fn table_lines(table: &Table) -> Vec<String> {
     let head: Vec<String> = std::iter::once(String::new()).chain(names).collect();
     let rule = std::iter::once("---").chain(table.columns.iter().map(|_| "---:")).collect::<Vec<_>>();
     let row = |cells: &[String]| format!("| {} |", cells.join(" | "));
-    let mut lines = vec![table.caption.clone(), String::new(), row(&head), format!("| {} |", rule.join(" | "))];
+    let mut lines =
+        vec![table.caption.clone(), String::new(), row(&head), format!("| {} |", rule.join(" | "))];
     for one in &table.rows {
         let name = if one.is_reference { format!("*{}*", one.name) } else { one.name.clone() };
         let cells: Vec<String> = std::iter::once(name).chain(one.cells.iter().map(cell)).collect();

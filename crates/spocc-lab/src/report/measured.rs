@@ -32,7 +32,8 @@ impl<'a> Measured<'a> {
             .collect();
         let mut methods: Vec<String> = Method::ALL.map(|method| method.to_string()).to_vec();
         methods.retain(|method| found.contains(method.as_str()));
-        let others: Vec<_> = found.iter().filter(|name| !methods.iter().any(|method| method == *name)).collect();
+        let others: Vec<_> =
+            found.iter().filter(|name| !methods.iter().any(|method| method == *name)).collect();
         methods.extend(others.into_iter().map(ToString::to_string));
         Self { results, methods, seed: results.first().map_or(0, |results| results.heading.seed) }
     }
@@ -59,7 +60,10 @@ impl<'a> Measured<'a> {
     /// Methods and references that have figures in some of these results.
     pub(super) fn rows(&self, results: &[&Results]) -> Vec<(String, bool)> {
         let has = |name: &str| {
-            results.iter().flat_map(|results| &results.outcomes).any(|outcome| accuracy(outcome, name).is_some())
+            results
+                .iter()
+                .flat_map(|results| &results.outcomes)
+                .any(|outcome| accuracy(outcome, name).is_some())
         };
         let methods = self.methods.iter().filter(|name| has(name)).map(|name| (name.clone(), false));
         let references = REFERENCES.iter().filter(|name| has(name)).map(|name| (name.to_string(), true));

@@ -206,6 +206,9 @@ mod tests {
         let mut table = Table::new("", ["x"]);
         table.rows = vec![row("a", "10", false), row("b", "12", false), row("c", "90", true)];
         table.mark_best(0, &[Some(10.0), Some(12.0), Some(90.0)]);
-        assert_eq!(table.rows.iter().map(|row| row.cells[0].is_best).collect::<Vec<_>>(), [false, true, false]);
+        assert_eq!(
+            table.rows.iter().map(|row| row.cells[0].is_best).collect::<Vec<_>>(),
+            [false, true, false]
+        );
     }
 }

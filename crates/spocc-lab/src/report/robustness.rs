@@ -74,7 +74,8 @@ fn table(measured: &Measured<'_>, found: &[(&str, &Results)], varied: &str) -> T
         let note = Some(format!("{} → {}", plain(first), plain(last)));
         Column { name: (*name).to_owned(), note }
     };
-    let caption = format!("Mean accuracy at the two ends of {varied}, and the change; bold is the best lower end.");
+    let caption =
+        format!("Mean accuracy at the two ends of {varied}, and the change; bold is the best lower end.");
     let mut table = Table { caption, columns: found.iter().map(column).collect(), rows: Vec::new() };
     let mut lower = vec![Vec::new(); found.len()];
     for method in &measured.methods {

@@ -73,13 +73,16 @@ impl Standing {
         }
         mark_least(&mut table);
         let friedman = Friedman::of(&ranks, datasets.len());
-        let difference = critical_difference(measured.methods.len(), datasets.len()).filter(|_| friedman.is_some());
+        let difference =
+            critical_difference(measured.methods.len(), datasets.len()).filter(|_| friedman.is_some());
         let worst: Vec<f64> = shortfalls.iter().map(|figure| figure.unwrap_or(f64::INFINITY)).collect();
         Some(Self {
             table,
             verdict: verdict(friedman, datasets.len()),
             diagram: difference.map(|difference| critical::diagram(&measured.methods, &ranks, difference)),
-            leaders: least(&measured.methods, &ranks).zip(least(&measured.methods, &worst)).map(|(a, b)| [a, b]),
+            leaders: least(&measured.methods, &ranks)
+                .zip(least(&measured.methods, &worst))
+                .map(|(a, b)| [a, b]),
         })
     }
 }
@@ -123,8 +126,11 @@ fn least(methods: &[String], figures: &[f64]) -> Option<(String, f64)> {
 /// Small is good in every column.
 fn mark_least(table: &mut Table) {
     for column in 0..table.columns.len() {
-        let negated: Vec<Option<f64>> =
-            table.rows.iter().map(|row| row.cells[column].text.parse().ok().map(|figure: f64| -figure)).collect();
+        let negated: Vec<Option<f64>> = table
+            .rows
+            .iter()
+            .map(|row| row.cells[column].text.parse().ok().map(|figure: f64| -figure))
+            .collect();
         table.mark_best(column, &negated);
     }
 }

@@ -117,13 +117,21 @@ fn findings(
         }
     }
     if let Some(three) = measured.all_difficulties() {
-        let mean = |method: &String| Some((method, measured.pooled(&three, method)?.mean));
-        let best = measured.methods.iter().filter_map(mean).reduce(|a, b| if b.1 > a.1 { b } else { a });
+        let mean = |method| Some((method, measured.pooled(&three, method)?.mean));
+        let best = measured
+            .methods
+            .iter()
+            .map(String::as_str)
+            .filter_map(mean)
+            .reduce(|a, b| if b.1 > a.1 { b } else { a });
         found.extend(best.map(|(method, mean)| {
-            format!("Best on synthetic data, adversaries, faults and redundancy together: {method}, {mean:.2} %.")
+            format!(
+                "Best on synthetic data, adversaries, faults and redundancy together: {method}, {mean:.2} %."
+            )
         }));
     }
-    if let Some([(first, rank), (steady, shortfall)]) = standing.and_then(|standing| standing.leaders.clone()) {
+    if let Some([(first, rank), (steady, shortfall)]) = standing.and_then(|standing| standing.leaders.clone())
+    {
         found.push(format!(
             "On real data {first} has the best average rank, {rank:.2}; {steady} falls least behind the best method, by at most {shortfall:.2} points."
         ));
@@ -210,7 +218,11 @@ fn synthetic_sections(
     sections
 }
 
-fn real_sections(measured: &Measured<'_>, comparison: Comparison, standing: Option<Standing>) -> Vec<Section> {
+fn real_sections(
+    measured: &Measured<'_>,
+    comparison: Comparison,
+    standing: Option<Standing>,
+) -> Vec<Section> {
     let Some(standing) = standing else {
         return Vec::new();
     };
@@ -244,7 +256,8 @@ fn real_sections(measured: &Measured<'_>, comparison: Comparison, standing: Opti
     for (name, results) in &found {
         let outcomes: Vec<_> = results.outcomes.iter().collect();
         let maps = confusion::heat_maps(&outcomes, &measured.methods, results.heading.classes);
-        section = section.heading(*name).pictures(format!("{name}: shares of the true class."), Size::Small, maps);
+        section =
+            section.heading(*name).pictures(format!("{name}: shares of the true class."), Size::Small, maps);
     }
     sections.push(section);
     sections

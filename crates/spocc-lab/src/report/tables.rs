@@ -82,11 +82,19 @@ impl Side<'_> {
 
 impl Comparison {
     /// Sets sides beside a table of the paper.
-    pub(super) fn new(measured: &Measured<'_>, sides: &[Side<'_>], printed: &PaperTable, caption: &str) -> Self {
+    pub(super) fn new(
+        measured: &Measured<'_>,
+        sides: &[Side<'_>],
+        printed: &PaperTable,
+        caption: &str,
+    ) -> Self {
         let experiments: Vec<&Results> = sides.iter().flat_map(|side| side.experiments.clone()).collect();
         let rows = measured.rows(&experiments);
-        let mut table =
-            Table { caption: caption.into(), columns: sides.iter().map(Side::column).collect(), rows: Vec::new() };
+        let mut table = Table {
+            caption: caption.into(),
+            columns: sides.iter().map(Side::column).collect(),
+            rows: Vec::new(),
+        };
         let [mut methods, mut references] = [Agreement::default(), Agreement::default()];
         let mut means = vec![Vec::new(); sides.len()];
         for (name, is_reference) in rows {
@@ -96,15 +104,13 @@ impl Comparison {
                 let ours = side.summary(measured, &name);
                 means.push(ours.map(|summary| summary.mean));
                 let theirs = printed.figure(&name, side.name);
-                cells.push(cell(ours, theirs, printed.columns.iter().any(|column| column == side.name)));
-                if let (Some(ours), Some(theirs), false) = (ours, theirs, side.is_subset()) {
-                    let verdict = agree(&ours, theirs);
-                    let last = cells.last_mut().expect("pushed above");
-                    agreement.count(last, verdict, ours.mean - theirs.0);
-                } else if let (Some(ours), Some(theirs)) = (ours, theirs) {
-                    let last = cells.last_mut().expect("pushed above");
-                    *last = std::mem::take(last).note(signed(ours.mean - theirs.0, 2));
+                let is_in_paper = printed.columns.iter().any(|column| column == side.name);
+                let mut cell = cell(ours, theirs, is_in_paper);
+                if let (Some(ours), Some(theirs)) = (ours, theirs) {
+                    let verdict = if side.is_subset() { None } else { agree(&ours, theirs) };
+                    cell = agreement.judge(cell, verdict, ours.mean - theirs.0);
                 }
+                cells.push(cell);
             }
             table.rows.push(Row { name, is_reference, cells });
         }
@@ -116,17 +122,18 @@ impl Comparison {
 }
 
 impl Agreement {
-    fn count(&mut self, cell: &mut Cell, verdict: Option<bool>, difference: f64) {
+    /// Adds a difference to a cell, and counts it if there is a verdict.
+    fn judge(&mut self, cell: Cell, verdict: Option<bool>, difference: f64) -> Cell {
+        if let Some(verdict) = verdict {
+            self.agreeing += usize::from(verdict);
+            self.differences.push(difference.abs());
+        }
         let (mark, tone) = match verdict {
             Some(true) => (" ≈", Tone::Good),
             Some(false) => (" ≠", Tone::Bad),
             None => ("", Tone::Plain),
         };
-        *cell = std::mem::take(cell).toned(format!("{}{mark}", signed(difference, 2)), tone);
-        if let Some(verdict) = verdict {
-            self.agreeing += usize::from(verdict);
-            self.differences.push(difference.abs());
-        }
+        cell.toned(format!("{}{mark}", signed(difference, 2)), tone)
     }
 
     /// The number of cells compared.
@@ -144,8 +151,11 @@ impl Agreement {
 
 fn cell(ours: Option<Summary>, theirs: Option<Figure>, is_in_paper: bool) -> Cell {
     let cell = ours.map_or_else(Cell::none, |ours| {
-        Cell::new(format!("{:.2}", ours.mean))
-            .note(format!("± {:.2}, sd {:.2}", ours.half_width(), ours.deviation))
+        Cell::new(format!("{:.2}", ours.mean)).note(format!(
+            "± {:.2}, sd {:.2}",
+            ours.half_width(),
+            ours.deviation
+        ))
     });
     match theirs {
         Some(Figure(mean, half, _)) => cell.note(format!("paper {mean:.2} ± {half:.2}")),
@@ -222,7 +232,10 @@ mod tests {
         let (measured, paper) = (Measured::new(&results), Paper::read());
         let sides = real_sides(&measured, &paper);
         let Comparison { table, methods, references } = Comparison::new(&measured, &sides, &paper.real, "");
-        assert_eq!(table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["wine", "digits"]);
+        assert_eq!(
+            table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(),
+            ["wine", "digits"]
+        );
         let row = |name: &str| table.rows.iter().find(|row| row.name == name).expect("a row");
         assert_eq!(row("majority").cells[0].notes[1].text, "paper –");
         assert_eq!(row("spocc").cells[0].notes[1].text, "paper 63.60 ± 0.10");

@@ -73,10 +73,7 @@ mod tests {
             rep,
             fold: 0,
             at,
-            confusion: BTreeMap::from([
-                ("a".into(), confusion(right[0])),
-                ("b".into(), confusion(right[1])),
-            ]),
+            confusion: BTreeMap::from([("a".into(), confusion(right[0])), ("b".into(), confusion(right[1]))]),
             references: BTreeMap::new(),
         }
     }
