@@ -11,6 +11,9 @@ use super::{
 /// Colours and measures; also those of the pictures inside the page.
 const STYLE: &str = include_str!("style.css");
 
+/// Up to so many columns fit a desk at full size.
+const ROOMY: usize = 7;
+
 /// The whole page.
 pub(super) fn render(page: &Page) -> String {
     let title = escape(&page.title);
@@ -26,8 +29,9 @@ pub(super) fn render(page: &Page) -> String {
     }
     html.push_str("</dl>\n");
     if !page.findings.is_empty() {
-        let items: String = page.findings.iter().map(|text| format!("<li>{}</li>\n", escape(text))).collect();
-        add(&mut html, format_args!("<ul class=\"findings\">\n{items}</ul>\n"));
+        html.push_str("<ul class=\"findings\">\n");
+        page.findings.iter().for_each(|text| add(&mut html, format_args!("<li>{}</li>\n", escape(text))));
+        html.push_str("</ul>\n");
     }
     html.push_str("<nav aria-label=\"Contents\">\n<h2>Contents</h2>\n<ol>\n");
     for section in &page.sections {
@@ -56,7 +60,9 @@ fn add_section(html: &mut String, section: &Section) {
 fn add_table(html: &mut String, table: &Table) {
     add(html, format_args!("<p class=\"caption\">{}</p>\n", escape(&table.caption)));
     // Focusable, so that it scrolls by keyboard too.
-    html.push_str("<div class=\"frame-table\" tabindex=\"0\">\n<table>\n<thead><tr><th></th>");
+    html.push_str("<div class=\"frame-table\" tabindex=\"0\">\n");
+    let class = if table.columns.len() > ROOMY { " class=\"dense\"" } else { "" };
+    add(html, format_args!("<table{class}>\n<thead><tr><th></th>"));
     for column in &table.columns {
         let note = column.note.iter().map(|note| format!("<small>{}</small>", escape(note)));
         let note: String = note.collect();

@@ -100,9 +100,13 @@ impl Anchor {
     }
 }
 
-/// A text as HTML and SVG want it.
+/// A text as HTML and SVG want it, no percent sign left alone on a line.
 pub(super) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace(" %", "\u{a0}%")
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }
 
 fn title(hover: &str) -> String {

@@ -42,7 +42,7 @@ fn row(results: &Results, method: &str, varied: &str, [low, high]: [f64; 2]) -> 
     let up = |value: f64| HEIGHT - BOTTOM - (value - low) / (high - low) * (HEIGHT - TOP - BOTTOM);
     let step = (WIDTH - LEFT - RIGHT) / points.len() as f64;
     let mut svg = Svg::new(WIDTH, HEIGHT);
-    for tick in ticks(low, high, 4) {
+    for tick in ticks(low, high, 6) {
         svg.line((LEFT, up(tick)), (WIDTH - RIGHT, up(tick)), "rule");
         svg.text((LEFT - 5.0, up(tick) + 4.0), Anchor::End, "tick", &plain(tick));
     }
