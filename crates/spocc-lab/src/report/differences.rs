@@ -57,7 +57,7 @@ fn judged(difference: f64, p: f64) -> Cell {
     let (word, tone) = match (p < LEVEL, difference > 0.0) {
         (true, true) => ("better", Tone::Good),
         (true, false) => ("worse", Tone::Bad),
-        (false, _) => ("even", Tone::Plain),
+        (false, _) => ("unsure", Tone::Plain),
     };
     Cell::new(signed(difference, 2)).toned(format!("{word}, {}", p_value(p)), tone)
 }
@@ -71,7 +71,7 @@ mod tests {
     fn a_difference_is_called_one_only_when_the_corrected_p_value_is_small() {
         assert_eq!(judged(1.0, 0.01).notes[0].text, "better, p = 0.010");
         assert_eq!(judged(-1.0, 0.0).notes[0].text, "worse, p < 0.001");
-        assert_eq!(judged(9.0, 0.06).notes[0].text, "even, p = 0.060");
+        assert_eq!(judged(9.0, 0.06).notes[0].text, "unsure, p = 0.060");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::results::Results;
 const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 330.0;
 const LEFT: f64 = 40.0;
-const RIGHT: f64 = 116.0;
+const RIGHT: f64 = 132.0;
 const TOP: f64 = 28.0;
 const BOTTOM: f64 = 38.0;
 /// Room that a label needs, up and across.
