@@ -17,8 +17,6 @@ pub(crate) enum Error {
     BadFile { path: PathBuf, expected: String, found: String },
     #[error("{}: expected results of {expected}, found {found}; name another folder, or remove the file", .path.display())]
     OtherRun { path: PathBuf, expected: String, found: String },
-    #[error("{0}")]
-    Usage(String),
     #[error(transparent)]
     Engine(#[from] spocc::Error),
 }

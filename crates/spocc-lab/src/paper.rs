@@ -13,8 +13,6 @@ pub(crate) struct Paper {
     pub(crate) real: PaperTable,
     max_discrepancy: Discrepancies,
     average_rank: BTreeMap<String, f64>,
-    /// Sizes of the real datasets.
-    pub(crate) datasets: BTreeMap<String, Sizes>,
 }
 
 /// A table of accuracies: rows are methods, columns experiments.
@@ -32,14 +30,6 @@ struct Discrepancies {
 /// Mean accuracy, semi-width of its 95 % interval, standard deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub(crate) struct Figure(pub(crate) f64, pub(crate) f64, pub(crate) f64);
-
-/// Rows, features and classes of a dataset.
-#[derive(Clone, Copy, Debug, Deserialize)]
-pub(crate) struct Sizes {
-    pub(crate) n: usize,
-    pub(crate) d: usize,
-    pub(crate) classes: usize,
-}
 
 impl Paper {
     /// The tables, which are part of the program.
@@ -118,7 +108,6 @@ mod tests {
         assert_eq!(paper.real.figure("bayes", "mnist"), None, "called intractable");
         assert_eq!(paper.real.figure("majority", "mnist"), None, "not in the paper");
         assert!(paper.synthetic.knows("optimal") && !paper.real.knows("optimal"));
-        assert_eq!(paper.datasets["drive"].classes, 11);
     }
 
     #[test]

@@ -140,8 +140,12 @@ pub(crate) fn print(results: &Results, out: &mut impl Write) -> Result<(), Error
         line.trim_end().to_owned()
     };
     let mut lines = vec![format!(
-        "{}, as {}, seed {}{subset}: {} repetitions",
-        figures.experiment, figures.setting, figures.seed, figures.reps
+        "{}, as {}, seed {}{subset}: {} repetition{}",
+        figures.experiment,
+        figures.setting,
+        figures.seed,
+        figures.reps,
+        if figures.reps == 1 { "" } else { "s" }
     )];
     let heads = if figures.paper.is_empty() { "" } else { "    paper     diff" };
     lines.push(format!("{:<16}{:>8}  {:<15} {:>8}{heads}", "method", "mean", "95 % interval", "sd"));

@@ -93,11 +93,16 @@ pub(crate) fn hold_out(
         let mut own: Vec<usize> =
             rows.iter().copied().filter(|&row| usize::from(classes[row]) == class).collect();
         own.shuffle(draws);
-        let n_held = if own.is_empty() { 0 } else { (own.len() / 5).max(1) };
+        let n_held = n_held(own.len());
         held.extend_from_slice(&own[..n_held]);
         left.extend_from_slice(&own[n_held..]);
     }
     held.sort_unstable();
     left.sort_unstable();
     (held, left)
+}
+
+/// How many of so many rows are held out.
+fn n_held(n: usize) -> usize {
+    if n == 0 { 0 } else { (n / 5).max(1) }
 }

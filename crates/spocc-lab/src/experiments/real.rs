@@ -11,7 +11,7 @@ use crate::{
     datasets::Dataset,
     draw,
     error::Error,
-    experiments::{Run, Unit, hold_out},
+    experiments::{Run, Unit, hold_out, n_held},
     learners::{Classifier, Learner, Logistic, first_component},
     panel::{Answers, Contest, Corruption},
     results::{Outcome, Results},
@@ -45,6 +45,15 @@ pub(crate) fn units(reps: u32, points: &[Vec<f64>]) -> Vec<Unit> {
         .flat_map(|rep| (0..N_FOLDS).map(move |fold| (rep, fold)))
         .map(|(rep, fold)| unit(rep, fold))
         .collect()
+}
+
+/// Validation rows that every fold has at least.
+pub(crate) fn n_validation(dataset: &Dataset) -> usize {
+    let of_class = |class: usize| match rows_of(dataset, class).count() / 2 / N_PARTS {
+        0 => 0,
+        size => N_PARTS * n_held(size),
+    };
+    (0..dataset.n_classes).map(of_class).sum()
 }
 
 /// Runs the paper's protocol on a dataset, or what is left of it.
@@ -238,6 +247,7 @@ mod tests {
             assert_eq!(test.n_rows(), 300);
             // Of each part of 16 rows a class, 3 are held out.
             assert_eq!(validation.n_rows(), N_PARTS * 3 * 3);
+            assert_eq!(n_validation(&dataset), validation.n_rows());
             assert!(validation.ids.iter().all(|id| !test.ids.contains(id)));
         }
     }

@@ -11,7 +11,7 @@ use crate::{
     error::Error,
     experiments::{
         Run, Unit,
-        real::{COPY_NOISE, N_PARTS, Prepared, prepare, spoiler, units},
+        real::{COPY_NOISE, N_PARTS, Prepared, n_validation, prepare, spoiler, units},
     },
     panel::{Answers, Contest, Corruption},
     results::{Outcome, Results},
@@ -32,16 +32,20 @@ pub(crate) enum Burden {
 
 /// Numbers of classifiers added.
 const ADDED: [usize; 8] = [0, 1, 2, 5, 10, 20, 50, 100];
-/// Numbers of validation rows; 0 stands for all there are.
-const ROWS: [usize; 8] = [0, 2000, 1000, 500, 200, 100, 50, 25];
+/// Numbers of validation rows below all there are.
+const ROWS: [usize; 7] = [2000, 1000, 500, 200, 100, 50, 25];
 /// Purpose of the draws of rows.
 const STREAM: u64 = 0x20b5;
 
 impl Burden {
     pub(crate) const ALL: [Self; 4] = [Self::Adversaries, Self::Guessers, Self::Copies, Self::Rows];
 
-    fn points(self) -> Vec<f64> {
-        let points = if self == Self::Rows { ROWS } else { ADDED };
+    /// What is tried, where so many validation rows are there.
+    fn points(self, n_rows: usize) -> Vec<f64> {
+        let points = match self {
+            Self::Rows => [n_rows].into_iter().chain(ROWS.into_iter().filter(|&n| n < n_rows)).collect(),
+            _ => Vec::from(ADDED),
+        };
         points.into_iter().map(|point| point as f64).collect()
     }
 
@@ -70,10 +74,9 @@ impl Burden {
         let mut order: Vec<usize> = (0..validation.n_rows()).collect();
         order.shuffle(&mut draw::stream(run.seed, &[STREAM, u64::from(unit.rep), u64::from(unit.fold)]));
         let mut outcomes = Vec::new();
-        for at in self.points() {
+        for &at in &unit.points[self as usize] {
             let contest = if self == Self::Rows {
-                let n = if at == 0.0 { order.len() } else { order.len().min(at as usize) };
-                Contest::new(run.setting, &validation.select(&order[..n]), own)?
+                Contest::new(run.setting, &validation.select(&order[..at as usize]), own)?
             } else {
                 Contest::new(run.setting, &validation, own + at as usize)?
             };
@@ -93,7 +96,8 @@ pub(crate) fn run(run: &Run<'_>, dataset: &Dataset) -> Result<Vec<Results>, Erro
         let name = format!("robustness-{}-{burden}", dataset.name);
         run.heading(name, dataset.n_classes, dataset.is_subset)
     };
-    let points = Burden::ALL.map(Burden::points);
+    let n_rows = n_validation(dataset);
+    let points = Burden::ALL.map(|burden| burden.points(n_rows));
     run.complete(Burden::ALL.map(heading).into(), &units(run.reps, &points), |unit| {
         let prepared = prepare(run, dataset, unit);
         Burden::ALL.into_iter().map(|burden| burden.outcomes(run, unit, &prepared)).collect()
