@@ -33,7 +33,7 @@ impl File {
         let mut unpacked = Self { path, bytes: Vec::new() };
         MultiGzDecoder::new(&bytes[..])
             .read_to_end(&mut unpacked.bytes)
-            .map_err(|fault| unpacked.refuse("a whole gzip file", fault))?;
+            .map_err(|fault| unpacked.refuse("a whole gzip file", fault.to_string()))?;
         Ok(unpacked)
     }
 
@@ -47,17 +47,22 @@ impl File {
     }
 
     /// The refusal of the whole file.
-    pub(super) fn refuse(&self, expected: impl ToString, found: impl ToString) -> Error {
-        Error::BadFile { path: self.path.clone(), expected: expected.to_string(), found: found.to_string() }
+    pub(super) fn refuse(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
+        Error::BadFile { path: self.path.clone(), expected: expected.into(), found: found.into() }
     }
 
     /// The refusal of one of its lines.
-    pub(super) fn refuse_line(&self, line: usize, expected: impl ToString, found: impl ToString) -> Error {
+    pub(super) fn refuse_line(
+        &self,
+        line: usize,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Error {
         Error::BadLine {
             path: self.path.clone(),
             line,
-            expected: expected.to_string(),
-            found: found.to_string(),
+            expected: expected.into(),
+            found: found.into(),
         }
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn reduce(weights: &Sparse, n_features: usize) -> Array2<f64> {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::{array, s};
+    use ndarray::{Axis, array};
 
     use super::*;
 
@@ -43,7 +43,7 @@ mod tests {
 
     fn sparse(dense: &Array2<f64>) -> Sparse {
         let rows = dense.rows().into_iter().map(|row| (0..).zip(row.iter().copied()).collect());
-        Sparse::from_rows(rows.collect(), dense.ncols())
+        Sparse::from_rows(&rows.collect::<Vec<_>>(), dense.ncols())
     }
 
     #[track_caller]
@@ -54,6 +54,10 @@ mod tests {
             let difference = (&found * sign - expected).iter().map(|value| value.abs()).fold(0.0, f64::max);
             assert!(difference < TOLERANCE, "{found} is not {expected}");
         }
+    }
+
+    fn first(n_columns: usize, matrix: &Array2<f64>) -> Array2<f64> {
+        matrix.slice_axis(Axis(1), (..n_columns).into()).to_owned()
     }
 
     /// Three singular values, 6, 3 and 1, between orthogonal vectors that can be checked by eye.
@@ -67,7 +71,7 @@ mod tests {
     #[test]
     fn a_tall_matrix_is_reduced_to_its_exact_decomposition() {
         let (matrix, scaled) = known();
-        equal_up_to_sign(&reduce(&sparse(&matrix), 2), &scaled.slice(s![.., ..2]).to_owned());
+        equal_up_to_sign(&reduce(&sparse(&matrix), 2), &first(2, &scaled));
         equal_up_to_sign(&reduce(&sparse(&matrix), 100), &scaled);
     }
 
@@ -76,14 +80,14 @@ mod tests {
         let right = array![[0.6, 0.8, 0.0, 0.0], [0.0, 0.0, 0.6, 0.8]];
         let scaled = array![[0.8, -0.6], [0.6, 0.8]] * array![5.0, 2.0];
         equal_up_to_sign(&reduce(&sparse(&scaled.dot(&right)), 2), &scaled);
-        equal_up_to_sign(&reduce(&sparse(&scaled.dot(&right)), 1), &scaled.slice(s![.., ..1]).to_owned());
+        equal_up_to_sign(&reduce(&sparse(&scaled.dot(&right)), 1), &first(1, &scaled));
     }
 
     #[test]
     fn a_text_without_words_stays_at_the_origin() {
-        let weights = Sparse::from_rows(vec![vec![(0, 1.0)], vec![], vec![(1, 0.6), (2, 0.8)]], 3);
+        let weights = Sparse::from_rows(&[vec![(0, 1.0)], vec![], vec![(1, 0.6), (2, 0.8)]], 3);
         let rows = reduce(&weights, 2);
         assert!(rows.row(1).iter().all(|value| value.abs() < TOLERANCE), "{rows}");
-        assert_eq!(reduce(&Sparse::from_rows(vec![vec![]; 5], 0), 2).dim(), (5, 0));
+        assert_eq!(reduce(&Sparse::from_rows(&vec![vec![]; 5], 0), 2).dim(), (5, 0));
     }
 }

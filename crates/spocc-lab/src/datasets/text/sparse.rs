@@ -13,7 +13,7 @@ pub(super) struct Sparse {
 }
 
 impl Sparse {
-    pub(super) fn from_rows(rows: Vec<Vec<(u32, f64)>>, n_columns: usize) -> Self {
+    pub(super) fn from_rows(rows: &[Vec<(u32, f64)>], n_columns: usize) -> Self {
         let ends = rows.iter().scan(0, |end, row| {
             *end += row.len();
             Some(*end)
@@ -78,9 +78,9 @@ mod tests {
 
     #[test]
     fn products_and_transposes_equal_the_dense_ones() {
-        let dense = array![[0.0, 2.0, 0.0, 1.0], [0.0; 4], [3.0, 0.0, 0.0, -1.0]];
+        let dense: Array2<f64> = array![[0.0, 2.0, 0.0, 1.0], [0.0; 4], [3.0, 0.0, 0.0, -1.0]];
         let rows = vec![vec![(1, 2.0), (3, 1.0)], vec![], vec![(0, 3.0), (3, -1.0)]];
-        let sparse = Sparse::from_rows(rows, 4);
+        let sparse = Sparse::from_rows(&rows, 4);
         let right = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]];
         assert_eq!(sparse.times(right.view()), dense.dot(&right));
         let left = array![[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]];
