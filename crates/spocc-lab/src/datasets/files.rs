@@ -58,12 +58,7 @@ impl File {
         expected: impl Into<String>,
         found: impl Into<String>,
     ) -> Error {
-        Error::BadLine {
-            path: self.path.clone(),
-            line,
-            expected: expected.into(),
-            found: found.into(),
-        }
+        Error::BadLine { path: self.path.clone(), line, expected: expected.into(), found: found.into() }
     }
 }
 

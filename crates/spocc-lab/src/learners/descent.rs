@@ -70,8 +70,12 @@ impl Problem {
             let direction = descend(&bends, &gradient, &steepest);
             let objective = self.objective(&weights, seen.loss);
             let slope = inner(&gradient, &direction);
-            if std::env::var("TRACE").is_ok() { eprintln!("{} {objective:.14e} {slope:e} {}", bends.len(), inner(&gradient, &steepest)); }
-            if -slope <= std::env::var("TOL").ok().and_then(|t| t.parse().ok()).unwrap_or(TOLERANCE) * objective {
+            if std::env::var("TRACE").is_ok() {
+                eprintln!("{} {objective:.14e} {slope:e} {}", bends.len(), inner(&gradient, &steepest));
+            }
+            if -slope
+                <= std::env::var("TOL").ok().and_then(|t| t.parse().ok()).unwrap_or(TOLERANCE) * objective
+            {
                 break;
             }
             let towards = self.scores(&direction);

@@ -56,7 +56,8 @@ impl Logistic {
                 strength: self.strength,
             }
             .minimise();
-            intercepts.assign(&(&found.row(live.len()) - &mean.dot(&found.slice_axis(Axis(0), Slice::from(..-1)))));
+            intercepts
+                .assign(&(&found.row(live.len()) - &mean.dot(&found.slice_axis(Axis(0), Slice::from(..-1)))));
             for (&column, found) in live.iter().zip(found.outer_iter()) {
                 weights.row_mut(column).assign(&found);
             }
@@ -133,7 +134,9 @@ mod tests {
 
     #[test]
     fn one_thread_and_several_give_the_same_bits() {
-        let rows = Array2::from_shape_fn((3000, 20), |(row, column)| ((row * 31 + column * 17 + row * column) % 101) as f64);
+        let rows = Array2::from_shape_fn((3000, 20), |(row, column)| {
+            ((row * 31 + column * 17 + row * column) % 101) as f64
+        });
         let classes: Vec<u16> = (0..3000).map(|row| (row * 7 % 11 % 4) as u16).collect();
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

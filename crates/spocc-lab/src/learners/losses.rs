@@ -60,7 +60,8 @@ impl Problem {
                 {
                     let row = row.as_slice_mut().expect("rows of a fresh matrix are contiguous");
                     loss += judge(row, usize::from(target));
-                    slope += row.iter().zip(&towards).map(|(residual, towards)| residual * towards).sum::<f64>();
+                    slope +=
+                        row.iter().zip(&towards).map(|(residual, towards)| residual * towards).sum::<f64>();
                 }
                 (loss, slope)
             })
@@ -145,8 +146,10 @@ mod tests {
     fn slopes_agree_with_differences() {
         for n_outputs in [1, 4] {
             let problem = problem(n_outputs);
-            let weights = Array2::from_shape_fn((4, n_outputs), |(row, column)| 0.1 * (row as f64 - column as f64));
-            let towards = Array2::from_shape_fn((4, n_outputs), |(row, column)| 1.0 - 0.3 * (row * column) as f64);
+            let weights =
+                Array2::from_shape_fn((4, n_outputs), |(row, column)| 0.1 * (row as f64 - column as f64));
+            let towards =
+                Array2::from_shape_fn((4, n_outputs), |(row, column)| 1.0 - 0.3 * (row * column) as f64);
             let gradient = {
                 let scores = problem.scores(&weights);
                 problem.gradient(&weights, &problem.look(&scores, &scores, 0.0).residuals)

@@ -66,10 +66,12 @@ mod tests {
 
     #[test]
     fn the_steepest_direction_undoes_the_metric() {
-        let design = Array2::from_shape_fn((150, 70), |(row, column)| uniform(1, &[row as u64, column as u64]));
+        let design =
+            Array2::from_shape_fn((150, 70), |(row, column)| uniform(1, &[row as u64, column as u64]));
         let metric = Metric::new(&design, 0.5, |_| 1.0);
         let whole = design.t().dot(&design) * 0.5 + Array2::<f64>::eye(70);
-        let steps = Array2::from_shape_fn((70, 2), |(row, column)| (row as f64 - 30.0) * (column as f64 + 1.0));
+        let steps =
+            Array2::from_shape_fn((70, 2), |(row, column)| (row as f64 - 30.0) * (column as f64 + 1.0));
         let found = metric.steepest(&whole.dot(&steps));
         assert!((&found - &steps).iter().all(|miss| miss.abs() < 1e-6), "{}", &found - &steps);
     }

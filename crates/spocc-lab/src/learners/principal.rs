@@ -53,7 +53,8 @@ pub(crate) fn leading(
         basis = basis.dot(&turn);
         let image = image.dot(&turn);
         let missed = &image - &(&basis * &values);
-        let worst = missed.axis_iter(Axis(1)).take(k).map(|column| column.dot(&column).sqrt()).fold(0.0, f64::max);
+        let worst =
+            missed.axis_iter(Axis(1)).take(k).map(|column| column.dot(&column).sqrt()).fold(0.0, f64::max);
         if worst <= TOLERANCE * values[0] {
             break;
         }
@@ -61,7 +62,8 @@ pub(crate) fn leading(
     }
     let mut vectors = basis.slice_axis(Axis(1), Slice::from(..k)).to_owned();
     vectors.axis_iter_mut(Axis(1)).for_each(|mut column| {
-        let largest = column.iter().fold(0.0f64, |best, &entry| if entry.abs() > best.abs() { entry } else { best });
+        let largest =
+            column.iter().fold(0.0f64, |best, &entry| if entry.abs() > best.abs() { entry } else { best });
         if largest < 0.0 {
             column.mapv_inplace(|entry| -entry);
         }

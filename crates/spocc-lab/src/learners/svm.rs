@@ -52,7 +52,9 @@ impl Svm {
         present.sort_unstable();
         present.dedup();
         let machines = present.iter().enumerate().flat_map(|(at, &negative)| {
-            present[at + 1..].iter().map(move |&positive| self.tell_apart(rows, classes, [negative, positive]))
+            present[at + 1..]
+                .iter()
+                .map(move |&positive| self.tell_apart(rows, classes, [negative, positive]))
         });
         Machines { machines: machines.collect(), n_classes, first: present.first().copied().unwrap_or(0) }
     }
@@ -149,7 +151,8 @@ fn offset(
 impl Machine {
     fn decision(&self, row: ArrayView1<'_, f64>) -> f64 {
         let weighted = self.supports.outer_iter().zip(&self.weights);
-        self.offset + weighted.map(|(support, weight)| weight * gaussian(self.gamma, support, row)).sum::<f64>()
+        self.offset
+            + weighted.map(|(support, weight)| weight * gaussian(self.gamma, support, row)).sum::<f64>()
     }
 }
 

@@ -3,7 +3,9 @@
 use ndarray::{Array1, Array2};
 use serde::Deserialize;
 
-use super::{Classifier, Learner, Logistic, Neighbours, Svm, Tree, first_component, losses::Problem, tree::Node};
+use super::{
+    Classifier, Learner, Logistic, Neighbours, Svm, Tree, first_component, losses::Problem, tree::Node,
+};
 
 #[derive(Deserialize)]
 struct Cases {
@@ -89,7 +91,12 @@ fn logistic_regression_finds_the_minimum_of_scikit_learn() {
     }
 }
 
-fn objective(case: &LogisticCase, rows: &Array2<f64>, weights: &Array2<f64>, intercepts: &Array1<f64>) -> f64 {
+fn objective(
+    case: &LogisticCase,
+    rows: &Array2<f64>,
+    weights: &Array2<f64>,
+    intercepts: &Array1<f64>,
+) -> f64 {
     let mut present = case.classes.clone();
     present.sort_unstable();
     present.dedup();
@@ -100,7 +107,8 @@ fn objective(case: &LogisticCase, rows: &Array2<f64>, weights: &Array2<f64>, int
         strength: case.strength,
     };
     let scores = rows.dot(weights) + intercepts;
-    case.strength * problem.look(&scores, &scores, 0.0).loss + 0.5 * weights.mapv(|weight| weight * weight).sum()
+    case.strength * problem.look(&scores, &scores, 0.0).loss
+        + 0.5 * weights.mapv(|weight| weight * weight).sum()
 }
 
 #[test]

@@ -19,7 +19,12 @@ pub(crate) struct Tree {
 pub(super) enum Node {
     Leaf(u16),
     /// Rows whose feature is at most the threshold go to `below`.
-    Split { feature: usize, threshold: f64, below: Box<Node>, above: Box<Node> },
+    Split {
+        feature: usize,
+        threshold: f64,
+        below: Box<Node>,
+        above: Box<Node>,
+    },
 }
 
 impl Learner for Tree {
