@@ -5,7 +5,7 @@ use std::{io, path::PathBuf};
 /// Every refusal of the laboratory.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    #[error("{what} {found:?}: expected one of {known}{}", nearest(.nearest.as_deref()))]
+    #[error("{what} {found:?}: expected one of {known}{}", meant(.nearest.as_deref()))]
     Unknown { what: &'static str, found: String, known: String, nearest: Option<String> },
     #[error("{}: {source}", .path.display())]
     Io { path: PathBuf, source: io::Error },
@@ -23,7 +23,7 @@ pub(crate) enum Error {
     Engine(#[from] spocc::Error),
 }
 
-fn nearest(name: Option<&str>) -> String {
+fn meant(name: Option<&str>) -> String {
     name.map(|name| format!("; did you mean {name}?")).unwrap_or_default()
 }
 

@@ -175,7 +175,9 @@ impl Entry {
             Source::Newsgroups => newsgroups::load(dir),
             Source::Mnist => mnist::load(dir),
             Source::Particle => particle::load(dir),
-            Source::Table { subset: Some(subset), .. } if self.state(dir) == State::Subset => subset.load(dir),
+            Source::Table { subset: Some(subset), .. } if self.state(dir) == State::Subset => {
+                subset.load(dir)
+            }
             Source::Table { whole, .. } => whole.load(dir),
         }
     }
@@ -227,9 +229,7 @@ mod tests {
                 let images = mnist::PARTS.iter().flat_map(|part| part.digits).sum();
                 [images, mnist::SIDE * mnist::SIDE, mnist::PARTS[0].digits.len()]
             }
-            Source::Particle => {
-                [particle::COUNTS.iter().sum(), particle::N_FEATURES, particle::COUNTS.len()]
-            }
+            Source::Particle => [particle::COUNTS.iter().sum(), particle::N_FEATURES, particle::COUNTS.len()],
             Source::Table { whole, .. } => of_table(whole),
         }
     }

@@ -65,15 +65,28 @@ impl Table {
         if self.is_standardised {
             standardise(&mut rows);
         }
-        Ok(Dataset { name: self.dataset, rows, classes, n_classes: self.n_classes(), is_subset: self.is_subset })
+        Ok(Dataset {
+            name: self.dataset,
+            rows,
+            classes,
+            n_classes: self.n_classes(),
+            is_subset: self.is_subset,
+        })
     }
 
     pub(super) fn n_classes(&self) -> usize {
-        let classes = self.parts.iter().flat_map(|part| part.labels).map(|label| usize::from(label.class) + 1);
+        let classes =
+            self.parts.iter().flat_map(|part| part.labels).map(|label| usize::from(label.class) + 1);
         classes.max().unwrap_or(0)
     }
 
-    fn read(&self, file: &File, labels: &[Label], values: &mut Vec<f64>, classes: &mut Vec<u16>) -> Result<(), Error> {
+    fn read(
+        &self,
+        file: &File,
+        labels: &[Label],
+        values: &mut Vec<f64>,
+        classes: &mut Vec<u16>,
+    ) -> Result<(), Error> {
         let mut lines = file.lines()?;
         if let Some(header) = self.header {
             let (line, found) = lines.next().unwrap_or((1, ""));
@@ -121,7 +134,8 @@ fn cells<'a, const N: usize>(
     n_numbers: usize,
     values: &mut Vec<f64>,
 ) -> Result<[&'a str; N], Refusal> {
-    let width = |found: usize| Refusal { expected: format!("{} cells", n_numbers + N), found: found.to_string() };
+    let width =
+        |found: usize| Refusal { expected: format!("{} cells", n_numbers + N), found: found.to_string() };
     for number in 0..n_numbers {
         let cell = cells.next().ok_or_else(|| width(number))?;
         let value: Option<f64> = cell.parse().ok();
@@ -154,7 +168,8 @@ mod tests {
 
     use super::*;
 
-    const LABELS: &[Label] = &[Label { word: "a", class: 0, rows: 2 }, Label { word: "b", class: 1, rows: 1 }];
+    const LABELS: &[Label] =
+        &[Label { word: "a", class: 0, rows: 2 }, Label { word: "b", class: 1, rows: 1 }];
     const TABLE: Table = Table {
         dataset: "wine",
         features: 2,
@@ -210,7 +225,10 @@ mod tests {
         is_refused("x;y;class\n1;l0;a\n", "one.csv, line 2: expected a number in cell 2, found \"l0\"");
         is_refused("x;y;class\n1;nan;a\n", "one.csv, line 2: expected a number in cell 2, found \"nan\"");
         is_refused("x;y;class\n1;2;c\n", "one.csv, line 2: expected a class among a, b, found \"c\"");
-        is_refused("x,y,class\n1;2;a\n", "one.csv, line 1: expected the header x;y;class, found \"x,y,class\"");
+        is_refused(
+            "x,y,class\n1;2;a\n",
+            "one.csv, line 1: expected the header x;y;class, found \"x,y,class\"",
+        );
         is_refused("", "one.csv, line 1: expected the header x;y;class, found \"\"");
     }
 

@@ -53,7 +53,12 @@ impl File {
 
     /// The refusal of one of its lines.
     pub(super) fn refuse_line(&self, line: usize, expected: impl ToString, found: impl ToString) -> Error {
-        Error::BadLine { path: self.path.clone(), line, expected: expected.to_string(), found: found.to_string() }
+        Error::BadLine {
+            path: self.path.clone(),
+            line,
+            expected: expected.to_string(),
+            found: found.to_string(),
+        }
     }
 }
 

@@ -24,7 +24,10 @@ pub(crate) fn print(listings: &[Listing], as_json: bool, to: &mut impl Write) ->
             writeln!(to, "{:indent$}  {file}", if line == 0 { &start } else { "" })?;
         }
     }
-    writeln!(to, "\nRows, features and classes are those of the whole; a subset is less than the paper used.")?;
+    writeln!(
+        to,
+        "\nRows, features and classes are those of the whole; a subset is less than the paper used."
+    )?;
     writeln!(to, "Every file may be gzipped, with .gz behind its name.")?;
     writeln!(to, "\n{:width$}  from", "dataset")?;
     for Listing { name, title, doi, is_in_paper, .. } in listings {

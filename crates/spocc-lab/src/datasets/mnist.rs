@@ -72,7 +72,9 @@ fn content<'a>(file: &'a File, magic: u32, dimensions: &[usize]) -> Result<&'a [
         .collect();
     match numbers.split_first() {
         Some((&found, _)) if found != magic => {
-            return Err(file.refuse(format!("an IDX file that starts with {magic:#x}"), format!("{found:#x}")));
+            return Err(
+                file.refuse(format!("an IDX file that starts with {magic:#x}"), format!("{found:#x}"))
+            );
         }
         Some((_, found)) if found.len() == dimensions.len() => {
             if found.iter().zip(dimensions).any(|(&found, &expected)| found as usize != expected) {

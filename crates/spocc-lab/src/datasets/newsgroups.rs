@@ -187,7 +187,10 @@ mod tests {
         let expected = "expected 1 messages in 20news-bydate-test/sci.med, found 0";
         is_refused(&archive(&MEMBERS[1..]), expected);
         let doubled = [&MEMBERS[..], &MEMBERS[..1]].concat();
-        is_refused(&archive(&doubled), "expected every message once, found 20news-bydate-test/sci.med/7 twice");
+        is_refused(
+            &archive(&doubled),
+            "expected every message once, found 20news-bydate-test/sci.med/7 twice",
+        );
     }
 
     #[test]

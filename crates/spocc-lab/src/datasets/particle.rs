@@ -32,7 +32,8 @@ fn read(file: &File, counts: [usize; 2], n_features: usize) -> Result<Dataset, E
     let n_rows = counts.iter().sum();
     let mut values = Vec::with_capacity(n_rows * n_features);
     for (line, text) in lines {
-        let [] = Between::Blanks.cells(text, n_features, &mut values).map_err(|refusal| refusal.at(line, file))?;
+        let [] =
+            Between::Blanks.cells(text, n_features, &mut values).map_err(|refusal| refusal.at(line, file))?;
     }
     let found = values.len() / n_features;
     let rows = Array2::from_shape_vec((n_rows, n_features), values)

@@ -35,7 +35,7 @@ pub(super) fn reduce(weights: &Sparse, n_features: usize) -> Array2<f64> {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::{array, s};
+    use ndarray::{Axis, array};
 
     use super::*;
 
@@ -56,6 +56,10 @@ mod tests {
         }
     }
 
+    fn first(n_columns: usize, matrix: &Array2<f64>) -> Array2<f64> {
+        matrix.slice_axis(Axis(1), (..n_columns).into()).to_owned()
+    }
+
     /// Three singular values, 6, 3 and 1, between orthogonal vectors that can be checked by eye.
     fn known() -> (Array2<f64>, Array2<f64>) {
         let left = array![[1.0, 1.0, 1.0], [1.0, 1.0, -1.0], [1.0, -1.0, 1.0], [1.0, -1.0, -1.0]] / 2.0;
@@ -67,7 +71,7 @@ mod tests {
     #[test]
     fn a_tall_matrix_is_reduced_to_its_exact_decomposition() {
         let (matrix, scaled) = known();
-        equal_up_to_sign(&reduce(&sparse(&matrix), 2), &scaled.slice(s![.., ..2]).to_owned());
+        equal_up_to_sign(&reduce(&sparse(&matrix), 2), &first(2, &scaled));
         equal_up_to_sign(&reduce(&sparse(&matrix), 100), &scaled);
     }
 
@@ -76,7 +80,7 @@ mod tests {
         let right = array![[0.6, 0.8, 0.0, 0.0], [0.0, 0.0, 0.6, 0.8]];
         let scaled = array![[0.8, -0.6], [0.6, 0.8]] * array![5.0, 2.0];
         equal_up_to_sign(&reduce(&sparse(&scaled.dot(&right)), 2), &scaled);
-        equal_up_to_sign(&reduce(&sparse(&scaled.dot(&right)), 1), &scaled.slice(s![.., ..1]).to_owned());
+        equal_up_to_sign(&reduce(&sparse(&scaled.dot(&right)), 1), &first(1, &scaled));
     }
 
     #[test]

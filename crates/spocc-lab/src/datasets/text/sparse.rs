@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn products_and_transposes_equal_the_dense_ones() {
-        let dense = array![[0.0, 2.0, 0.0, 1.0], [0.0; 4], [3.0, 0.0, 0.0, -1.0]];
+        let dense: Array2<f64> = array![[0.0, 2.0, 0.0, 1.0], [0.0; 4], [3.0, 0.0, 0.0, -1.0]];
         let rows = vec![vec![(1, 2.0), (3, 1.0)], vec![], vec![(0, 3.0), (3, -1.0)]];
         let sparse = Sparse::from_rows(rows, 4);
         let right = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]];

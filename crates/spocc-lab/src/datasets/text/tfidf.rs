@@ -17,10 +17,8 @@ pub(super) fn weigh(texts: &[Vec<u8>]) -> Sparse {
     let texts: Vec<Vec<u8>> =
         texts.iter().map(|text| text.iter().map(|&byte| lower[usize::from(byte)]).collect()).collect();
     let (counts, n_texts_with) = count(&texts);
-    let rarity: Vec<f64> = n_texts_with
-        .iter()
-        .map(|&with| ((1 + texts.len()) as f64 / (1 + with) as f64).ln() + 1.0)
-        .collect();
+    let rarity: Vec<f64> =
+        n_texts_with.iter().map(|&with| ((1 + texts.len()) as f64 / (1 + with) as f64).ln() + 1.0).collect();
     let weighted = |counts: Vec<(u32, usize)>| -> Vec<(u32, f64)> {
         let weight = |(word, times)| (word, times as f64 * rarity[word as usize]);
         let row: Vec<(u32, f64)> = counts.into_iter().map(weight).collect();
