@@ -107,7 +107,9 @@ impl Table {
         }
         for (label, found) in labels.iter().zip(counts) {
             if found != label.rows {
-                return Err(file.refuse(format!("{} rows of class {}", label.rows, label.word), found));
+                return Err(
+                    file.refuse(format!("{} rows of class {}", label.rows, label.word), found.to_string())
+                );
             }
         }
         Ok(())

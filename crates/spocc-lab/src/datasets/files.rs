@@ -33,32 +33,32 @@ impl File {
         let mut unpacked = Self { path, bytes: Vec::new() };
         MultiGzDecoder::new(&bytes[..])
             .read_to_end(&mut unpacked.bytes)
-            .map_err(|fault| unpacked.refuse("a whole gzip file", fault))?;
+            .map_err(|fault| unpacked.refuse("a whole gzip file", fault.to_string()))?;
         Ok(unpacked)
     }
 
     /// The lines, numbered from 1, without their ends and without blank ones at the end of the file.
     pub(super) fn lines(&self) -> Result<impl Iterator<Item = (usize, &str)>, Error> {
         let text = str::from_utf8(&self.bytes).map_err(|fault| {
-            let line = 1 + self.bytes[..fault.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
+            let line = self.bytes[..fault.valid_up_to()].split(|&byte| byte == b'\n').count();
             self.refuse_line(line, "text", format!("byte {:#04x}", self.bytes[fault.valid_up_to()]))
         })?;
         Ok((1..).zip(text.trim_end().lines()))
     }
 
     /// The refusal of the whole file.
-    pub(super) fn refuse(&self, expected: impl ToString, found: impl ToString) -> Error {
-        Error::BadFile { path: self.path.clone(), expected: expected.to_string(), found: found.to_string() }
+    pub(super) fn refuse(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
+        Error::BadFile { path: self.path.clone(), expected: expected.into(), found: found.into() }
     }
 
     /// The refusal of one of its lines.
-    pub(super) fn refuse_line(&self, line: usize, expected: impl ToString, found: impl ToString) -> Error {
-        Error::BadLine {
-            path: self.path.clone(),
-            line,
-            expected: expected.to_string(),
-            found: found.to_string(),
-        }
+    pub(super) fn refuse_line(
+        &self,
+        line: usize,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Error {
+        Error::BadLine { path: self.path.clone(), line, expected: expected.into(), found: found.into() }
     }
 }
 

@@ -9,8 +9,8 @@ use ndarray::Array2;
 use super::{Dataset, files::File};
 use crate::error::Error;
 
-const IMAGES: u32 = 0x803;
-const LABELS: u32 = 0x801;
+const IMAGES: usize = 0x803;
+const LABELS: usize = 0x801;
 const N_CLASSES: usize = 10;
 
 /// Height and width of an image.
@@ -61,14 +61,14 @@ fn read(dir: &Path, parts: &[Part], side: usize) -> Result<Dataset, Error> {
 }
 
 /// The bytes behind the heading of a file, which must be of this kind and have these dimensions.
-fn content<'a>(file: &'a File, magic: u32, dimensions: &[usize]) -> Result<&'a [u8], Error> {
+fn content<'a>(file: &'a File, magic: usize, dimensions: &[usize]) -> Result<&'a [u8], Error> {
     let heading = 4 * (1 + dimensions.len());
     let size: usize = dimensions.iter().product();
-    let numbers: Vec<u32> = file
+    let numbers: Vec<usize> = file
         .bytes
         .chunks_exact(4)
         .take(1 + dimensions.len())
-        .map(|bytes| u32::from_be_bytes(bytes.try_into().expect("chunks of four bytes")))
+        .map(|bytes| u32::from_be_bytes(bytes.try_into().expect("chunks of four bytes")) as usize)
         .collect();
     match numbers.split_first() {
         Some((&found, _)) if found != magic => {
@@ -76,15 +76,13 @@ fn content<'a>(file: &'a File, magic: u32, dimensions: &[usize]) -> Result<&'a [
                 file.refuse(format!("an IDX file that starts with {magic:#x}"), format!("{found:#x}"))
             );
         }
-        Some((_, found)) if found.len() == dimensions.len() => {
-            if found.iter().zip(dimensions).any(|(&found, &expected)| found as usize != expected) {
-                return Err(file.refuse(format!("dimensions {dimensions:?}"), format!("{found:?}")));
-            }
+        Some((_, found)) if found.len() == dimensions.len() && *found != dimensions[..] => {
+            return Err(file.refuse(format!("dimensions {dimensions:?}"), format!("{found:?}")));
         }
         _ => {}
     }
     if file.bytes.len() != heading + size {
-        return Err(file.refuse(format!("{} bytes", heading + size), file.bytes.len()));
+        return Err(file.refuse(format!("{} bytes", heading + size), file.bytes.len().to_string()));
     }
     Ok(&file.bytes[heading..])
 }
@@ -115,8 +113,9 @@ mod tests {
         Part { images: "t10k-images", labels: "t10k-labels", digits: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
     ];
 
-    fn idx(magic: u32, dimensions: &[u32], bytes: &[u8]) -> Vec<u8> {
-        let heading = std::iter::once(&magic).chain(dimensions).flat_map(|number| number.to_be_bytes());
+    fn idx(magic: usize, dimensions: &[usize], bytes: &[u8]) -> Vec<u8> {
+        let heading =
+            std::iter::once(&magic).chain(dimensions).flat_map(|&number| (number as u32).to_be_bytes());
         heading.chain(bytes.iter().copied()).collect()
     }
 

@@ -1,6 +1,9 @@
 //! 20 newsgroups, in the version sorted by date: an archive of messages, one file each.
 
-use std::{io::Read, path::Path};
+use std::{
+    io::{self, Read},
+    path::Path,
+};
 
 use super::{Dataset, files::File, text};
 use crate::error::Error;
@@ -75,9 +78,8 @@ fn messages(file: &File, groups: &[Group]) -> Result<Vec<Message>, Error> {
     let mut messages = members(file, groups)?;
     messages.sort_unstable();
     let place = |message: &Message| (message.split, message.group, message.id);
-    if let Some(twins) = messages.windows(2).find(|pair| place(&pair[0]) == place(&pair[1])) {
-        let Message { split, group, id, .. } = &twins[0];
-        let found = format!("{}/{}/{id} twice", SPLITS[*split], groups[*group].name);
+    if let Some([twin, ..]) = messages.windows(2).find(|pair| place(&pair[0]) == place(&pair[1])) {
+        let found = format!("{}/{}/{} twice", SPLITS[twin.split], groups[twin.group].name, twin.id);
         return Err(file.refuse("every message once", found));
     }
     for (split, folder) in SPLITS.iter().enumerate() {
@@ -86,7 +88,7 @@ fn messages(file: &File, groups: &[Group]) -> Result<Vec<Message>, Error> {
             let found = messages.iter().filter(is_here).count();
             if found != known.messages[split] {
                 let expected = format!("{} messages in {folder}/{}", known.messages[split], known.name);
-                return Err(file.refuse(expected, found));
+                return Err(file.refuse(expected, found.to_string()));
             }
         }
     }
@@ -95,7 +97,7 @@ fn messages(file: &File, groups: &[Group]) -> Result<Vec<Message>, Error> {
 
 /// Every file in the archive.
 fn members(file: &File, groups: &[Group]) -> Result<Vec<Message>, Error> {
-    let cut = |fault| file.refuse("a whole tar archive", fault);
+    let cut = |fault: io::Error| file.refuse("a whole tar archive", fault.to_string());
     let mut members = Vec::new();
     for entry in tar::Archive::new(&file.bytes[..]).entries().map_err(cut)? {
         let mut entry = entry.map_err(cut)?;

@@ -37,7 +37,7 @@ fn read(file: &File, counts: [usize; 2], n_features: usize) -> Result<Dataset, E
     }
     let found = values.len() / n_features;
     let rows = Array2::from_shape_vec((n_rows, n_features), values)
-        .map_err(|_| file.refuse(format!("{n_rows} rows"), found))?;
+        .map_err(|_| file.refuse(format!("{n_rows} rows"), found.to_string()))?;
     let classes = [vec![0; counts[0]], vec![1; counts[1]]].concat();
     Ok(Dataset { name: "particle", rows, classes, n_classes: 2, is_subset: false })
 }

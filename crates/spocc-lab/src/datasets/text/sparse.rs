@@ -1,7 +1,6 @@
 //! Matrices that are mostly zero, row by row, multiplied by dense ones.
 
 use ndarray::{Array2, ArrayView2};
-use rayon::prelude::*;
 
 /// A sparse matrix.
 pub(super) struct Sparse {
@@ -13,7 +12,7 @@ pub(super) struct Sparse {
 }
 
 impl Sparse {
-    pub(super) fn from_rows(rows: Vec<Vec<(u32, f64)>>, n_columns: usize) -> Self {
+    pub(super) fn from_rows(rows: &[Vec<(u32, f64)>], n_columns: usize) -> Self {
         let ends = rows.iter().scan(0, |end, row| {
             *end += row.len();
             Some(*end)
@@ -50,22 +49,19 @@ impl Sparse {
         Self { n_columns: n_rows, starts, entries }
     }
 
-    /// The product with a dense matrix; every row of it is one sum in a fixed order, whatever the threads.
+    /// The product with a dense matrix.
     pub(super) fn times(&self, dense: ArrayView2<'_, f64>) -> Array2<f64> {
         let (n_rows, width) = (self.dim().0, dense.ncols());
         let mut product = Array2::zeros((n_rows, width));
-        if width == 0 {
-            return product;
-        }
         let dense = dense.as_standard_layout();
         let dense = dense.as_slice().expect("the standard layout is one slice");
-        let rows = product.as_slice_mut().expect("a new matrix is one slice").par_chunks_mut(width);
-        rows.enumerate().for_each(|(row, sums)| {
+        for (row, mut sums) in product.rows_mut().into_iter().enumerate() {
+            let sums = sums.as_slice_mut().expect("rows of a new matrix are slices");
             for &(column, value) in self.row(row) {
                 let addends = &dense[column as usize * width..][..width];
                 sums.iter_mut().zip(addends).for_each(|(sum, addend)| *sum += value * addend);
             }
-        });
+        }
         product
     }
 }
@@ -80,7 +76,7 @@ mod tests {
     fn products_and_transposes_equal_the_dense_ones() {
         let dense: Array2<f64> = array![[0.0, 2.0, 0.0, 1.0], [0.0; 4], [3.0, 0.0, 0.0, -1.0]];
         let rows = vec![vec![(1, 2.0), (3, 1.0)], vec![], vec![(0, 3.0), (3, -1.0)]];
-        let sparse = Sparse::from_rows(rows, 4);
+        let sparse = Sparse::from_rows(&rows, 4);
         let right = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]];
         assert_eq!(sparse.times(right.view()), dense.dot(&right));
         let left = array![[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]];

@@ -25,7 +25,8 @@ pub(super) fn weigh(texts: &[Vec<u8>]) -> Sparse {
         let length = row.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
         row.into_iter().map(|(word, weight)| (word, weight / length)).collect()
     };
-    Sparse::from_rows(counts.into_iter().map(weighted).collect(), rarity.len())
+    let rows: Vec<_> = counts.into_iter().map(weighted).collect();
+    Sparse::from_rows(&rows, rarity.len())
 }
 
 /// How often each word is in each text, words in order, and in how many texts each word is.
