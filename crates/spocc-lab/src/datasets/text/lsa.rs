@@ -1,15 +1,12 @@
 //! Latent semantic analysis: the leading singular directions of the weights.
 
-use ndarray::{Array2, ArrayView2, Axis, concatenate};
-use rayon::prelude::*;
+use ndarray::{Array2, ArrayView2};
 
-use super::sparse::Sparse;
+use super::sparse::{Sparse, by_panels};
 use crate::learners::leading;
 
 /// Starts the search for the directions, which does not depend on it but for rounding.
 const SEED: u64 = 20;
-/// Columns multiplied at a time.
-const PANEL: usize = 16;
 
 /// Every row as seen from the leading right singular vectors, the first ones first: U S of U S V'.
 ///
@@ -23,33 +20,26 @@ pub(super) fn reduce(weights: &Sparse, n_features: usize) -> Array2<f64> {
     }
     let turned = weights.transposed();
     if n_rows <= n_columns {
-        let gram = |block: ArrayView2<'_, f64>| twice(&turned, weights, block);
+        let gram = |block: ArrayView2<'_, f64>| {
+            by_panels(block, n_rows, |panel| weights.times(&turned.times(panel)))
+        };
         let (squares, mut left) = leading(n_rows, n_features, SEED, gram);
         for (mut direction, square) in left.columns_mut().into_iter().zip(squares) {
             direction *= square.max(0.0).sqrt();
         }
         left
     } else {
-        let gram = |block: ArrayView2<'_, f64>| twice(weights, &turned, block);
+        let gram = |block: ArrayView2<'_, f64>| {
+            by_panels(block, n_columns, |panel| turned.times(&weights.times(panel)))
+        };
         let (_, right) = leading(n_columns, n_features, SEED, gram);
-        weights.times(right.view())
+        by_panels(right.view(), n_rows, |panel| weights.times(panel))
     }
-}
-
-/// The product with one matrix and then with the other, a few columns at a time.
-///
-/// Few enough that what lies between stays in the cache; every number is one sum in a fixed order, whatever the threads.
-fn twice(first: &Sparse, then: &Sparse, block: ArrayView2<'_, f64>) -> Array2<f64> {
-    let panels: Vec<ArrayView2<'_, f64>> = block.axis_chunks_iter(Axis(1), PANEL).collect();
-    let panels: Vec<Array2<f64>> =
-        panels.into_par_iter().map(|panel| then.times(first.times(panel).view())).collect();
-    let panels: Vec<ArrayView2<'_, f64>> = panels.iter().map(Array2::view).collect();
-    concatenate(Axis(1), &panels).expect("panels have the same rows, and there is one at least")
 }
 
 #[cfg(test)]
 mod tests {
-    use ndarray::array;
+    use ndarray::{Axis, array};
 
     use super::*;
 
