@@ -40,7 +40,7 @@ impl File {
     /// The lines, numbered from 1, without their ends and without blank ones at the end of the file.
     pub(super) fn lines(&self) -> Result<impl Iterator<Item = (usize, &str)>, Error> {
         let text = str::from_utf8(&self.bytes).map_err(|fault| {
-            let line = 1 + self.bytes[..fault.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
+            let line = self.bytes[..fault.valid_up_to()].split(|&byte| byte == b'\n').count();
             self.refuse_line(line, "text", format!("byte {:#04x}", self.bytes[fault.valid_up_to()]))
         })?;
         Ok((1..).zip(text.trim_end().lines()))

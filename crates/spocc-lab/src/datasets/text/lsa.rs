@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, ArrayView2};
 
-use super::sparse::Sparse;
+use super::sparse::{Sparse, by_panels};
 use crate::learners::leading;
 
 /// Starts the search for the directions, which does not depend on it but for rounding.
@@ -20,16 +20,20 @@ pub(super) fn reduce(weights: &Sparse, n_features: usize) -> Array2<f64> {
     }
     let turned = weights.transposed();
     if n_rows <= n_columns {
-        let gram = |block: ArrayView2<'_, f64>| weights.times(turned.times(block).view());
+        let gram = |block: ArrayView2<'_, f64>| {
+            by_panels(block, n_rows, |panel| weights.times(&turned.times(panel)))
+        };
         let (squares, mut left) = leading(n_rows, n_features, SEED, gram);
         for (mut direction, square) in left.columns_mut().into_iter().zip(squares) {
             direction *= square.max(0.0).sqrt();
         }
         left
     } else {
-        let gram = |block: ArrayView2<'_, f64>| turned.times(weights.times(block).view());
+        let gram = |block: ArrayView2<'_, f64>| {
+            by_panels(block, n_columns, |panel| turned.times(&weights.times(panel)))
+        };
         let (_, right) = leading(n_columns, n_features, SEED, gram);
-        weights.times(right.view())
+        by_panels(right.view(), n_rows, |panel| weights.times(panel))
     }
 }
 

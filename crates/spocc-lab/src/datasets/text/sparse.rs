@@ -1,7 +1,13 @@
-//! Matrices that are mostly zero, row by row, multiplied by dense ones.
+//! Matrices that are mostly zero, row by row, multiplied by dense ones in panels of a few columns.
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
+
+/// Columns of a panel: their sums fit the registers, and what lies between two products the cache.
+const WIDTH: usize = 16;
+
+/// A row of a panel.
+type Slip = [f64; WIDTH];
 
 /// A sparse matrix.
 pub(super) struct Sparse {
@@ -50,24 +56,42 @@ impl Sparse {
         Self { n_columns: n_rows, starts, entries }
     }
 
-    /// The product with a dense matrix; every row of it is one sum in a fixed order, whatever the threads.
-    pub(super) fn times(&self, dense: ArrayView2<'_, f64>) -> Array2<f64> {
-        let (n_rows, width) = (self.dim().0, dense.ncols());
-        let mut product = Array2::zeros((n_rows, width));
-        if width == 0 {
-            return product;
-        }
-        let dense = dense.as_standard_layout();
-        let dense = dense.as_slice().expect("the standard layout is one slice");
-        let rows = product.as_slice_mut().expect("a new matrix is one slice").par_chunks_mut(width);
-        rows.enumerate().for_each(|(row, sums)| {
+    /// The product with a panel.
+    pub(super) fn times(&self, panel: &[Slip]) -> Vec<Slip> {
+        let row = |row| {
+            let mut sums = [0.0; WIDTH];
             for &(column, value) in self.row(row) {
-                let addends = &dense[column as usize * width..][..width];
-                sums.iter_mut().zip(addends).for_each(|(sum, addend)| *sum += value * addend);
+                sums.iter_mut().zip(&panel[column as usize]).for_each(|(sum, addend)| *sum += value * addend);
             }
-        });
-        product
+            sums
+        };
+        (0..self.dim().0).map(row).collect()
     }
+}
+
+/// A matrix for another of `n_rows` rows, made panel by panel.
+///
+/// Every number is one sum in a fixed order, whatever the threads.
+pub(super) fn by_panels(
+    dense: ArrayView2<'_, f64>,
+    n_rows: usize,
+    through: impl Fn(&[Slip]) -> Vec<Slip> + Sync,
+) -> Array2<f64> {
+    let panels: Vec<ArrayView2<'_, f64>> = dense.axis_chunks_iter(Axis(1), WIDTH).collect();
+    let panels: Vec<Vec<Slip>> = panels.into_par_iter().map(|panel| through(&slips(panel))).collect();
+    Array2::from_shape_fn((n_rows, dense.ncols()), |(row, column)| {
+        panels[column / WIDTH][row][column % WIDTH]
+    })
+}
+
+/// The rows of at most [`WIDTH`] columns, zeros behind them.
+fn slips(columns: ArrayView2<'_, f64>) -> Vec<Slip> {
+    let slip = |row: ArrayView1<'_, f64>| {
+        let mut slip = [0.0; WIDTH];
+        slip.iter_mut().zip(row).for_each(|(to, from)| *to = *from);
+        slip
+    };
+    columns.rows().into_iter().map(slip).collect()
 }
 
 #[cfg(test)]
@@ -81,10 +105,13 @@ mod tests {
         let dense: Array2<f64> = array![[0.0, 2.0, 0.0, 1.0], [0.0; 4], [3.0, 0.0, 0.0, -1.0]];
         let rows = vec![vec![(1, 2.0), (3, 1.0)], vec![], vec![(0, 3.0), (3, -1.0)]];
         let sparse = Sparse::from_rows(&rows, 4);
-        let right = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]];
-        assert_eq!(sparse.times(right.view()), dense.dot(&right));
-        let left = array![[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]];
-        assert_eq!(sparse.transposed().times(left.t()), dense.t().dot(&left.t()));
+        for width in [0, 1, WIDTH, WIDTH + 3] {
+            let right = Array2::from_shape_fn((4, width), |(row, column)| (7 * row + column) as f64);
+            assert_eq!(by_panels(right.view(), 3, |panel| sparse.times(panel)), dense.dot(&right));
+            let right = Array2::from_shape_fn((width, 3), |(row, column)| (5 * row + column) as f64);
+            let turned = sparse.transposed();
+            assert_eq!(by_panels(right.t(), 4, |panel| turned.times(panel)), dense.t().dot(&right.t()));
+        }
         assert_eq!(sparse.transposed().dim(), (4, 3));
     }
 }
