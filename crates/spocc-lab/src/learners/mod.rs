@@ -1,6 +1,29 @@
 //! Base learners: what the panels of the experiments are trained with.
+//!
+//! Each is held to scikit-learn by `tests`, because that is what the paper's classifiers were trained with.
+
+mod tree;
+mod logistic;
+mod losses;
+mod descent;
+mod metric;
+mod neighbours;
+mod svm;
+mod principal;
+mod standardise;
+#[cfg(test)]
+mod tests;
 
 use ndarray::ArrayView2;
+
+pub(crate) use self::{
+    logistic::Logistic,
+    neighbours::Neighbours,
+    principal::{first_component, leading},
+    standardise::standardise,
+    svm::Svm,
+    tree::Tree,
+};
 
 /// Settings that rows with known classes turn into a classifier.
 pub(crate) trait Learner: Send + Sync {
@@ -12,4 +35,10 @@ pub(crate) trait Learner: Send + Sync {
 pub(crate) trait Classifier: Send + Sync {
     /// The class of every row.
     fn predict(&self, rows: ArrayView2<'_, f64>) -> Vec<u16>;
+}
+
+/// The class with most votes, the lowest of several.
+fn most_voted(votes: &[usize]) -> u16 {
+    let best = votes.iter().max().copied().unwrap_or(0);
+    votes.iter().position(|&count| count == best).unwrap_or(0) as u16
 }
