@@ -4,7 +4,7 @@
 //! 0.5 * |weights|^2 + C * sum over rows of -ln p(class | row), the intercepts free
 //! ```
 //!
-//! Libraries were tried and are ten times slower than scikit-learn or worse where features have different scales.
+//! Written by hand because the libraries at hand take ten times as long as scikit-learn, or more.
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Slice};
 

@@ -1,7 +1,7 @@
 //! Support vector machines with a Gaussian kernel: the widest margin in the space that the kernel implies.
 //!
 //! Minimises the dual by pairs of rows, each time the pair that promises most (second-order working sets); a machine
-//! for every pair of classes, which then vote.
+//! for every pair of classes, which then vote. `linfa-svm` agrees just as well, for seventeen more crates to build.
 
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
