@@ -16,8 +16,8 @@ use super::{
 const MEMORY: usize = 20;
 
 /// Stops where the next step promises less than this share of the objective. Weights are then off by about a
-/// ten-millionth of its square root, because the penalty alone bends the objective by one.
-const TOLERANCE: f64 = 1e-14;
+/// hundred-millionth of its square root, because the penalty alone bends the objective by one.
+const TOLERANCE: f64 = 1e-16;
 
 /// Steps after which the last point is kept: it is the best, since no step goes up.
 const MAX_STEPS: usize = 5000;
@@ -59,23 +59,23 @@ struct Line<'a> {
 impl Problem {
     /// The weights at the minimum: a row per column of the design, a column per output.
     pub(super) fn minimise(&self) -> Array2<f64> {
-        let metric = self.metric();
         let mut weights = Array2::zeros((self.design.ncols(), self.n_outputs));
         let mut scores = Array2::zeros((self.design.nrows(), self.n_outputs));
         let mut seen = self.look(&scores, &scores, 0.0);
         let mut gradient = self.gradient(&weights, &seen.residuals);
+        let mut metric = self.metric(&seen.residuals);
         let mut steepest = metric.steepest(&gradient);
         let mut bends = VecDeque::with_capacity(MEMORY);
-        for _ in 0..MAX_STEPS {
+        for n_steps in 0..MAX_STEPS {
+            if is_refreshed_after(n_steps) {
+                metric = self.metric(&seen.residuals);
+                steepest = metric.steepest(&gradient);
+                bends.clear();
+            }
             let direction = descend(&bends, &gradient, &steepest);
             let objective = self.objective(&weights, seen.loss);
             let slope = inner(&gradient, &direction);
-            if std::env::var("TRACE").is_ok() {
-                eprintln!("{} {objective:.14e} {slope:e} {}", bends.len(), inner(&gradient, &steepest));
-            }
-            if -slope
-                <= std::env::var("TOL").ok().and_then(|t| t.parse().ok()).unwrap_or(TOLERANCE) * objective
-            {
+            if -slope <= TOLERANCE * objective {
                 break;
             }
             let towards = self.scores(&direction);
@@ -106,11 +106,11 @@ impl Problem {
         weights
     }
 
-    /// The bound of the curvature, with the penalty.
-    fn metric(&self) -> Metric {
-        let share = if self.n_outputs == 1 { 0.25 } else { 0.5 };
+    /// The metric at a point with these residuals.
+    fn metric(&self, residuals: &Array2<f64>) -> Metric {
         let intercept = self.design.ncols() - 1;
-        Metric::new(&self.design, share * self.strength, |at| f64::from(u8::from(at != intercept)))
+        let weights: Vec<f64> = self.bends(residuals).iter().map(|bend| self.strength * bend).collect();
+        Metric::new(&self.design, &weights, |at| f64::from(u8::from(at != intercept)))
     }
 
     /// How far to go, and what is seen from there; nothing if no step can be told from standing still.
@@ -143,6 +143,11 @@ impl Problem {
         }
         (low.0 > 0.0).then(|| (low.0, look_at(low.0)))
     }
+}
+
+/// Whether the metric is taken anew: after 10 steps, 20, 40 and so on, because it changes most at first.
+fn is_refreshed_after(n_steps: usize) -> bool {
+    n_steps.is_multiple_of(10) && (n_steps / 10).is_power_of_two()
 }
 
 /// The way down: the steepest one, corrected by what past steps told of the curvature.

@@ -9,6 +9,9 @@ use rayon::prelude::*;
 /// Rows in a piece.
 const PIECE: usize = 1024;
 
+/// No row is taken for explained beyond this, or nothing would hold the intercepts.
+const LEAST_BEND: f64 = 1e-6;
+
 /// Rows to be explained by linear scores.
 pub(super) struct Problem {
     /// Features of every row, and last a column of ones for the intercept.
@@ -74,6 +77,21 @@ impl Problem {
     pub(super) fn objective(&self, weights: &Array2<f64>, loss: f64) -> f64 {
         let penalised = penalised_part(weights);
         self.strength * loss + 0.5 * inner(penalised, penalised)
+    }
+
+    /// How much the loss of every row bends in its scores, the mean over outputs.
+    pub(super) fn bends(&self, residuals: &Array2<f64>) -> Vec<f64> {
+        let rows = residuals.outer_iter().zip(&self.targets);
+        rows.map(|(row, &target)| {
+            let outputs = row.iter().enumerate();
+            let bends = outputs.map(|(output, residual)| {
+                let is_target = if self.n_outputs == 1 { target == 1 } else { output == usize::from(target) };
+                let probability = residual + f64::from(u8::from(is_target));
+                probability * (1.0 - probability)
+            });
+            (bends.sum::<f64>() / self.n_outputs as f64).max(LEAST_BEND)
+        })
+        .collect()
     }
 
     /// The slope of the objective in every weight.

@@ -63,11 +63,12 @@ struct PrincipalCase {
 }
 
 fn cases() -> Cases {
-    serde_json::from_str(include_str!("../../../../testdata/lab/learners.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../testdata/lab/learners.json"))
+        .expect("the file was written by make.py")
 }
 
 fn matrix(rows: &[Vec<f64>]) -> Array2<f64> {
-    Array2::from_shape_vec((rows.len(), rows[0].len()), rows.concat()).unwrap()
+    Array2::from_shape_vec((rows.len(), rows[0].len()), rows.concat()).expect("rows are of one length")
 }
 
 #[test]
@@ -102,7 +103,11 @@ fn objective(
     present.dedup();
     let problem = Problem {
         design: rows.clone(),
-        targets: case.classes.iter().map(|class| present.binary_search(class).unwrap() as u16).collect(),
+        targets: case
+            .classes
+            .iter()
+            .map(|class| present.partition_point(|other| other < class) as u16)
+            .collect(),
         n_outputs: intercepts.len(),
         strength: case.strength,
     };
