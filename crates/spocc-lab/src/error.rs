@@ -46,6 +46,12 @@ impl Error {
     }
 }
 
+/// The place of a word among those known.
+pub(crate) fn choose(what: &'static str, known: &[impl AsRef<str>], found: &str) -> Result<usize, Error> {
+    let names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    names.iter().position(|name| *name == found).ok_or_else(|| Error::unknown(what, found, &names))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,10 +68,4 @@ mod tests {
             "dataset \"iris\": expected one of wine, spam, 20newsgroup"
         );
     }
-}
-
-/// The place of a word among those known.
-pub(crate) fn choose(what: &'static str, known: &[impl AsRef<str>], found: &str) -> Result<usize, Error> {
-    let names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
-    names.iter().position(|name| *name == found).ok_or_else(|| Error::unknown(what, found, &names))
 }

@@ -4,6 +4,8 @@
 //! spoils some, `experiments` let every method of the engine combine them, `results` keeps what came out,
 //! `statistics`, `summary` and `report` say what it means, beside what the `paper` printed.
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod args;
 mod draw;
 mod learners;

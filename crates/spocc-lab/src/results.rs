@@ -182,10 +182,11 @@ pub(crate) fn read_all(dir: &Path) -> Result<Vec<Results>, Error> {
     let mut paths: Vec<PathBuf> = fs::read_dir(dir)
         .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
         .map_err(Error::io(dir))?;
+    let is = |path: &Path, extension: &str| path.extension().is_some_and(|found| found == extension);
     let is_results = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         // A packed file beside its unpacked one is an older state of it.
-        name.ends_with(".jsonl") || name.ends_with(".jsonl.gz") && !path.with_extension("").exists()
+        let unpacked = path.with_extension("");
+        is(path, "jsonl") || is(path, "gz") && is(&unpacked, "jsonl") && !unpacked.exists()
     };
     paths.retain(is_results);
     paths.sort();
