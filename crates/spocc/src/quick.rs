@@ -299,8 +299,8 @@ impl<const LANES: usize> Judge<LANES> {
             }
         }
         for (winner, near) in winners.iter_mut().zip(near.fast_trunc_int().to_array()) {
-            let near = near as u16;
-            *winner = if near < 2 * Self::MARK { near - Self::MARK } else { UNCLEAR };
+            let class = near - i32::from(Self::MARK);
+            *winner = if class < i32::from(Self::MARK) { class as u16 } else { UNCLEAR };
         }
     }
 }

@@ -3,7 +3,7 @@
 mod panels;
 
 use panels::{Panel, Random, Shape};
-use spocc::{Label, Level, Method, Missing, Model, Options, Predictions, TieBreak, Watch};
+use spocc::{Evidence, Label, Level, Method, Missing, Model, Options, Predictions, TieBreak, Truth, Watch};
 
 /// Tables whose rows are decided by number, by fours, by pairs, one by one, and as sparse rows.
 const SHAPES: [(usize, usize, usize, f64); 9] = [
@@ -124,4 +124,30 @@ fn near_ties_are_left_to_the_careful_way() {
         }
     }
     assert!(ties > 10_000, "{ties}");
+}
+
+/// Rows on which nobody speaks, one speaks, or as many classes as you like are equally good.
+#[test]
+fn silence_and_ties_of_any_number_of_classes_are_left_to_the_careful_way() {
+    for n_classes in 2..=130 {
+        let n_classifiers = 66.min(n_classes);
+        let names = || (0..n_classifiers).map(|k| format!("c{k}"));
+        let mut counted = Predictions::builder(names()).expect("distinct names");
+        for class in 0..n_classes {
+            counted.push(vec![Some(class as i64); n_classifiers]).expect("as wide as the panel");
+        }
+        let truth = Truth::new((0..n_classes).map(|class| Some(class as i64))).expect("few labels");
+        let evidence = Evidence::new(&counted.finish(), &truth).expect("rows");
+        let mut table = Predictions::builder(names()).expect("distinct names");
+        for t in 0..4 * n_classes {
+            let n_speaking = if t % 2 == 0 { 0 } else { n_classifiers - t % 4 / 2 };
+            let said = |k: usize| (k < n_speaking).then_some(((t + k) % n_classes) as i64);
+            table.push((0..n_classifiers).map(said)).expect("as wide as the panel");
+        }
+        let table = table.finish();
+        for method in [Method::Spocc, Method::Majority, Method::WeightedVote, Method::NaiveBayes] {
+            let model = method.combiner().fit(&evidence).expect("fits");
+            assert_alike(&model, &table, &format!("{method}, {n_classes} classes"));
+        }
+    }
 }
