@@ -14,8 +14,8 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
     /// Cores to use [default: all]
-    #[arg(long, value_name = "N", global = true)]
-    pub(crate) threads: Option<usize>,
+    #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -31,7 +31,7 @@ pub(crate) enum Command {
     },
     /// Run the experiments on made-up data (paper, section 4.2)
     Synthetic {
-        /// adversaries, faults, redundancy, heterogeneous, imbalance, or all
+        /// adversaries, faults, redundancy, heterogeneous, imbalance, or `all`
         name: String,
         #[command(flatten)]
         running: Running,
@@ -41,7 +41,7 @@ pub(crate) enum Command {
     },
     /// Run the experiments on real data (paper, section 4.3)
     Real {
-        /// A dataset as `spocc-lab datasets` names it, or all that are there
+        /// A dataset as `spocc-lab datasets` names it, or `all`: those that are there
         name: String,
         #[command(flatten)]
         data: Data,
@@ -53,7 +53,7 @@ pub(crate) enum Command {
     },
     /// Burden real panels with adversaries, guessers, near-copies and ever fewer validation rows
     Robustness {
-        /// A dataset as `spocc-lab datasets` names it, or all that are there
+        /// A dataset as `spocc-lab datasets` names it, or `all`: those that are there
         name: String,
         #[command(flatten)]
         data: Data,

@@ -17,6 +17,8 @@ pub(crate) enum Error {
     BadFile { path: PathBuf, expected: String, found: String },
     #[error("{}: expected results of {expected}, found {found}; name another folder, or remove the file", .path.display())]
     OtherRun { path: PathBuf, expected: String, found: String },
+    #[error("--threads {threads}: {error}")]
+    Threads { threads: u16, error: String },
     #[error(transparent)]
     Engine(#[from] spocc::Error),
 }

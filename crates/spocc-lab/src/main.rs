@@ -21,6 +21,7 @@ mod report;
 mod error;
 
 use std::{
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
     process::ExitCode,
@@ -54,11 +55,12 @@ fn main() -> ExitCode {
 
 fn run(Arguments { command, threads }: Arguments, out: &mut impl Write) -> Result<(), Error> {
     if let Some(threads) = threads {
-        // Fails only where a pool was made before, and none was.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
+        pool.map_err(|error| Error::Threads { threads, error: error.to_string() })?;
     }
     match command {
         Command::Datasets { data, json } => {
+            fs::read_dir(&data).map_err(Error::io(&data))?;
             datasets::print(&datasets::describe(&data), json, out).map_err(summary::stdout)
         }
         Command::Synthetic { name, running, reps } => {
@@ -80,11 +82,20 @@ fn run(Arguments { command, threads }: Arguments, out: &mut impl Write) -> Resul
         }
         Command::Example3 { json } => summary::print_example(json, out),
         Command::Report { dir } => {
-            let results = results::read_all(&dir)?;
+            let (results, unfinished) = results::read_all(&dir)?;
+            if unfinished > 0 {
+                note(&format!("{unfinished} unfinished repetitions are left out"));
+            }
             report::write(&results, &dir)?;
             summary::print_report(&dir, out)
         }
     }
+}
+
+/// Says something beside the results.
+fn note(text: &str) {
+    // Nothing depends on whether anybody reads it.
+    let _ = writeln!(io::stderr(), "spocc-lab: {text}");
 }
 
 /// One of these names, or all of them.
@@ -101,10 +112,15 @@ fn there(name: &str, dir: &Path) -> Result<Vec<String>, Error> {
     let names = datasets::NAMES.map(ToOwned::to_owned);
     let mut chosen = some_or_all("dataset", name, &names)?;
     if name == "all" {
-        chosen.retain(|name| datasets::is_there(name, dir) != State::Absent);
+        let is_there = |name: &String| datasets::is_there(name, dir) != State::Absent;
+        let absent: Vec<String> = names.iter().filter(|name| !is_there(name)).cloned().collect();
+        chosen.retain(is_there);
         if chosen.is_empty() {
             let (expected, found) = ("datasets".to_owned(), "none of them".to_owned());
             return Err(Error::BadFile { path: dir.to_owned(), expected, found });
+        }
+        if !absent.is_empty() {
+            note(&format!("{} absent: `spocc-lab datasets` says where to get them", absent.join(", ")));
         }
     }
     Ok(chosen)

@@ -1,9 +1,9 @@
 //! Results: a file per experiment, a line per outcome, appended as they come.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     fs::{self, File, TryLockError},
-    io::{Read, Seek, SeekFrom, Write},
+    io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
@@ -34,6 +34,9 @@ pub(crate) struct Heading {
     pub(crate) classes: usize,
     /// Whether the dataset is less than what the paper used.
     pub(crate) is_subset: bool,
+    /// A hash of the dataset; empty where there is none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) data: String,
 }
 
 /// What came out of one repetition at one point of an experiment.
@@ -61,14 +64,21 @@ pub(crate) struct Results {
 impl Heading {
     pub(crate) fn new(experiment: String, setting: &str, seed: u64, classes: usize, is_subset: bool) -> Self {
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        Self { lab: FORM, experiment, setting: setting.to_owned(), seed, version, classes, is_subset }
+        let (setting, data) = (setting.to_owned(), String::new());
+        Self { lab: FORM, experiment, setting, seed, version, classes, is_subset, data }
+    }
+
+    /// What all experiments of one folder have in common.
+    fn run(&self) -> (&str, u64, &str) {
+        (&self.setting, self.seed, &self.version)
     }
 
     fn words(&self) -> String {
         let subset = if self.is_subset { " (a subset)" } else { "" };
+        let data = if self.data.is_empty() { String::new() } else { format!(", data {}", self.data) };
         format!(
-            "{}{subset} as {}, seed {}, {} classes, version {}, form {}",
-            self.experiment, self.setting, self.seed, self.classes, self.version, self.lab
+            "{}{subset} as {}, seed {}, {} classes{data}, version {}",
+            self.experiment, self.setting, self.seed, self.classes, self.version
         )
     }
 }
@@ -100,14 +110,36 @@ pub(crate) struct Store {
 
 struct Open {
     file: File,
+    /// Bytes of whole lines; none once a line could not be written.
+    good: Option<u64>,
     results: Results,
     places: HashSet<Place>,
+}
+
+impl Open {
+    /// Writes a whole line or nothing, and nothing more after a line that could not be written.
+    fn write(&mut self, line: &[u8]) -> io::Result<()> {
+        let good =
+            self.good.take().ok_or_else(|| io::Error::other("an earlier line could not be written"))?;
+        if let Err(error) = self.file.write_all(line) {
+            // If even this fails, whoever opens the file next drops the half line.
+            let _ = self.file.set_len(good);
+            return Err(error);
+        }
+        self.good = Some(good + line.len() as u64);
+        Ok(())
+    }
 }
 
 impl Store {
     /// Opens the file of an experiment, or begins it. What a killed run left half-written at the end is dropped.
     pub(crate) fn open(dir: &Path, heading: Heading) -> Result<Self, Error> {
         fs::create_dir_all(dir).map_err(Error::io(dir))?;
+        for path in files(dir)? {
+            if let Some(other) = first_heading(&path)?.filter(|other| other.run() != heading.run()) {
+                return Err(Error::OtherRun { path, expected: heading.words(), found: other.words() });
+            }
+        }
         let path = dir.join(format!("{}.jsonl", heading.experiment));
         unpack(&path)?;
         let options = File::options().read(true).append(true).create(true).truncate(false).open(&path);
@@ -128,22 +160,21 @@ impl Store {
                 return Err(Error::OtherRun { path, expected, found });
             }
             Some(found) => found,
-            None => (Results { heading, outcomes: Vec::new() }, 0),
+            None if line_of(&heading).starts_with(&text) => (Results { heading, outcomes: Vec::new() }, 0),
+            None => {
+                let expected = "results, or the beginning of some".to_owned();
+                return Err(Error::BadFile { path, expected, found: "something else".to_owned() });
+            }
         };
         file.set_len(good as u64).map_err(Error::io(&path))?;
         file.seek(SeekFrom::End(0)).map_err(Error::io(&path))?;
         let places = results.outcomes.iter().map(Outcome::place).collect();
-        let store = Self { path, open: Mutex::new(Open { file, results, places }) };
+        let mut open = Open { file, good: Some(good as u64), results, places };
         if good == 0 {
-            store.write_heading()?;
+            let line = line_of(&open.results.heading);
+            open.write(&line).map_err(Error::io(&path))?;
         }
-        Ok(store)
-    }
-
-    fn write_heading(&self) -> Result<(), Error> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let line = line_of(&open.results.heading);
-        open.file.write_all(&line).map_err(Error::io(&self.path))
+        Ok(Self { path, open: Mutex::new(open) })
     }
 
     pub(crate) fn has(&self, place: Place) -> bool {
@@ -154,8 +185,9 @@ impl Store {
     pub(crate) fn append(&self, outcomes: Vec<Outcome>) -> Result<(), Error> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         for outcome in outcomes {
-            if open.places.insert(outcome.place()) {
-                open.file.write_all(&line_of(&outcome)).map_err(Error::io(&self.path))?;
+            if !open.places.contains(&outcome.place()) {
+                open.write(&line_of(&outcome)).map_err(Error::io(&self.path))?;
+                open.places.insert(outcome.place());
                 open.results.outcomes.push(outcome);
             }
         }
@@ -175,10 +207,20 @@ impl Results {
     fn sort(&mut self) {
         self.outcomes.sort_by(|a, b| a.at.total_cmp(&b.at).then((a.rep, a.fold).cmp(&(b.rep, b.fold))));
     }
+
+    /// Drops repetitions that lack a point or fold that others have, and says how many.
+    fn drop_unfinished(&mut self) -> usize {
+        let mut places: BTreeMap<u32, usize> = BTreeMap::new();
+        self.outcomes.iter().for_each(|outcome| *places.entry(outcome.rep).or_insert(0) += 1);
+        let whole: HashSet<(u32, u64)> =
+            self.outcomes.iter().map(|outcome| (outcome.fold, outcome.at.to_bits())).collect();
+        self.outcomes.retain(|outcome| places[&outcome.rep] == whole.len());
+        places.values().filter(|count| **count != whole.len()).count()
+    }
 }
 
-/// The results of every experiment in a folder, by name.
-pub(crate) fn read_all(dir: &Path) -> Result<Vec<Results>, Error> {
+/// The files of results in a folder, by name.
+fn files(dir: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut paths: Vec<PathBuf> = fs::read_dir(dir)
         .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
         .map_err(Error::io(dir))?;
@@ -190,25 +232,38 @@ pub(crate) fn read_all(dir: &Path) -> Result<Vec<Results>, Error> {
     };
     paths.retain(is_results);
     paths.sort();
+    Ok(paths)
+}
+
+/// What a file says it is; nothing if it has no whole line yet, or one that its owner will refuse.
+fn first_heading(path: &Path) -> Result<Option<Heading>, Error> {
+    let text = read(path)?;
+    let end = text.iter().position(|&byte| byte == b'\n').unwrap_or(0);
+    Ok(serde_json::from_slice(&text[..end]).ok())
+}
+
+/// The results of every experiment in a folder, by name, and how many repetitions are left out because they are not
+/// finished.
+pub(crate) fn read_all(dir: &Path) -> Result<(Vec<Results>, usize), Error> {
     let mut all: Vec<Results> = Vec::new();
-    for path in paths {
-        let text = read(&path)?;
-        let Some((mut results, _)) = parse(&path, &text)? else { continue };
-        if let Some(first) = all.first() {
-            let run = |heading: &Heading| (heading.setting.clone(), heading.seed, heading.version.clone());
-            if run(&first.heading) != run(&results.heading) {
-                let (expected, found) = (first.heading.words(), results.heading.words());
-                return Err(Error::OtherRun { path, expected, found });
-            }
+    let mut unfinished = 0;
+    for path in files(dir)? {
+        let Some((mut results, _)) = parse(&path, &read(&path)?)? else { continue };
+        if let Some(first) = all.first().filter(|first| first.heading.run() != results.heading.run()) {
+            let (expected, found) = (first.heading.words(), results.heading.words());
+            return Err(Error::OtherRun { path, expected, found });
         }
+        unfinished += results.drop_unfinished();
         results.sort();
-        all.push(results);
+        if !results.outcomes.is_empty() {
+            all.push(results);
+        }
     }
     if all.is_empty() {
-        let expected = "results (*.jsonl) of `spocc-lab synthetic` or `real`".to_owned();
+        let expected = "results of `spocc-lab synthetic`, `real` or `robustness`".to_owned();
         return Err(Error::BadFile { path: dir.to_owned(), expected, found: "none".to_owned() });
     }
-    Ok(all)
+    Ok((all, unfinished))
 }
 
 /// The bytes of a file, unpacked if it is packed.
@@ -231,8 +286,13 @@ fn unpack(path: &Path) -> Result<(), Error> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(dir).map_err(Error::io(dir))?;
     file.write_all(&read(&packed)?).map_err(Error::io(path))?;
-    file.persist(path).map_err(|error| Error::Io { path: path.to_owned(), source: error.error })?;
-    Ok(())
+    match file.persist_noclobber(path) {
+        // Another run was faster, with the same bytes.
+        Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(Error::Io { path: path.to_owned(), source: error.error })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What a file holds and how many of its bytes are whole lines; none of an empty file.
@@ -252,7 +312,11 @@ fn parse(path: &Path, text: &[u8]) -> Result<Option<(Results, usize)>, Error> {
         let (expected, found) = (format!("results of form {FORM}"), format!("form {}", heading.lab));
         return Err(Error::BadFile { path: path.to_owned(), expected, found });
     }
-    let (mut outcomes, mut places): (Vec<Outcome>, _) = (Vec::new(), HashSet::new());
+    if !(2..=usize::from(u16::MAX)).contains(&heading.classes) {
+        let (expected, found) = ("2 classes or more".to_owned(), heading.classes.to_string());
+        return Err(Error::BadFile { path: path.to_owned(), expected, found });
+    }
+    let (mut outcomes, mut places): (Vec<Outcome>, _) = (Vec::new(), HashMap::new());
     for (line, number) in lines {
         let outcome: Outcome =
             serde_json::from_slice(line).map_err(|error| bad(number, "an outcome", &error))?;
@@ -262,8 +326,14 @@ fn parse(path: &Path, text: &[u8]) -> Result<Option<(Results, usize)>, Error> {
             let found = "another number of counts".to_owned();
             return Err(Error::BadLine { path: path.to_owned(), line: number, expected, found });
         }
-        if places.insert(outcome.place()) {
-            outcomes.push(outcome);
+        match places.insert(outcome.place(), outcomes.len()).map(|at| &outcomes[at]) {
+            None => outcomes.push(outcome),
+            Some(first) if *first == outcome => {}
+            Some(_) => {
+                let expected = "one outcome of a repetition".to_owned();
+                let found = "another one of the same".to_owned();
+                return Err(Error::BadLine { path: path.to_owned(), line: number, expected, found });
+            }
         }
     }
     Ok(Some((Results { heading, outcomes }, good)))
@@ -296,10 +366,11 @@ mod tests {
         drop(store);
         let store = Store::open(dir.path(), heading(1)).expect("goes on");
         assert!(store.has(outcome(0, 2.0).place()) && !store.has(outcome(0, 0.0).place()));
-        store.append(vec![outcome(0, 2.0), outcome(0, 0.0)]).expect("room");
+        store.append(vec![outcome(0, 2.0), outcome(0, 0.0), outcome(1, 2.0)]).expect("room");
         let results = store.finish(2);
-        assert_eq!(results.outcomes, [outcome(0, 0.0), outcome(1, 0.0), outcome(0, 2.0)]);
-        assert_eq!(read_all(dir.path()).expect("one file"), [results]);
+        let expected = [outcome(0, 0.0), outcome(1, 0.0), outcome(0, 2.0), outcome(1, 2.0)];
+        assert_eq!(results.outcomes, expected);
+        assert_eq!(read_all(dir.path()).expect("one file"), (vec![results], 0));
     }
 
     #[test]
@@ -312,11 +383,11 @@ mod tests {
         packer.write_all(&fs::read(&path).expect("there")).expect("room");
         packer.finish().expect("room");
         fs::remove_file(&path).expect("there");
-        assert_eq!(read_all(dir.path()).expect("one file")[0].outcomes, [outcome(0, 0.0)]);
+        assert_eq!(read_all(dir.path()).expect("one file").0[0].outcomes, [outcome(0, 0.0)]);
         let store = Store::open(dir.path(), heading(1)).expect("goes on");
         store.append(vec![outcome(1, 0.0)]).expect("room");
         assert_eq!(store.finish(2).outcomes.len(), 2);
-        assert_eq!(read_all(dir.path()).expect("the unpacked one")[0].outcomes.len(), 2);
+        assert_eq!(read_all(dir.path()).expect("the unpacked one").0[0].outcomes.len(), 2);
     }
 
     #[test]
@@ -346,6 +417,54 @@ mod tests {
         let error = Store::open(dir.path(), heading(2)).err().expect("refused").to_string();
         assert!(error.contains("seed 2") && error.contains("seed 1"), "{error}");
         assert_eq!(fs::read(&path).expect("there"), before);
+    }
+
+    #[test]
+    fn another_experiment_of_another_run_is_refused_in_the_same_folder() {
+        let dir = tempfile::tempdir().expect("a folder");
+        drop(Store::open(dir.path(), heading(1)).expect("begins"));
+        let other = Heading { experiment: "synthetic-imbalance".to_owned(), ..heading(2) };
+        let error = Store::open(dir.path(), other).err().expect("refused").to_string();
+        assert!(error.contains("synthetic-faults.jsonl") && error.contains("seed 2"), "{error}");
+        assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 1);
+    }
+
+    #[test]
+    fn what_is_no_results_file_is_left_as_it_is() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("synthetic-faults.jsonl");
+        fs::write(&path, "my notes").expect("room");
+        let error = Store::open(dir.path(), heading(1)).err().expect("refused").to_string();
+        assert!(error.contains("found something else"), "{error}");
+        assert_eq!(fs::read(&path).expect("there"), b"my notes");
+    }
+
+    #[test]
+    fn unfinished_repetitions_are_left_out_and_counted() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let store = Store::open(dir.path(), heading(1)).expect("begins");
+        store.append(vec![outcome(0, 0.0), outcome(0, 1.0), outcome(1, 0.0)]).expect("room");
+        let (results, unfinished) = read_all(dir.path()).expect("one file");
+        assert_eq!((results[0].outcomes.len(), unfinished), (2, 1));
+    }
+
+    #[test]
+    fn absurd_numbers_of_classes_and_contradictions_are_refused() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("synthetic-faults.jsonl");
+        let with =
+            |classes: usize| String::from_utf8(line_of(&Heading { classes, ..heading(1) })).expect("text");
+        for classes in [0, 1, 1 << 32] {
+            fs::write(&path, with(classes)).expect("room");
+            let error = read_all(dir.path()).err().expect("refused").to_string();
+            assert!(error.contains("expected 2 classes or more"), "{error}");
+        }
+        let mut other = outcome(0, 0.0);
+        other.confusion.insert("spocc".to_owned(), vec![4, 0, 0, 4]);
+        let lines = [line_of(&heading(1)), line_of(&outcome(0, 0.0)), line_of(&other)].concat();
+        fs::write(&path, lines).expect("room");
+        let error = read_all(dir.path()).err().expect("refused").to_string();
+        assert!(error.contains("line 3: expected one outcome"), "{error}");
     }
 
     #[test]

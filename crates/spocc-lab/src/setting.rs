@@ -47,6 +47,6 @@ impl FromStr for Setting {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self, Error> {
-        choose("setting", &Self::ALL.map(|setting| setting.to_string()), word).map(|at| Self::ALL[at])
+        choose("--as", &Self::ALL.map(|setting| setting.to_string()), word).map(|at| Self::ALL[at])
     }
 }

@@ -118,6 +118,9 @@ fn a_killed_run_goes_on_where_it_stopped() {
     let whole = &before[..before.rfind('\n').map_or(0, |at| at + 1)];
     assert!(after.starts_with(whole), "what was done is kept");
     assert_eq!(after.lines().count(), 1 + 3 * 11);
+    let whole = tempfile::tempdir().expect("a folder");
+    printed(&["synthetic", "redundancy", "--reps", "3", "--out", text(whole.path())]);
+    assert_eq!(sorted_lines(&file), sorted_lines(&whole.path().join("synthetic-redundancy.jsonl")));
 }
 
 #[test]

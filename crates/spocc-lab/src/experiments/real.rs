@@ -14,7 +14,7 @@ use crate::{
     experiments::{Run, Unit, hold_out, n_held},
     learners::{Classifier, Learner, Logistic, first_component},
     panel::{Answers, Contest, Corruption},
-    results::{Outcome, Results},
+    results::{Heading, Outcome, Results},
     setting::Setting,
 };
 
@@ -58,12 +58,12 @@ pub(crate) fn n_validation(dataset: &Dataset) -> usize {
 
 /// Runs the paper's protocol on a dataset, or what is left of it.
 pub(crate) fn run(run: &Run<'_>, dataset: &Dataset) -> Result<Results, Error> {
-    let heading = run.heading(format!("real-{}", dataset.name), dataset.n_classes, dataset.is_subset);
+    let heading = heading(run, dataset, format!("real-{}", dataset.name));
     let work = |unit: &Unit| {
         let Prepared { validation, test } = prepare(run, dataset, unit);
         let mut confusion = BTreeMap::new();
         Contest::new(run.setting, &validation, validation.columns.len())?.judge(&test, &mut confusion)?;
-        let best = (0..test.columns.len()).map(|column| test.accuracy(column)).fold(0.0, f64::max);
+        let best = (0..N_PARTS).map(|column| test.accuracy(column)).fold(0.0, f64::max);
         let references = BTreeMap::from([
             ("best-base".to_owned(), best),
             ("centralised".to_owned(), centralised(run, dataset, unit)),
@@ -104,7 +104,7 @@ pub(crate) fn prepare(run: &Run<'_>, dataset: &Dataset, unit: &Unit) -> Prepared
             columns,
         };
         for copy in 0..N_COPIES {
-            answers.add_spoiled(0, Corruption::Noisy(COPY_NOISE), run.seed, spoiler(unit, copy));
+            answers.add_spoiled(0, Corruption::Noisy(COPY_NOISE), run.seed, spoiler(dataset, unit, copy));
         }
         answers
     };
@@ -112,8 +112,16 @@ pub(crate) fn prepare(run: &Run<'_>, dataset: &Dataset, unit: &Unit) -> Prepared
 }
 
 /// Tells the draws of an added classifier from those of all others.
-pub(crate) fn spoiler(unit: &Unit, added: u64) -> u64 {
-    draw::mix(u64::from(unit.rep) << 1 | u64::from(unit.fold)) ^ added
+pub(crate) fn spoiler(dataset: &Dataset, unit: &Unit, added: u64) -> u64 {
+    draw::mix(name_of(dataset) ^ draw::mix(u64::from(unit.rep) << 1 | u64::from(unit.fold))) ^ added
+}
+
+/// A heading that knows the very data.
+pub(crate) fn heading(run: &Run<'_>, dataset: &Dataset, experiment: String) -> Heading {
+    let values = dataset.rows.iter().map(|value| value.to_bits());
+    let classes = dataset.classes.iter().map(|&class| u64::from(class));
+    let hash = values.chain(classes).fold(dataset.rows.nrows() as u64, |hash, bits| draw::mix(hash ^ bits));
+    Heading { data: format!("{hash:016x}"), ..run.heading(experiment, dataset.n_classes, dataset.is_subset) }
 }
 
 /// Accuracy of one regression on the whole training half.

@@ -11,7 +11,7 @@ use crate::{
     error::Error,
     experiments::{
         Run, Unit,
-        real::{COPY_NOISE, N_PARTS, Prepared, n_validation, prepare, spoiler, units},
+        real::{COPY_NOISE, N_PARTS, Prepared, heading, n_validation, prepare, spoiler, units},
     },
     panel::{Answers, Contest, Corruption},
     results::{Outcome, Results},
@@ -50,7 +50,7 @@ impl Burden {
     }
 
     /// Adds so many classifiers to a panel.
-    fn add(self, answers: &mut Answers, n: usize, seed: u64, unit: &Unit) {
+    fn add(self, answers: &mut Answers, n: usize, run: &Run<'_>, dataset: &Dataset, unit: &Unit) {
         for added in 0..n {
             let (column, corruption) = match self {
                 Self::Adversaries => (added % N_PARTS, Corruption::Adversary(0.5)),
@@ -59,18 +59,24 @@ impl Burden {
                 Self::Rows => return,
             };
             // Past the names of the panel's own copies, and other ones for every burden.
-            let name = spoiler(unit, (self as u64 + 1) << 32 | added as u64);
-            answers.add_spoiled(column, corruption, seed, name);
+            let name = spoiler(dataset, unit, (self as u64 + 1) << 32 | added as u64);
+            answers.add_spoiled(column, corruption, run.seed, name);
         }
     }
 
-    fn outcomes(self, run: &Run<'_>, unit: &Unit, prepared: &Prepared) -> Result<Vec<Outcome>, Error> {
+    fn outcomes(
+        self,
+        run: &Run<'_>,
+        dataset: &Dataset,
+        unit: &Unit,
+        prepared: &Prepared,
+    ) -> Result<Vec<Outcome>, Error> {
         let Prepared { validation, test } = prepared;
         let (mut validation, mut test) = (validation.clone(), test.clone());
         let own = validation.columns.len();
         let most = ADDED[ADDED.len() - 1];
-        self.add(&mut validation, most, run.seed, unit);
-        self.add(&mut test, most, run.seed, unit);
+        self.add(&mut validation, most, run, dataset, unit);
+        self.add(&mut test, most, run, dataset, unit);
         let mut order: Vec<usize> = (0..validation.n_rows()).collect();
         order.shuffle(&mut draw::stream(run.seed, &[STREAM, u64::from(unit.rep), u64::from(unit.fold)]));
         let mut outcomes = Vec::new();
@@ -82,7 +88,7 @@ impl Burden {
             };
             let mut confusion = BTreeMap::new();
             contest.judge(&test, &mut confusion)?;
-            let best = (0..own).map(|column| test.accuracy(column)).fold(0.0, f64::max);
+            let best = (0..N_PARTS).map(|column| test.accuracy(column)).fold(0.0, f64::max);
             let references = BTreeMap::from([("best-base".to_owned(), best)]);
             outcomes.push(Outcome { rep: unit.rep, fold: unit.fold, at, confusion, references });
         }
@@ -92,15 +98,12 @@ impl Burden {
 
 /// Puts every burden on a dataset's panel, or what is left of it.
 pub(crate) fn run(run: &Run<'_>, dataset: &Dataset) -> Result<Vec<Results>, Error> {
-    let heading = |burden: Burden| {
-        let name = format!("robustness-{}-{burden}", dataset.name);
-        run.heading(name, dataset.n_classes, dataset.is_subset)
-    };
+    let heading = |burden: Burden| heading(run, dataset, format!("robustness-{}-{burden}", dataset.name));
     let n_rows = n_validation(dataset);
     let points = Burden::ALL.map(|burden| burden.points(n_rows));
     run.complete(Burden::ALL.map(heading).into(), &units(run.reps, &points), |unit| {
         let prepared = prepare(run, dataset, unit);
-        Burden::ALL.into_iter().map(|burden| burden.outcomes(run, unit, &prepared)).collect()
+        Burden::ALL.into_iter().map(|burden| burden.outcomes(run, dataset, unit, &prepared)).collect()
     })
 }
 
