@@ -45,6 +45,7 @@ fn heading(name: &str, n_classes: usize) -> Heading {
         version: "0.1.0".into(),
         classes: n_classes,
         is_subset: false,
+        data: String::new(),
     }
 }
 
