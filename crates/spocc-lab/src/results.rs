@@ -456,14 +456,14 @@ mod tests {
             |classes: usize| String::from_utf8(line_of(&Heading { classes, ..heading(1) })).expect("text");
         for classes in [0, 1, 1 << 32] {
             fs::write(&path, with(classes)).expect("room");
-            let error = read_all(dir.path()).err().expect("refused").to_string();
+            let error = read_all(dir.path()).expect_err("refused").to_string();
             assert!(error.contains("expected 2 classes or more"), "{error}");
         }
         let mut other = outcome(0, 0.0);
         other.confusion.insert("spocc".to_owned(), vec![4, 0, 0, 4]);
         let lines = [line_of(&heading(1)), line_of(&outcome(0, 0.0)), line_of(&other)].concat();
         fs::write(&path, lines).expect("room");
-        let error = read_all(dir.path()).err().expect("refused").to_string();
+        let error = read_all(dir.path()).expect_err("refused").to_string();
         assert!(error.contains("line 3: expected one outcome"), "{error}");
     }
 

@@ -109,7 +109,7 @@ impl Synthetic {
         let path = |purpose: u64| [STREAM, u64::from(unit.rep), twentieths as u64, purpose];
         let sample = Sample::balanced(twentieths, &mut draw::stream(run.seed, &path(TRAINING)));
         let mut draws = draw::stream(run.seed, &path(HOLDING_OUT));
-        let panel = Trained::new(run.setting, &sample, &self.learners(), &mut draws);
+        let panel = Trained::new(Plan::new(run.setting, &sample, &mut draws), &sample, &self.learners());
         // Added classifiers have draws of their own in every repetition, the same in all experiments.
         let add = |answers: &mut Answers| {
             for added in 0..MOST_ADDED as u64 {
@@ -253,6 +253,39 @@ impl Sample {
     }
 }
 
+/// Which rows of the dataset serve for what.
+struct Plan {
+    /// What each classifier learns from while the combination is learned.
+    training: Vec<Vec<usize>>,
+    /// What it learns from again afterwards, if it does.
+    retraining: Option<Vec<Vec<usize>>>,
+    /// What the combination is learned from; rows may repeat.
+    validation: Vec<usize>,
+}
+
+impl Plan {
+    fn new(setting: Setting, sample: &Sample, draws: &mut impl Rng) -> Self {
+        let all: Vec<usize> = (0..sample.classes.len()).collect();
+        let is_in = |subset: usize, row: usize| is_in(subset, sample.rows[[row, 0]], sample.rows[[row, 1]]);
+        let subsets = |rows: &[usize]| -> Vec<Vec<usize>> {
+            let of = |subset| rows.iter().copied().filter(|&row| is_in(subset, row)).collect();
+            (0..N_SUBSETS).map(of).collect()
+        };
+        let mut hold_out = |rows: &[usize]| hold_out(rows, &sample.classes, N_CLASSES, draws);
+        match setting {
+            Setting::Honest => {
+                let (validation, left) = hold_out(&all);
+                Self { training: subsets(&left), retraining: None, validation }
+            }
+            Setting::Authors => {
+                let parts = subsets(&all);
+                let (held, training): (Vec<_>, Vec<_>) = parts.iter().map(|part| hold_out(part)).unzip();
+                Self { training, retraining: Some(parts), validation: held.concat() }
+            }
+        }
+    }
+}
+
 /// Four classifiers, each trained on its subset.
 struct Trained {
     /// As the combination is learned with.
@@ -264,37 +297,16 @@ struct Trained {
 }
 
 impl Trained {
-    fn new(
-        setting: Setting,
-        sample: &Sample,
-        learners: &[Box<dyn Learner>; N_SUBSETS],
-        draws: &mut impl Rng,
-    ) -> Self {
-        let all: Vec<usize> = (0..sample.classes.len()).collect();
-        let is_in = |subset: usize, row: usize| is_in(subset, sample.rows[[row, 0]], sample.rows[[row, 1]]);
-        let of = |subset: usize, rows: &[usize]| -> Vec<usize> {
-            rows.iter().copied().filter(|&row| is_in(subset, row)).collect()
+    fn new(plan: Plan, sample: &Sample, learners: &[Box<dyn Learner>; N_SUBSETS]) -> Self {
+        let fit_all = |parts: &[Vec<usize>]| {
+            let parts = parts.iter().map(|rows| sample.select(rows));
+            let pairs = learners.iter().zip(parts);
+            pairs.map(|(learner, part)| learner.fit(part.rows.view(), &part.classes, N_CLASSES)).collect()
         };
-        let fit = |subset: usize, rows: &[usize]| {
-            let part = sample.select(rows);
-            learners[subset].fit(part.rows.view(), &part.classes, N_CLASSES)
-        };
-        match setting {
-            Setting::Honest => {
-                let (validation, left) = hold_out(&all, &sample.classes, N_CLASSES, draws);
-                let judged = (0..N_SUBSETS).map(|subset| fit(subset, &of(subset, &left))).collect();
-                Self { judged, retrained: None, validation }
-            }
-            Setting::Authors => {
-                let (mut judged, mut validation) = (Vec::new(), Vec::new());
-                for subset in 0..N_SUBSETS {
-                    let (held, left) = hold_out(&of(subset, &all), &sample.classes, N_CLASSES, draws);
-                    judged.push(fit(subset, &left));
-                    validation.extend(held);
-                }
-                let retrained = (0..N_SUBSETS).map(|subset| fit(subset, &of(subset, &all))).collect();
-                Self { judged, retrained: Some(retrained), validation }
-            }
+        Self {
+            judged: fit_all(&plan.training),
+            retrained: plan.retraining.as_deref().map(fit_all),
+            validation: plan.validation,
         }
     }
 
@@ -359,17 +371,26 @@ mod tests {
     }
 
     #[test]
-    fn honest_validation_is_in_nobodys_training_and_the_authors_repeats() {
+    fn honest_validation_is_in_nobodys_training_and_nobody_learns_again() {
         let sample = Sample::balanced(10, &mut draw::stream(1, &[1]));
-        let learners = Synthetic::Adversaries.learners();
-        let of = |setting| Trained::new(setting, &sample, &learners, &mut draw::stream(1, &[2])).validation;
-        assert_eq!(of(Setting::Honest).len(), 40);
-        let mut authors = of(Setting::Authors);
-        let n = authors.len();
+        let plan = Plan::new(Setting::Honest, &sample, &mut draw::stream(1, &[2]));
+        assert_eq!(plan.validation.len(), 40);
+        assert!(plan.training.concat().iter().all(|row| !plan.validation.contains(row)));
+        assert!(plan.retraining.is_none());
+    }
+
+    #[test]
+    fn the_authors_validation_repeats_overlaps_with_training_and_is_learned_in_the_end() {
+        let sample = Sample::balanced(10, &mut draw::stream(1, &[1]));
+        let plan = Plan::new(Setting::Authors, &sample, &mut draw::stream(1, &[2]));
+        let n = plan.validation.len();
         assert!((105..130).contains(&n), "{n}");
-        authors.sort_unstable();
-        authors.dedup();
-        assert!(authors.len() < n);
+        let distinct: std::collections::BTreeSet<usize> = plan.validation.iter().copied().collect();
+        assert!(distinct.len() < n);
+        for (training, whole) in plan.training.iter().zip(plan.retraining.expect("they learn again")) {
+            assert!(distinct.iter().any(|row| training.contains(row)));
+            assert!(training.iter().all(|row| whole.contains(row)) && training.len() < whole.len());
+        }
     }
 
     #[test]
