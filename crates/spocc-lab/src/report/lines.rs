@@ -25,13 +25,15 @@ pub(super) enum Scale {
     Powers,
 }
 
+/// Where, value, interval if there is one.
+type Place = (f64, f64, Option<[f64; 2]>);
+
 /// A line with what lies around it.
 struct Series {
     name: String,
     /// A colour of the page.
     class: String,
-    /// Where, value, interval.
-    points: Vec<(f64, f64, [f64; 2])>,
+    points: Vec<Place>,
 }
 
 struct Chart<'a> {
@@ -72,7 +74,7 @@ pub(super) fn example3(curve: &[(f64, [f64; 3])]) -> String {
     let series = |class: usize| Series {
         name: format!("class {}", class + 1),
         class: format!("c{class}"),
-        points: usable().map(|(exponent, values)| (*exponent, values[class], [values[class]; 2])).collect(),
+        points: usable().map(|(exponent, values)| (*exponent, values[class], None)).collect(),
     };
     Chart {
         title: "",
@@ -105,10 +107,13 @@ impl Chart<'_> {
         if values().next().is_none() {
             return String::new();
         }
-        let place = |point: &(f64, f64, [f64; 2])| self.scale.place(point.0);
+        let place = |point: &Place| self.scale.place(point.0);
         let [from, to] = ends(least(&mut values().map(place)), most(&mut values().map(place)));
-        let [low, high] =
-            ends(least(&mut values().map(|point| point.2[0])), most(&mut values().map(|point| point.2[1])));
+        let around = |point: &Place| point.2.unwrap_or([point.1; 2]);
+        let [low, high] = ends(
+            least(&mut values().map(|point| around(point)[0])),
+            most(&mut values().map(|point| around(point)[1])),
+        );
         let pad = (high - low) * 0.04;
         let (low, high) = (low - pad, high + pad);
         let right = |at: f64| LEFT + (self.scale.place(at) - from) / (to - from) * (WIDTH - LEFT - RIGHT);
@@ -128,10 +133,14 @@ impl Chart<'_> {
         let middle = f64::midpoint(LEFT, WIDTH - RIGHT);
         svg.text((middle, HEIGHT - 5.0), Anchor::Middle, "tick", self.varied);
         for series in &self.series {
-            let upper = series.points.iter().map(|point| (right(point.0), up(point.2[1])));
-            let lower = series.points.iter().rev().map(|point| (right(point.0), up(point.2[0])));
-            let band: Vec<(f64, f64)> = upper.chain(lower).collect();
-            svg.path(&band, true, &format!("band {}", series.class), "");
+            let edge = |side: usize| move |point: &Place| Some((point.0, point.2?[side]));
+            let upper = series.points.iter().filter_map(edge(1));
+            let lower = series.points.iter().rev().filter_map(edge(0));
+            let band: Vec<(f64, f64)> =
+                upper.chain(lower).map(|(at, value)| (right(at), up(value))).collect();
+            if !band.is_empty() {
+                svg.path(&band, true, &format!("band {}", series.class), "");
+            }
         }
         for series in &self.series {
             let line: Vec<(f64, f64)> =
@@ -140,9 +149,9 @@ impl Chart<'_> {
             // Where there are many points the line alone is clearer.
             for (point, &at) in series.points.iter().zip(&line).filter(|_| line.len() <= 16) {
                 let (name, place) = (&series.name, plain(point.0));
-                let [from, to] = point.2;
-                let hover =
-                    format!("{name}, {} {place}: {:.2}, interval {from:.2} to {to:.2}", self.varied, point.1);
+                let interval = point.2.map(|[from, to]| format!(", interval {from:.2} to {to:.2}"));
+                let interval = interval.unwrap_or_default();
+                let hover = format!("{name}, {} {place}: {:.2}{interval}", self.varied, point.1);
                 svg.circle(at, 2.6, &format!("mark {}", series.class), &hover);
             }
         }
@@ -232,6 +241,13 @@ mod tests {
             assert_eq!(picture.matches(&format!("class=\"{class}")).count(), n_methods, "{class}");
         }
         assert!(picture.contains(">100</text>") && !picture.contains("NaN"), "{picture}");
+    }
+
+    #[test]
+    fn two_repetitions_have_lines_but_no_bands() {
+        let results = [invented::experiment("robustness-wine-copies", 2, &[0.0, 10.0], 2)];
+        let picture = robustness(&Measured::new(&results), &results[0], "wine", "copies");
+        assert!(picture.contains("class=\"series ") && !picture.contains("class=\"band "), "{picture}");
     }
 
     #[test]
