@@ -1,7 +1,9 @@
 //! The story: which tables and pictures stand where, with plain words above each.
 
 use super::{
-    confusion, differences, lines,
+    confusion, differences,
+    headlines::headlines,
+    lines,
     measured::{Measured, repetitions, shared},
     page::{Page, Section, Size},
     robustness,
@@ -59,7 +61,7 @@ pub(super) fn tell(results: &[Results], points: &[Point], curve: &[(f64, [f64; 3
     };
     let standing = Standing::new(&measured, &paper);
     let mut sections = vec![overview(&measured, &synthetic, &real)];
-    let findings = findings(&measured, &synthetic, &real, standing.as_ref());
+    let findings = headlines(&measured, &paper, &synthetic, &real, standing.as_ref());
     sections.extend(synthetic_sections(&measured, &paper, points, synthetic));
     sections.extend(real_sections(&measured, real, standing));
     sections.extend(robustness::sections(&measured));
@@ -98,45 +100,6 @@ fn settings(measured: &Measured<'_>, paper: &Paper) -> Vec<(&'static str, String
         ("subsets of the paper's data", listed(subsets.collect())),
         ("datasets of the paper not run or absent", listed(absent.collect())),
     ]
-}
-
-fn findings(
-    measured: &Measured<'_>,
-    synthetic: &Comparison,
-    real: &Comparison,
-    standing: Option<&Standing>,
-) -> Vec<String> {
-    let mut found = Vec::new();
-    for (name, agreement) in [("synthetic", &synthetic.methods), ("real", &real.methods)] {
-        if let Some(median) = agreement.median_difference() {
-            found.push(format!(
-                "On {name} data {} of {} figures agree with the paper's; half of them differ by less than {median:.2} points.",
-                agreement.agreeing,
-                agreement.compared(),
-            ));
-        }
-    }
-    if let Some(three) = measured.all_difficulties() {
-        let mean = |method| Some((method, measured.pooled(&three, method)?.mean));
-        let best = measured
-            .methods
-            .iter()
-            .map(String::as_str)
-            .filter_map(mean)
-            .reduce(|a, b| if b.1 > a.1 { b } else { a });
-        found.extend(best.map(|(method, mean)| {
-            format!(
-                "Best on synthetic data, adversaries, faults and redundancy together: {method}, {mean:.2} %."
-            )
-        }));
-    }
-    if let Some([(first, rank), (steady, shortfall)]) = standing.and_then(|standing| standing.leaders.clone())
-    {
-        found.push(format!(
-            "On real data {first} has the best average rank, {rank:.2}; {steady} falls least behind the best method, by at most {shortfall:.2} points."
-        ));
-    }
-    found
 }
 
 fn overview(measured: &Measured<'_>, synthetic: &Comparison, real: &Comparison) -> Section {
@@ -233,15 +196,11 @@ fn real_sections(
             .table(comparison.table),
     ];
     let mut section = Section::new("Real data: shortfall and rank")
-        .words("The shortfall says how far a method is behind the best one where it is worst: small means safe to choose unseen. The paper's printed figures are over its eight datasets; beside them stand its own figures on those datasets that were run here, ours for the same methods and datasets, and ours for all. Methods without a figure rank last.")
+        .words("The shortfall says how far a method is behind the best one where it is worst: small means safe to choose unseen. Methods without a figure rank last.")
         .table(standing.table)
         .words(standing.verdict);
-    if let Some(diagram) = standing.diagram {
-        section = section.pictures(
-            "Average ranks, best at the left. Methods under one thick bar differ by less than the critical difference (Nemenyi, 5 %) and cannot be told apart.",
-            Size::Wide,
-            vec![diagram],
-        );
+    if let Some((caption, diagram)) = standing.diagram {
+        section = section.pictures(caption, Size::Wide, vec![diagram]);
     }
     sections.push(section);
     if let Some(table) = differences::table(measured, &found) {
