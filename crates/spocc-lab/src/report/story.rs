@@ -20,7 +20,7 @@ const VIOLINS: [(&str, &str, &str, &str); 5] = [
         "adversaries",
         "number of adversaries",
         "Adversaries (Figure 4)",
-        "Up to ten adversaries join four decision trees; each turns half of the first tree's answers into wrong ones. Look for violins that sink or widen to the right: in the paper those of the weighted vote and of Bayes do.",
+        "Up to ten adversaries join four decision trees. Each answers as the first tree does, but half of its answers are turned into another class, drawn at random. Look for violins that sink or widen to the right: in the paper those of the weighted vote and of Bayes do.",
     ),
     (
         "faults",
@@ -32,7 +32,7 @@ const VIOLINS: [(&str, &str, &str, &str); 5] = [
         "redundancy",
         "number of copies",
         "Redundancy (Figure 6)",
-        "Up to ten copies of the first tree join. Votes and naive Bayes count every copy as a new witness and sink towards that tree's accuracy; Bayes does not, since copies add no pattern.",
+        "Up to ten copies of the first tree join. Votes and naive Bayes count every copy as a new witness and sink towards that tree's accuracy; Bayes does not: these copies are exact and add no pattern.",
     ),
     (
         "heterogeneous",
@@ -48,16 +48,23 @@ const VIOLINS: [(&str, &str, &str, &str); 5] = [
     ),
 ];
 
+/// What stands in the cells of a table of accuracies.
+const FIGURES: &str = "Mean accuracy in %; ± is the half-width of the mean's 95 % interval (– below three repetitions), sd the standard deviation of single outcomes (repetitions, folds and points together)";
+
+/// What stands there of the paper.
+const BESIDE: &str =
+    "below stand the paper's figure and the difference (≈ intervals overlap, ≠ they do not).";
+
 /// Puts everything that was measured in order.
 pub(super) fn tell(results: &[Results], points: &[Point], curve: &[(f64, [f64; 3])]) -> Page {
     let (measured, paper) = (Measured::new(results), Paper::read());
     let synthetic = {
-        let caption = "Mean accuracy in %, half-width of its 95 % interval, standard deviation; below it the paper's figure and the difference (≈ intervals overlap, ≠ they do not).";
-        Comparison::new(&measured, &tables::synthetic_sides(&measured), &paper.synthetic, caption)
+        let caption = format!("{FIGURES}; {BESIDE}");
+        Comparison::new(&measured, &tables::synthetic_sides(&measured), &paper.synthetic, &caption)
     };
     let real = {
-        let caption = "Mean accuracy in % over repeated 2-fold cross-validation; below it the paper's figure and the difference (≈ intervals overlap, ≠ they do not).";
-        Comparison::new(&measured, &tables::real_sides(&measured, &paper), &paper.real, caption)
+        let caption = format!("{FIGURES}, over repeated 2-fold cross-validation; {BESIDE}");
+        Comparison::new(&measured, &tables::real_sides(&measured, &paper), &paper.real, &caption)
     };
     let standing = Standing::new(&measured, &paper);
     let mut sections = vec![overview(&measured, &synthetic, &real)];
@@ -113,7 +120,7 @@ fn overview(measured: &Measured<'_>, synthetic: &Comparison, real: &Comparison) 
     }
     section
         .heading("Does it agree with the paper?")
-        .words("A figure agrees if its 95 % interval overlaps with the printed one. References (best base classifier, centralised training) involve no combining: where they differ, base classifiers or data differ, and methods will too. Subsets of the data are shown but not counted.")
+        .words("A figure agrees if its 95 % interval overlaps with the printed one. References (best base classifier, centralised training) involve no combining: where they differ, base classifiers or data differ, and methods will too. Subsets of the data and the global column, a mean of the other three, are shown but not counted.")
         .table(agreement)
 }
 
@@ -145,8 +152,8 @@ fn synthetic_sections(
     }
     let others = tables::other_sides(measured);
     if !others.is_empty() {
-        let caption = "Mean accuracy in %, half-width of its 95 % interval, standard deviation; the paper shows these experiments as figures only.";
-        let comparison = Comparison::new(measured, &others, &paper.synthetic, caption);
+        let caption = format!("{FIGURES}; the paper shows these experiments as figures only.");
+        let comparison = Comparison::new(measured, &others, &paper.synthetic, &caption);
         sections.push(
             Section::new("Synthetic data: different learners and imbalance")
                 .words("The means behind Figures 8 and 9, over all points of each.")
@@ -164,7 +171,7 @@ fn synthetic_sections(
         if let Some(results) = measured.experiment(&format!("synthetic-{name}")) {
             let rows = violin::violins(results, &measured.methods, varied);
             sections.push(Section::new(title).words(words).pictures(
-                "Each violin is the spread of accuracies over repetitions: wide where many lie, with the median across and the middle half along it. Orange: SPOCC and its kin.",
+                "Each violin is the spread of accuracies over repetitions: wide where many lie, with the median across and the middle half along it. Orange: SPOCC and its kin. Thin lines: the mean of the best base classifier (dashed) and of the optimal rule (solid), where known.",
                 Size::Medium,
                 rows,
             ));
@@ -192,7 +199,7 @@ fn real_sections(
     let found = measured.named("real-");
     let mut sections = vec![
         Section::new("Real data: accuracies")
-            .words("Six softmax regressions, each trained on a slice of the data cut along its first principal component, and two slightly noisy copies of the first. The reference rows at the bottom do not compete: the best single classifier by its test accuracy, and one classifier trained on everything. Datasets that the paper does not have stand at the right.")
+            .words("Six softmax regressions, each trained on a slice of the data cut along its first principal component, and two near-copies of the first (one answer in a hundred drawn anew), so that Bayes meets patterns it never saw. The reference rows at the bottom do not compete: the best single classifier by its test accuracy, and one classifier trained on everything. Datasets that the paper does not have stand at the right.")
             .table(comparison.table),
     ];
     let mut section = Section::new("Real data: shortfall and rank")
@@ -211,7 +218,7 @@ fn real_sections(
         );
     }
     let mut section = Section::new("Real data: confusion (Appendix C)")
-        .words("What becomes of each class. A dark diagonal is good; a dark column is a class that swallows others. The number at the right of a row is the share decided rightly; every square tells its share when pointed at.");
+        .words("What becomes of each class. A strong diagonal is good; a strong column is a class that swallows others. The number at the right of a row is the share decided rightly; every square tells its share when pointed at.");
     for (name, results) in &found {
         let outcomes: Vec<_> = results.outcomes.iter().collect();
         let maps = confusion::heat_maps(&outcomes, &measured.methods, results.heading.classes);
@@ -225,7 +232,7 @@ fn real_sections(
 fn example(curve: &[(f64, [f64; 3])]) -> Section {
     Section::new("Example 3: the exponent decides who is heard")
         .words("One classifier speaks strongly for class 3, two that agree speak moderately for class 2. At a small exponent witnesses add up and the two prevail; at a large one a repeated opinion counts once, and the strong one prevails. Look for the crossing.")
-        .pictures("Possibility of each class after fusion, against the exponent.", Size::Wide, vec![lines::example3(curve)])
+        .pictures("Possibility of each class after fusion, against the exponent; the axis is compressed towards the right (logarithmic).", Size::Wide, vec![lines::example3(curve)])
 }
 
 fn how() -> Section {
