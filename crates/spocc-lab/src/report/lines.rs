@@ -15,6 +15,8 @@ const BOTTOM: f64 = 38.0;
 /// Room that a label needs, up and across.
 const LABEL: f64 = 13.0;
 const TICK: f64 = 22.0;
+/// Marks of a power of ten.
+const ROUND: [f64; 4] = [1.0, 2.0, 3.0, 5.0];
 
 /// How the horizontal axis is stretched.
 #[derive(Clone, Copy)]
@@ -86,12 +88,12 @@ pub(super) fn example3(curve: &[(f64, [f64; 3])]) -> String {
     .draw()
 }
 
-/// A colour for every method: oranges for the family, seven that the colour-blind tell apart for the others.
+/// A style for every method: oranges for the family, blues and greys of many lightnesses and dashes for the others.
 fn colours(methods: &[String]) -> Vec<String> {
     let (mut family, mut others) = (0, 0);
     let colour = |method: &String| {
         let (letter, count, many) =
-            if is_family(method) { ('f', &mut family, 3) } else { ('c', &mut others, 7) };
+            if is_family(method) { ('f', &mut family, 3) } else { ('b', &mut others, 8) };
         *count += 1;
         format!("{letter}{}", (*count - 1) % many)
     };
@@ -131,7 +133,8 @@ impl Chart<'_> {
         svg.text((LEFT, 14.0), Anchor::Start, "name", self.title);
         svg.text((WIDTH - RIGHT, 14.0), Anchor::End, "tick", self.measure);
         let middle = f64::midpoint(LEFT, WIDTH - RIGHT);
-        svg.text((middle, HEIGHT - 5.0), Anchor::Middle, "tick", self.varied);
+        let varied = format!("{}, compressed axis", self.varied);
+        svg.text((middle, HEIGHT - 5.0), Anchor::Middle, "tick", &varied);
         for series in &self.series {
             let edge = |side: usize| move |point: &Place| Some((point.0, point.2?[side]));
             let upper = series.points.iter().filter_map(edge(1));
@@ -173,7 +176,7 @@ impl Chart<'_> {
         }
     }
 
-    /// Values marked on the horizontal axis: those measured, or powers of ten if there are many.
+    /// Values marked on the horizontal axis: those measured, or round ones if there are many.
     fn marks(&self, right: impl Fn(f64) -> f64) -> Vec<f64> {
         let points = self.series.iter().flat_map(|series| &series.points);
         let mut all: Vec<f64> = points.map(|point| point.0).collect();
@@ -181,8 +184,9 @@ impl Chart<'_> {
         all.dedup();
         if all.len() > 16 {
             let (low, high) = (all[0], all[all.len() - 1]);
-            let powers = (low.log10().ceil() as i32)..=(high.log10().floor() as i32);
-            return powers.map(|power| 10f64.powi(power)).collect();
+            let powers = (low.log10().floor() as i32)..=(high.log10().floor() as i32);
+            let round = powers.flat_map(|power| ROUND.map(|times| times * 10f64.powi(power)));
+            return round.filter(|at| (low..=high).contains(at)).collect();
         }
         let mut kept: Vec<f64> = Vec::new();
         // From the far end, which is where lines are compared.
@@ -228,7 +232,7 @@ mod tests {
     #[test]
     fn colours_keep_the_family_apart_from_the_others() {
         let methods = ["spocc", "adaspocc", "bayes", "stacking"].map(String::from);
-        assert_eq!(colours(&methods), ["f0", "f1", "c0", "c1"]);
+        assert_eq!(colours(&methods), ["f0", "f1", "b0", "b1"]);
     }
 
     #[test]
@@ -254,7 +258,10 @@ mod tests {
     fn the_example_is_drawn_for_finite_exponents() {
         let curve = [(0.1, [0.5, 0.2, 1.0]), (1.0, [0.4, 0.3, 0.9]), (f64::INFINITY, [0.1, 0.2, 0.3])];
         let picture = example3(&curve);
+        assert!(picture.contains("compressed axis"), "{picture}");
         assert_eq!(picture.matches("class=\"series ").count(), 3);
         assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
+        let marked = example3(&crate::experiments::example3::curve());
+        assert!(["1", "2", "3", "5", "10"].iter().all(|mark| marked.contains(&format!(">{mark}</text>"))));
     }
 }
