@@ -57,10 +57,13 @@ fn leaders(measured: &Measured<'_>) -> Option<String> {
     sides.extend(["heterogeneous", "imbalance"].iter().filter_map(one));
     let said = |(name, experiments): &(String, Vec<&Results>)| {
         let summary = |method: &'_ String| Some((method.clone(), measured.pooled(experiments, method)?));
-        Some(format!("{name}: {}", leader(&measured.methods.iter().filter_map(summary).collect::<Vec<_>>())?))
+        Some(format!(
+            "with {name} {}",
+            leader(&measured.methods.iter().filter_map(summary).collect::<Vec<_>>())?
+        ))
     };
     let said: Vec<String> = sides.iter().filter_map(said).collect();
-    (!said.is_empty()).then(|| format!("Best mean accuracy on synthetic data. {}.", said.join("; ")))
+    (!said.is_empty()).then(|| format!("Best mean accuracy on synthetic data: {}.", said.join("; ")))
 }
 
 /// The method with the largest mean, and those whose intervals meet its own.
