@@ -29,7 +29,7 @@ struct Figures {
     /// Repetitions done.
     reps: usize,
     means: BTreeMap<String, f64>,
-    /// 95 % bootstrap intervals of the means; repetitions are resampled.
+    /// 95 % bootstrap intervals of the means; repetitions are resampled, and fewer than three give none.
     intervals: BTreeMap<String, [f64; 2]>,
     deviations: BTreeMap<String, f64>,
     /// The same of what is shown for reference.
@@ -74,7 +74,7 @@ impl Figures {
             let is_method = name.parse::<Method>().is_ok();
             let means = if is_method { &mut figures.means } else { &mut figures.references };
             means.insert(name.clone(), summary.mean);
-            figures.intervals.insert(name.clone(), summary.interval);
+            figures.intervals.extend(summary.interval.map(|interval| (name.clone(), interval)));
             figures.deviations.insert(name.clone(), summary.deviation);
             if let Some(printed) = printed(&heading.experiment, &name).filter(|_| !heading.is_subset) {
                 figures.paper.insert(name, printed);
@@ -130,13 +130,11 @@ pub(crate) fn print(results: &Results, out: &mut impl Write) -> Result<(), Error
     let figures = Figures::new(results);
     let subset = if figures.subset { ", a subset of the data" } else { "" };
     let text = |name: &String, mean: &f64| {
-        let [low, high] = figures.intervals[name];
+        let interval = figures.intervals.get(name);
+        let interval = interval.map_or(" –".into(), |[low, high]| format!("{low:6.2} to {high:5.2}"));
         let paper = figures.paper.get(name);
         let printed = paper.map_or_else(String::new, |paper| format!("{paper:8.2} {:+8.2}", mean - paper));
-        let line = format!(
-            "{name:<16}{mean:8.2}  {low:6.2} to {high:5.2} {:8.2} {printed}",
-            figures.deviations[name]
-        );
+        let line = format!("{name:<16}{mean:8.2}  {interval:<15} {:8.2} {printed}", figures.deviations[name]);
         line.trim_end().to_owned()
     };
     let mut lines = vec![format!(

@@ -9,7 +9,7 @@ use crate::results::Outcome;
 const SIDE: f64 = 240.0;
 const LEFT: f64 = 38.0;
 const TOP: f64 = 24.0;
-const RIGHT: f64 = 34.0;
+const RIGHT: f64 = 44.0;
 const BOTTOM: f64 = 34.0;
 /// Up to so many classes a cell has room for its figure.
 const WRITTEN: usize = 4;
@@ -55,7 +55,7 @@ fn heat_map(method: &str, shares: &[Vec<f64>]) -> String {
     for (truth, row) in shares.iter().enumerate() {
         let (start, middle) = (TOP + cell * truth as f64, TOP + cell * (truth as f64 + 0.5) + 4.0);
         svg.text((LEFT - 5.0, middle), Anchor::End, size, &(truth + 1).to_string());
-        let right = format!("{:.0}", 100.0 * row[truth]);
+        let right = format!("{:.1}", 100.0 * row[truth]);
         svg.text((LEFT + SIDE + 6.0, middle), Anchor::Start, size, &right);
         for (decided, &share) in row.iter().enumerate() {
             let hover = format!(

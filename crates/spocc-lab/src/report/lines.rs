@@ -15,6 +15,8 @@ const BOTTOM: f64 = 38.0;
 /// Room that a label needs, up and across.
 const LABEL: f64 = 13.0;
 const TICK: f64 = 22.0;
+/// Marks of a power of ten.
+const ROUND: [f64; 4] = [1.0, 2.0, 3.0, 5.0];
 
 /// How the horizontal axis is stretched.
 #[derive(Clone, Copy)]
@@ -25,13 +27,15 @@ pub(super) enum Scale {
     Powers,
 }
 
+/// Where, value, interval if there is one.
+type Place = (f64, f64, Option<[f64; 2]>);
+
 /// A line with what lies around it.
 struct Series {
     name: String,
     /// A colour of the page.
     class: String,
-    /// Where, value, interval.
-    points: Vec<(f64, f64, [f64; 2])>,
+    points: Vec<Place>,
 }
 
 struct Chart<'a> {
@@ -72,7 +76,7 @@ pub(super) fn example3(curve: &[(f64, [f64; 3])]) -> String {
     let series = |class: usize| Series {
         name: format!("class {}", class + 1),
         class: format!("c{class}"),
-        points: usable().map(|(exponent, values)| (*exponent, values[class], [values[class]; 2])).collect(),
+        points: usable().map(|(exponent, values)| (*exponent, values[class], None)).collect(),
     };
     Chart {
         title: "",
@@ -84,12 +88,12 @@ pub(super) fn example3(curve: &[(f64, [f64; 3])]) -> String {
     .draw()
 }
 
-/// A colour for every method: oranges for the family, seven that the colour-blind tell apart for the others.
+/// A style for every method: oranges for the family, blues and greys of many lightnesses and dashes for the others.
 fn colours(methods: &[String]) -> Vec<String> {
     let (mut family, mut others) = (0, 0);
     let colour = |method: &String| {
         let (letter, count, many) =
-            if is_family(method) { ('f', &mut family, 3) } else { ('c', &mut others, 7) };
+            if is_family(method) { ('f', &mut family, 3) } else { ('b', &mut others, 8) };
         *count += 1;
         format!("{letter}{}", (*count - 1) % many)
     };
@@ -105,10 +109,13 @@ impl Chart<'_> {
         if values().next().is_none() {
             return String::new();
         }
-        let place = |point: &(f64, f64, [f64; 2])| self.scale.place(point.0);
+        let place = |point: &Place| self.scale.place(point.0);
         let [from, to] = ends(least(&mut values().map(place)), most(&mut values().map(place)));
-        let [low, high] =
-            ends(least(&mut values().map(|point| point.2[0])), most(&mut values().map(|point| point.2[1])));
+        let around = |point: &Place| point.2.unwrap_or([point.1; 2]);
+        let [low, high] = ends(
+            least(&mut values().map(|point| around(point)[0])),
+            most(&mut values().map(|point| around(point)[1])),
+        );
         let pad = (high - low) * 0.04;
         let (low, high) = (low - pad, high + pad);
         let right = |at: f64| LEFT + (self.scale.place(at) - from) / (to - from) * (WIDTH - LEFT - RIGHT);
@@ -126,12 +133,17 @@ impl Chart<'_> {
         svg.text((LEFT, 14.0), Anchor::Start, "name", self.title);
         svg.text((WIDTH - RIGHT, 14.0), Anchor::End, "tick", self.measure);
         let middle = f64::midpoint(LEFT, WIDTH - RIGHT);
-        svg.text((middle, HEIGHT - 5.0), Anchor::Middle, "tick", self.varied);
+        let varied = format!("{}, compressed axis", self.varied);
+        svg.text((middle, HEIGHT - 5.0), Anchor::Middle, "tick", &varied);
         for series in &self.series {
-            let upper = series.points.iter().map(|point| (right(point.0), up(point.2[1])));
-            let lower = series.points.iter().rev().map(|point| (right(point.0), up(point.2[0])));
-            let band: Vec<(f64, f64)> = upper.chain(lower).collect();
-            svg.path(&band, true, &format!("band {}", series.class), "");
+            let edge = |side: usize| move |point: &Place| Some((point.0, point.2?[side]));
+            let upper = series.points.iter().filter_map(edge(1));
+            let lower = series.points.iter().rev().filter_map(edge(0));
+            let band: Vec<(f64, f64)> =
+                upper.chain(lower).map(|(at, value)| (right(at), up(value))).collect();
+            if !band.is_empty() {
+                svg.path(&band, true, &format!("band {}", series.class), "");
+            }
         }
         for series in &self.series {
             let line: Vec<(f64, f64)> =
@@ -140,9 +152,9 @@ impl Chart<'_> {
             // Where there are many points the line alone is clearer.
             for (point, &at) in series.points.iter().zip(&line).filter(|_| line.len() <= 16) {
                 let (name, place) = (&series.name, plain(point.0));
-                let [from, to] = point.2;
-                let hover =
-                    format!("{name}, {} {place}: {:.2}, interval {from:.2} to {to:.2}", self.varied, point.1);
+                let interval = point.2.map(|[from, to]| format!(", interval {from:.2} to {to:.2}"));
+                let interval = interval.unwrap_or_default();
+                let hover = format!("{name}, {} {place}: {:.2}{interval}", self.varied, point.1);
                 svg.circle(at, 2.6, &format!("mark {}", series.class), &hover);
             }
         }
@@ -164,7 +176,7 @@ impl Chart<'_> {
         }
     }
 
-    /// Values marked on the horizontal axis: those measured, or powers of ten if there are many.
+    /// Values marked on the horizontal axis: those measured, or round ones if there are many.
     fn marks(&self, right: impl Fn(f64) -> f64) -> Vec<f64> {
         let points = self.series.iter().flat_map(|series| &series.points);
         let mut all: Vec<f64> = points.map(|point| point.0).collect();
@@ -172,8 +184,9 @@ impl Chart<'_> {
         all.dedup();
         if all.len() > 16 {
             let (low, high) = (all[0], all[all.len() - 1]);
-            let powers = (low.log10().ceil() as i32)..=(high.log10().floor() as i32);
-            return powers.map(|power| 10f64.powi(power)).collect();
+            let powers = (low.log10().floor() as i32)..=(high.log10().floor() as i32);
+            let round = powers.flat_map(|power| ROUND.map(|times| times * 10f64.powi(power)));
+            return round.filter(|at| (low..=high).contains(at)).collect();
         }
         let mut kept: Vec<f64> = Vec::new();
         // From the far end, which is where lines are compared.
@@ -219,7 +232,7 @@ mod tests {
     #[test]
     fn colours_keep_the_family_apart_from_the_others() {
         let methods = ["spocc", "adaspocc", "bayes", "stacking"].map(String::from);
-        assert_eq!(colours(&methods), ["f0", "f1", "c0", "c1"]);
+        assert_eq!(colours(&methods), ["f0", "f1", "b0", "b1"]);
     }
 
     #[test]
@@ -235,10 +248,20 @@ mod tests {
     }
 
     #[test]
+    fn two_repetitions_have_lines_but_no_bands() {
+        let results = [invented::experiment("robustness-wine-copies", 2, &[0.0, 10.0], 2)];
+        let picture = robustness(&Measured::new(&results), &results[0], "wine", "copies");
+        assert!(picture.contains("class=\"series ") && !picture.contains("class=\"band "), "{picture}");
+    }
+
+    #[test]
     fn the_example_is_drawn_for_finite_exponents() {
         let curve = [(0.1, [0.5, 0.2, 1.0]), (1.0, [0.4, 0.3, 0.9]), (f64::INFINITY, [0.1, 0.2, 0.3])];
         let picture = example3(&curve);
+        assert!(picture.contains("compressed axis"), "{picture}");
         assert_eq!(picture.matches("class=\"series ").count(), 3);
         assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
+        let marked = example3(&crate::experiments::example3::curve());
+        assert!(["1", "2", "3", "5", "10"].iter().all(|mark| marked.contains(&format!(">{mark}</text>"))));
     }
 }

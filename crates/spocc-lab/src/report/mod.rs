@@ -2,7 +2,7 @@
 //!
 //! `measured` sums results up, `tables`, `standing`, `differences` and `robustness` set them beside the paper's,
 //! `violin`, `scatter`, `confusion`, `critical` and `lines` draw them with `svg`, `story` puts all of it in order as
-//! a `page`, which `html` and `markdown` write.
+//! a `page` under `headlines`, which `html` and `markdown` write.
 
 mod measured;
 mod tables;
@@ -16,6 +16,7 @@ mod confusion;
 mod critical;
 mod lines;
 mod page;
+mod headlines;
 mod story;
 mod html;
 mod markdown;

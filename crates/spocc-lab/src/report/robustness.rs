@@ -14,7 +14,7 @@ const KINDS: [(&str, &str, &str, &str); 4] = [
         "adversaries",
         "adversaries added",
         "Adversaries on real data",
-        "Classifiers that answer wrongly on purpose join the panel. A robust method's line stays level; a vote breaks once the hostile are the majority.",
+        "Adversaries of every base classifier in turn join the panel. Each answers as that classifier does, but half of its answers are turned into another class, drawn at random. A robust method's line stays level. With two classes such answers carry nothing; with more they still lean towards the answer they come from.",
     ),
     (
         "guessers",
@@ -26,7 +26,7 @@ const KINDS: [(&str, &str, &str, &str); 4] = [
         "copies",
         "copies added",
         "Copies on real data",
-        "Copies of one classifier join the panel. A method that counts each as a new witness drifts towards the accuracy of that one classifier.",
+        "Near-copies of the first classifier join the panel: one answer in a hundred is drawn anew. A method that counts each as a new witness drifts towards the accuracy of that one classifier; Bayes meets patterns of answers it never saw and sinks.",
     ),
     (
         "rows",
@@ -54,7 +54,7 @@ fn section(measured: &Measured<'_>, kind: &(&str, &str, &str, &str)) -> Option<S
     }
     let picture = |(name, results): &(&str, &Results)| lines::robustness(measured, results, name, varied);
     let caption = format!(
-        "Mean accuracy against {varied}; the band is its 95 % interval, the name stands where the line ends."
+        "Mean accuracy against {varied}; the axis is compressed towards the right (logarithmic). The band is the 95 % interval, from three repetitions on; the name stands where the line ends. Oranges: SPOCC and its kin; blues and greys: the others."
     );
     let section = Section::new(title)
         .words(words)

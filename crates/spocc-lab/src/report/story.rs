@@ -1,7 +1,9 @@
 //! The story: which tables and pictures stand where, with plain words above each.
 
 use super::{
-    confusion, differences, lines,
+    confusion, differences,
+    headlines::headlines,
+    lines,
     measured::{Measured, repetitions, shared},
     page::{Page, Section, Size},
     robustness,
@@ -18,7 +20,7 @@ const VIOLINS: [(&str, &str, &str, &str); 5] = [
         "adversaries",
         "number of adversaries",
         "Adversaries (Figure 4)",
-        "Up to ten adversaries join four decision trees; each turns half of the first tree's answers into wrong ones. Look for violins that sink or widen to the right: in the paper those of the weighted vote and of Bayes do.",
+        "Up to ten adversaries join four decision trees. Each answers as the first tree does, but half of its answers are turned into another class, drawn at random. Look for violins that sink or widen to the right: in the paper those of the weighted vote and of Bayes do.",
     ),
     (
         "faults",
@@ -30,7 +32,7 @@ const VIOLINS: [(&str, &str, &str, &str); 5] = [
         "redundancy",
         "number of copies",
         "Redundancy (Figure 6)",
-        "Up to ten copies of the first tree join. Votes and naive Bayes count every copy as a new witness and sink towards that tree's accuracy; Bayes does not, since copies add no pattern.",
+        "Up to ten copies of the first tree join. Votes and naive Bayes count every copy as a new witness and sink towards that tree's accuracy; Bayes does not: these copies are exact and add no pattern.",
     ),
     (
         "heterogeneous",
@@ -46,20 +48,27 @@ const VIOLINS: [(&str, &str, &str, &str); 5] = [
     ),
 ];
 
+/// What stands in the cells of a table of accuracies.
+const FIGURES: &str = "Mean accuracy in %; ± is the half-width of the mean's 95 % interval (– below three repetitions), sd the standard deviation of single outcomes (repetitions, folds and points together)";
+
+/// What stands there of the paper.
+const BESIDE: &str =
+    "below stand the paper's figure and the difference (≈ intervals overlap, ≠ they do not).";
+
 /// Puts everything that was measured in order.
 pub(super) fn tell(results: &[Results], points: &[Point], curve: &[(f64, [f64; 3])]) -> Page {
     let (measured, paper) = (Measured::new(results), Paper::read());
     let synthetic = {
-        let caption = "Mean accuracy in %, half-width of its 95 % interval, standard deviation; below it the paper's figure and the difference (≈ intervals overlap, ≠ they do not).";
-        Comparison::new(&measured, &tables::synthetic_sides(&measured), &paper.synthetic, caption)
+        let caption = format!("{FIGURES}; {BESIDE}");
+        Comparison::new(&measured, &tables::synthetic_sides(&measured), &paper.synthetic, &caption)
     };
     let real = {
-        let caption = "Mean accuracy in % over repeated 2-fold cross-validation; below it the paper's figure and the difference (≈ intervals overlap, ≠ they do not).";
-        Comparison::new(&measured, &tables::real_sides(&measured, &paper), &paper.real, caption)
+        let caption = format!("{FIGURES}, over repeated 2-fold cross-validation; {BESIDE}");
+        Comparison::new(&measured, &tables::real_sides(&measured, &paper), &paper.real, &caption)
     };
     let standing = Standing::new(&measured, &paper);
     let mut sections = vec![overview(&measured, &synthetic, &real)];
-    let findings = findings(&measured, &synthetic, &real, standing.as_ref());
+    let findings = headlines(&measured, &paper, &synthetic, &real, standing.as_ref());
     sections.extend(synthetic_sections(&measured, &paper, points, synthetic));
     sections.extend(real_sections(&measured, real, standing));
     sections.extend(robustness::sections(&measured));
@@ -100,45 +109,6 @@ fn settings(measured: &Measured<'_>, paper: &Paper) -> Vec<(&'static str, String
     ]
 }
 
-fn findings(
-    measured: &Measured<'_>,
-    synthetic: &Comparison,
-    real: &Comparison,
-    standing: Option<&Standing>,
-) -> Vec<String> {
-    let mut found = Vec::new();
-    for (name, agreement) in [("synthetic", &synthetic.methods), ("real", &real.methods)] {
-        if let Some(median) = agreement.median_difference() {
-            found.push(format!(
-                "On {name} data {} of {} figures agree with the paper's; half of them differ by less than {median:.2} points.",
-                agreement.agreeing,
-                agreement.compared(),
-            ));
-        }
-    }
-    if let Some(three) = measured.all_difficulties() {
-        let mean = |method| Some((method, measured.pooled(&three, method)?.mean));
-        let best = measured
-            .methods
-            .iter()
-            .map(String::as_str)
-            .filter_map(mean)
-            .reduce(|a, b| if b.1 > a.1 { b } else { a });
-        found.extend(best.map(|(method, mean)| {
-            format!(
-                "Best on synthetic data, adversaries, faults and redundancy together: {method}, {mean:.2} %."
-            )
-        }));
-    }
-    if let Some([(first, rank), (steady, shortfall)]) = standing.and_then(|standing| standing.leaders.clone())
-    {
-        found.push(format!(
-            "On real data {first} has the best average rank, {rank:.2}; {steady} falls least behind the best method, by at most {shortfall:.2} points."
-        ));
-    }
-    found
-}
-
 fn overview(measured: &Measured<'_>, synthetic: &Comparison, real: &Comparison) -> Section {
     if measured.results.is_empty() {
         return Section::new("What was run").words("No experiment has results yet.");
@@ -150,7 +120,7 @@ fn overview(measured: &Measured<'_>, synthetic: &Comparison, real: &Comparison) 
     }
     section
         .heading("Does it agree with the paper?")
-        .words("A figure agrees if its 95 % interval overlaps with the printed one. References (best base classifier, centralised training) involve no combining: where they differ, base classifiers or data differ, and methods will too. Subsets of the data are shown but not counted.")
+        .words("A figure agrees if its 95 % interval overlaps with the printed one. References (best base classifier, centralised training) involve no combining: where they differ, base classifiers or data differ, and methods will too. Subsets of the data and the global column, a mean of the other three, are shown but not counted.")
         .table(agreement)
 }
 
@@ -182,8 +152,8 @@ fn synthetic_sections(
     }
     let others = tables::other_sides(measured);
     if !others.is_empty() {
-        let caption = "Mean accuracy in %, half-width of its 95 % interval, standard deviation; the paper shows these experiments as figures only.";
-        let comparison = Comparison::new(measured, &others, &paper.synthetic, caption);
+        let caption = format!("{FIGURES}; the paper shows these experiments as figures only.");
+        let comparison = Comparison::new(measured, &others, &paper.synthetic, &caption);
         sections.push(
             Section::new("Synthetic data: different learners and imbalance")
                 .words("The means behind Figures 8 and 9, over all points of each.")
@@ -201,7 +171,7 @@ fn synthetic_sections(
         if let Some(results) = measured.experiment(&format!("synthetic-{name}")) {
             let rows = violin::violins(results, &measured.methods, varied);
             sections.push(Section::new(title).words(words).pictures(
-                "Each violin is the spread of accuracies over repetitions: wide where many lie, with the median across and the middle half along it. Orange: SPOCC and its kin.",
+                "Each violin is the spread of accuracies over repetitions: wide where many lie, with the median across and the middle half along it. Orange: SPOCC and its kin. Thin lines: the mean of the best base classifier (dashed) and of the optimal rule (solid), where known.",
                 Size::Medium,
                 rows,
             ));
@@ -229,19 +199,15 @@ fn real_sections(
     let found = measured.named("real-");
     let mut sections = vec![
         Section::new("Real data: accuracies")
-            .words("Six softmax regressions, each trained on a slice of the data cut along its first principal component, and two slightly noisy copies of the first. The reference rows at the bottom do not compete: the best single classifier by its test accuracy, and one classifier trained on everything. Datasets that the paper does not have stand at the right.")
+            .words("Six softmax regressions, each trained on a slice of the data cut along its first principal component, and two near-copies of the first (one answer in a hundred drawn anew), so that Bayes meets patterns it never saw. The reference rows at the bottom do not compete: the best single classifier by its test accuracy, and one classifier trained on everything. Datasets that the paper does not have stand at the right.")
             .table(comparison.table),
     ];
     let mut section = Section::new("Real data: shortfall and rank")
-        .words("The shortfall says how far a method is behind the best one where it is worst: small means safe to choose unseen. The paper's printed figures are over its eight datasets; beside them stand its own figures on those datasets that were run here, ours for the same methods and datasets, and ours for all. Methods without a figure rank last.")
+        .words("The shortfall says how far a method is behind the best one where it is worst: small means safe to choose unseen. Methods without a figure rank last.")
         .table(standing.table)
         .words(standing.verdict);
-    if let Some(diagram) = standing.diagram {
-        section = section.pictures(
-            "Average ranks, best at the left. Methods under one thick bar differ by less than the critical difference (Nemenyi, 5 %) and cannot be told apart.",
-            Size::Wide,
-            vec![diagram],
-        );
+    if let Some((caption, diagram)) = standing.diagram {
+        section = section.pictures(caption, Size::Wide, vec![diagram]);
     }
     sections.push(section);
     if let Some(table) = differences::table(measured, &found) {
@@ -252,7 +218,7 @@ fn real_sections(
         );
     }
     let mut section = Section::new("Real data: confusion (Appendix C)")
-        .words("What becomes of each class. A dark diagonal is good; a dark column is a class that swallows others. The number at the right of a row is the share decided rightly; every square tells its share when pointed at.");
+        .words("What becomes of each class. A strong diagonal is good; a strong column is a class that swallows others. The number at the right of a row is the share decided rightly; every square tells its share when pointed at.");
     for (name, results) in &found {
         let outcomes: Vec<_> = results.outcomes.iter().collect();
         let maps = confusion::heat_maps(&outcomes, &measured.methods, results.heading.classes);
@@ -266,7 +232,7 @@ fn real_sections(
 fn example(curve: &[(f64, [f64; 3])]) -> Section {
     Section::new("Example 3: the exponent decides who is heard")
         .words("One classifier speaks strongly for class 3, two that agree speak moderately for class 2. At a small exponent witnesses add up and the two prevail; at a large one a repeated opinion counts once, and the strong one prevails. Look for the crossing.")
-        .pictures("Possibility of each class after fusion, against the exponent.", Size::Wide, vec![lines::example3(curve)])
+        .pictures("Possibility of each class after fusion, against the exponent; the axis is compressed towards the right (logarithmic).", Size::Wide, vec![lines::example3(curve)])
 }
 
 fn how() -> Section {

@@ -108,7 +108,11 @@ impl Comparison {
                 let mut cell = cell(ours, theirs, is_in_paper);
                 if let (Some(ours), Some(theirs)) = (ours, theirs) {
                     let verdict = if side.is_subset() { None } else { agree(&ours, theirs) };
-                    cell = agreement.judge(cell, verdict, ours.mean - theirs.0);
+                    // A mean of other columns is no evidence beside them.
+                    if let (Some(verdict), [_]) = (verdict, side.experiments.as_slice()) {
+                        agreement.count(verdict, ours.mean - theirs.0);
+                    }
+                    cell = judged(cell, verdict, ours.mean - theirs.0);
                 }
                 cells.push(cell);
             }
@@ -122,18 +126,9 @@ impl Comparison {
 }
 
 impl Agreement {
-    /// Adds a difference to a cell, and counts it if there is a verdict.
-    fn judge(&mut self, cell: Cell, verdict: Option<bool>, difference: f64) -> Cell {
-        if let Some(verdict) = verdict {
-            self.agreeing += usize::from(verdict);
-            self.differences.push(difference.abs());
-        }
-        let (mark, tone) = match verdict {
-            Some(true) => (" ≈", Tone::Good),
-            Some(false) => (" ≠", Tone::Bad),
-            None => ("", Tone::Plain),
-        };
-        cell.toned(format!("{}{mark}", signed(difference, 2)), tone)
+    fn count(&mut self, verdict: bool, difference: f64) {
+        self.agreeing += usize::from(verdict);
+        self.differences.push(difference.abs());
     }
 
     /// The number of cells compared.
@@ -149,13 +144,20 @@ impl Agreement {
     }
 }
 
+/// Adds a difference to a cell, and the verdict if there is one.
+fn judged(cell: Cell, verdict: Option<bool>, difference: f64) -> Cell {
+    let (mark, tone) = match verdict {
+        Some(true) => (" ≈", Tone::Good),
+        Some(false) => (" ≠", Tone::Bad),
+        None => ("", Tone::Plain),
+    };
+    cell.toned(format!("{}{mark}", signed(difference, 2)), tone)
+}
+
 fn cell(ours: Option<Summary>, theirs: Option<Figure>, is_in_paper: bool) -> Cell {
     let cell = ours.map_or_else(Cell::none, |ours| {
-        Cell::new(format!("{:.2}", ours.mean)).note(format!(
-            "± {:.2}, sd {:.2}",
-            ours.half_width(),
-            ours.deviation
-        ))
+        let half = ours.half_width().map_or_else(|| "–".into(), |half| format!("{half:.2}"));
+        Cell::new(format!("{:.2}", ours.mean)).note(format!("± {half}, sd {:.2}", ours.deviation))
     });
     match theirs {
         Some(Figure(mean, half, _)) => cell.note(format!("paper {mean:.2} ± {half:.2}")),
@@ -164,10 +166,10 @@ fn cell(ours: Option<Summary>, theirs: Option<Figure>, is_in_paper: bool) -> Cel
     }
 }
 
-/// Whether the intervals meet; nothing where the paper gives none.
+/// Whether the intervals meet; nothing where the paper or too few repetitions give none.
 fn agree(ours: &Summary, theirs: Figure) -> Option<bool> {
     let [low, high] = theirs.interval();
-    (theirs.1 > 0.0).then(|| ours.overlaps([low - ROUNDING, high + ROUNDING]))
+    ours.overlaps([low - ROUNDING, high + ROUNDING]).filter(|_| theirs.1 > 0.0)
 }
 
 /// What was found in the folder.
@@ -220,7 +222,7 @@ mod tests {
 
     #[test]
     fn figures_agree_when_intervals_meet_and_are_not_judged_without_one() {
-        let ours = Summary { mean: 80.0, deviation: 1.0, interval: [79.5, 80.5] };
+        let ours = Summary { mean: 80.0, deviation: 1.0, interval: Some([79.5, 80.5]) };
         assert_eq!(agree(&ours, Figure(81.0, 0.5, 1.0)), Some(true));
         assert_eq!(agree(&ours, Figure(81.0, 0.4, 1.0)), Some(false));
         assert_eq!(agree(&ours, Figure(87.52, 0.0, 0.0)), None);
@@ -243,6 +245,28 @@ mod tests {
         assert_eq!(methods.compared(), 8, "the paper's eight methods on one of its datasets");
         assert_eq!(references.compared(), 2);
         assert_eq!(table.rows.iter().filter(|row| row.cells[0].is_best).count(), 1);
+    }
+
+    #[test]
+    fn the_global_column_is_judged_but_not_counted() {
+        let three = |repetitions| {
+            DIFFICULTIES
+                .map(|name| invented::experiment(&format!("synthetic-{name}"), 2, &[0.0, 1.0], repetitions))
+        };
+        let compare = |results: &[Results]| {
+            let (measured, paper) = (Measured::new(results), Paper::read());
+            Comparison::new(&measured, &synthetic_sides(&measured), &paper.synthetic, "")
+        };
+        let comparison = compare(&three(6));
+        assert_eq!(comparison.methods.compared(), 24);
+        let global = &comparison.table.rows[0].cells[3];
+        assert!(global.notes[2].text.ends_with(['≈', '≠']), "{}", global.notes[2].text);
+
+        let few = compare(&three(2));
+        assert_eq!(few.methods.compared(), 0, "two repetitions give no interval");
+        let notes = &few.table.rows[0].cells[0].notes;
+        assert!(notes[0].text.starts_with("± –, sd "), "{}", notes[0].text);
+        assert!(!notes[2].text.ends_with(['≈', '≠']), "{}", notes[2].text);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     results::Results,
-    statistics::{deviation, quantile},
+    statistics::{deviation, mean, quantile},
 };
 
 const WIDTH: f64 = 440.0;
@@ -18,6 +18,9 @@ const BOTTOM: f64 = 36.0;
 /// Steps up a violin: finer ones cannot be seen at this size.
 const STEPS: usize = 28;
 
+/// What is drawn behind the violins, and its name in words.
+const KNOWN: [(&str, &str); 2] = [("best-base", "best base classifier"), ("optimal", "optimal rule")];
+
 /// A row of violins for every method, all on one scale.
 pub(super) fn violins(results: &Results, methods: &[String], varied: &str) -> Vec<String> {
     let all: Vec<f64> = results
@@ -25,8 +28,10 @@ pub(super) fn violins(results: &Results, methods: &[String], varied: &str) -> Ve
         .iter()
         .flat_map(|outcome| methods.iter().filter_map(move |method| accuracy(outcome, method)))
         .collect();
-    let low = all.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let known: Vec<f64> =
+        KNOWN.iter().flat_map(|(name, _)| means(results, name)).map(|(_, mean)| mean).collect();
+    let values = || all.iter().chain(&known).copied();
+    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     if all.is_empty() {
         return Vec::new();
     }
@@ -48,6 +53,18 @@ fn row(results: &Results, method: &str, varied: &str, [low, high]: [f64; 2]) -> 
     }
     svg.text((LEFT, 14.0), Anchor::Start, &format!("name {class}"), method);
     svg.text((WIDTH - RIGHT, 14.0), Anchor::End, "tick", "accuracy, %");
+    for (name, words) in KNOWN {
+        let means = means(results, name);
+        let [least, most] = [f64::min, f64::max].map(|pick| means.iter().map(|known| known.1).reduce(pick));
+        let (Some(least), Some(most)) = (least, most) else { continue };
+        let level = |(place, mean): &(usize, f64)| {
+            [0.0, 1.0].map(|side| (LEFT + step * (*place as f64 + side), up(*mean)))
+        };
+        let steps: Vec<(f64, f64)> = means.iter().flat_map(level).collect();
+        let range =
+            if most - least < 0.05 { format!("{least:.1}") } else { format!("{least:.1} to {most:.1}") };
+        svg.path(&steps, false, &format!("known {name}"), &format!("{words}, mean {range} %"));
+    }
     for (place, &at) in points.iter().enumerate() {
         let middle = LEFT + step * (place as f64 + 0.5);
         svg.text((middle, HEIGHT - BOTTOM + 14.0), Anchor::Middle, "tick", &plain(at));
@@ -75,6 +92,14 @@ fn row(results: &Results, method: &str, varied: &str, [low, high]: [f64; 2]) -> 
     }
     svg.text((f64::midpoint(LEFT, WIDTH - RIGHT), HEIGHT - 4.0), Anchor::Middle, "tick", varied);
     svg.finish(&format!("accuracy of {method} against {varied}"))
+}
+
+/// Means of a reference: the place of every point that has one, and its mean there.
+fn means(results: &Results, name: &str) -> Vec<(usize, f64)> {
+    let here = |at: f64| results.outcomes.iter().filter(move |outcome| outcome.at == at);
+    let values = |at: f64| here(at).filter_map(|outcome| accuracy(outcome, name)).collect::<Vec<f64>>();
+    let places = points(results).into_iter().map(values).enumerate();
+    places.filter(|(_, values)| !values.is_empty()).map(|(place, values)| (place, mean(&values))).collect()
 }
 
 /// The outline of sorted values: sides from -1 to 1, from the lowest value up the right and down the left.
@@ -126,5 +151,7 @@ mod tests {
         assert_eq!(rows.len(), 2);
         assert_eq!(rows[0].matches("violin family").count(), 3);
         assert_eq!(rows[1].matches("violin other").count(), 3);
+        assert!(rows[0].contains("<title>optimal rule, mean 87.5\u{a0}%</title>"), "{}", rows[0]);
+        assert!(rows[0].contains("<title>best base classifier, mean "), "{}", rows[0]);
     }
 }

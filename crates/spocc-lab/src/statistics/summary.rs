@@ -7,6 +7,9 @@ use crate::draw;
 /// Resamples behind an interval: its ends then move by less than a tenth of its width between seeds.
 const RESAMPLES: usize = 2000;
 
+/// Groups below which resampling says nothing: two give three different means at most.
+const LEAST_GROUPS: usize = 3;
+
 /// The purpose of the draws, so that no other stream gives the same ones.
 const PURPOSE: u64 = u64::from_be_bytes(*b"resample");
 
@@ -16,8 +19,8 @@ pub(crate) struct Summary {
     pub(crate) mean: f64,
     /// Standard deviation of the single values.
     pub(crate) deviation: f64,
-    /// 95 % percentile-bootstrap interval of the mean.
-    pub(crate) interval: [f64; 2],
+    /// 95 % percentile-bootstrap interval of the mean; nothing below three groups.
+    pub(crate) interval: Option<[f64; 2]>,
 }
 
 impl Summary {
@@ -34,22 +37,25 @@ impl Summary {
     }
 
     /// Half the width of the interval.
-    pub(crate) fn half_width(&self) -> f64 {
-        (self.interval[1] - self.interval[0]) / 2.0
+    pub(crate) fn half_width(&self) -> Option<f64> {
+        self.interval.map(|[low, high]| (high - low) / 2.0)
     }
 
-    /// Whether the interval meets another.
-    pub(crate) fn overlaps(&self, other: [f64; 2]) -> bool {
-        self.interval[0] <= other[1] && other[0] <= self.interval[1]
+    /// Whether the interval meets another; nothing without an interval.
+    pub(crate) fn overlaps(&self, other: [f64; 2]) -> Option<bool> {
+        self.interval.map(|[low, high]| low <= other[1] && other[0] <= high)
     }
 }
 
-fn interval(groups: &[Vec<f64>], seed: u64) -> [f64; 2] {
+fn interval(groups: &[Vec<f64>], seed: u64) -> Option<[f64; 2]> {
     let groups: Vec<(f64, f64)> = groups
         .iter()
         .filter(|group| !group.is_empty())
         .map(|group| (group.iter().sum(), group.len() as f64))
         .collect();
+    if groups.len() < LEAST_GROUPS {
+        return None;
+    }
     let mut draws = draw::stream(seed, &[PURPOSE]);
     let mut means: Vec<f64> = (0..RESAMPLES)
         .map(|_| {
@@ -60,7 +66,7 @@ fn interval(groups: &[Vec<f64>], seed: u64) -> [f64; 2] {
         })
         .collect();
     means.sort_by(f64::total_cmp);
-    [quantile(&means, 0.025), quantile(&means, 0.975)]
+    Some([quantile(&means, 0.025), quantile(&means, 0.975)])
 }
 
 /// The mean; not a number if there are no values.
@@ -106,16 +112,19 @@ mod tests {
         // Two hundred values, half 0 and half 1: 1.96 * 0.5 / sqrt(200) = 0.0693.
         let groups: Vec<Vec<f64>> = (0..200).map(|i| vec![f64::from(i % 2)]).collect();
         let summary = Summary::of(&groups, 1).expect("there are values");
-        assert!((summary.half_width() - 0.0693).abs() < 0.006, "{summary:?}");
-        assert!((summary.interval[0] + summary.half_width() - 0.5).abs() < 0.01, "{summary:?}");
+        let [low, high] = summary.interval.expect("two hundred groups");
+        assert!(((high - low) / 2.0 - 0.0693).abs() < 0.006, "{summary:?}");
+        assert!((f64::midpoint(low, high) - 0.5).abs() < 0.01, "{summary:?}");
     }
 
     #[test]
     fn repeating_a_value_inside_its_group_makes_nothing_surer() {
         let once: Vec<Vec<f64>> = (0..20).map(|i| vec![f64::from(i)]).collect();
         let often: Vec<Vec<f64>> = (0..20).map(|i| vec![f64::from(i); 11]).collect();
-        let [once, often] = [once, often].map(|groups| Summary::of(&groups, 1).expect("there are values"));
-        assert!((once.half_width() - often.half_width()).abs() < 1e-9);
+        let half_width =
+            |groups: &[Vec<f64>]| Summary::of(groups, 1).and_then(|summary| summary.half_width());
+        let [once, often] = [once, often].map(|groups| half_width(&groups).expect("twenty groups"));
+        assert!((once - often).abs() < 1e-9);
     }
 
     #[test]
@@ -127,9 +136,19 @@ mod tests {
     }
 
     #[test]
+    fn two_groups_have_a_mean_but_no_interval() {
+        let two = Summary::of(&[vec![1.0, 2.0], vec![3.0], vec![]], 4).expect("there are values");
+        assert_eq!((two.mean, two.interval, two.half_width()), (2.0, None, None));
+        assert_eq!(two.overlaps([0.0, 9.0]), None);
+        assert!(
+            Summary::of(&[vec![1.0], vec![2.0], vec![3.0]], 4).is_some_and(|three| three.interval.is_some())
+        );
+    }
+
+    #[test]
     fn intervals_that_touch_overlap() {
-        let summary = Summary { mean: 2.0, deviation: 0.0, interval: [1.0, 3.0] };
-        assert!(summary.overlaps([3.0, 4.0]) && summary.overlaps([0.0, 9.0]));
-        assert!(!summary.overlaps([3.1, 4.0]) && !summary.overlaps([0.0, 0.9]));
+        let summary = Summary { mean: 2.0, deviation: 0.0, interval: Some([1.0, 3.0]) };
+        assert_eq!([[3.0, 4.0], [0.0, 9.0]].map(|other| summary.overlaps(other)), [Some(true); 2]);
+        assert_eq!([[3.1, 4.0], [0.0, 0.9]].map(|other| summary.overlaps(other)), [Some(false); 2]);
     }
 }
