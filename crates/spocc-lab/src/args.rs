@@ -60,7 +60,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         running: Running,
         /// Repetitions of a 2-fold cross-validation
-        #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+        #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
         reps: u32,
     },
     /// Show what the exponent of a t-norm does to three opinions (paper, Example 3)

@@ -2,7 +2,7 @@
 //!
 //! `datasets` reads features, `learners` train base classifiers on parts of them, `panel` collects their answers and
 //! spoils some, `experiments` let every method of the engine combine them, `results` keeps what came out,
-//! `statistics`, `summary` and `report` say what it means, beside what the `paper` printed.
+//! `statistics` and `measured` sum it up, `print` and `report` say what it means, beside what the `paper` printed.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -16,7 +16,8 @@ mod results;
 mod experiments;
 mod paper;
 mod statistics;
-mod summary;
+mod measured;
+mod print;
 mod report;
 mod error;
 
@@ -61,7 +62,7 @@ fn run(Arguments { command, threads }: Arguments, out: &mut impl Write) -> Resul
     match command {
         Command::Datasets { data, json } => {
             fs::read_dir(&data).map_err(Error::io(&data))?;
-            datasets::print(&datasets::describe(&data), json, out).map_err(summary::stdout)
+            datasets::print(&datasets::describe(&data), json, out).map_err(print::stdout)
         }
         Command::Synthetic { name, running, reps } => {
             let names = Synthetic::ALL.map(|experiment| experiment.to_string());
@@ -80,14 +81,14 @@ fn run(Arguments { command, threads }: Arguments, out: &mut impl Write) -> Resul
                 robustness::run(run, &datasets::load(name, &data.data)?)
             })
         }
-        Command::Example3 { json } => summary::print_example(json, out),
+        Command::Example3 { json } => print::print_example(json, out),
         Command::Report { dir } => {
             let (results, unfinished) = results::read_all(&dir)?;
             if unfinished > 0 {
                 note(&format!("{unfinished} unfinished repetitions are left out"));
             }
             report::write(&results, &dir)?;
-            summary::print_report(&dir, out)
+            print::print_report(&dir, out)
         }
     }
 }
@@ -142,12 +143,12 @@ impl Running {
         for experiment in experiments {
             let results = work(experiment, &run)?;
             if !self.json {
-                results.iter().try_for_each(|results| summary::print(results, out))?;
+                results.iter().try_for_each(|results| print::print(results, out))?;
             }
             all.extend(results);
         }
         if self.json {
-            summary::print_json(&all, out)?;
+            print::print_json(&all, out)?;
         }
         Ok(())
     }

@@ -1,10 +1,7 @@
 //! Confusion matrices as heat maps: what becomes of every class (Figure 7 and Appendix C of the paper).
 
-use super::{
-    measured::is_family,
-    svg::{Anchor, Svg},
-};
-use crate::results::Outcome;
+use super::svg::{Anchor, Svg};
+use crate::{measured::is_family, results::Outcome};
 
 const SIDE: f64 = 240.0;
 const LEFT: f64 = 38.0;

@@ -1,9 +1,7 @@
 //! The critical-difference diagram: average ranks on a line, and bars over methods that cannot be told apart.
 
-use super::{
-    measured::is_family,
-    svg::{Anchor, Svg},
-};
+use super::svg::{Anchor, Svg};
+use crate::measured::is_family;
 
 const WIDTH: f64 = 760.0;
 const SIDE: f64 = 170.0;

@@ -1,10 +1,8 @@
 //! Differences: one method against every other on the same runs, with p-values corrected for their number.
 
-use super::{
-    measured::Measured,
-    page::{Cell, Column, Row, Table, Tone, p_value, signed},
-};
+use super::page::{Cell, Column, Row, Table, Tone, p_value, signed};
 use crate::{
+    measured::Measured,
     results::Results,
     statistics::{Paired, differences, holm},
 };

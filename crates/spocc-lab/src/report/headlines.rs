@@ -1,11 +1,12 @@
 //! Headlines: what came out, in a few sentences.
 
-use super::{
+use super::{standing::Standing, tables::Comparison};
+use crate::{
     measured::{DIFFICULTIES, Measured},
-    standing::Standing,
-    tables::Comparison,
+    paper::Paper,
+    results::Results,
+    statistics::Summary,
 };
-use crate::{paper::Paper, results::Results, statistics::Summary};
 
 /// Datasets below which an average rank is no headline.
 const LEAST_DATASETS: usize = 3;

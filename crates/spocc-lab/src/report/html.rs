@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use super::{
-    measured::is_family,
     page::{Block, Cell, Page, Pictures, Section, Size, Table, Tone},
     svg::escape,
 };
+use crate::measured::is_family;
 
 /// Colours and measures; also those of the pictures inside the page.
 const STYLE: &str = include_str!("style.css");

@@ -22,7 +22,7 @@ const METHODS: [(&str, f64, f64, f64); 10] = [
 ];
 
 /// An experiment with outcomes at every point, and in two folds unless it is synthetic.
-pub(super) fn experiment(name: &str, n_classes: usize, points: &[f64], repetitions: u32) -> Results {
+pub(crate) fn experiment(name: &str, n_classes: usize, points: &[f64], repetitions: u32) -> Results {
     let is_synthetic = name.starts_with("synthetic");
     let name_hash = name.bytes().fold(0, |hash, byte| draw::mix(hash ^ u64::from(byte)));
     let folds = if is_synthetic { 1 } else { 2 };

@@ -1,10 +1,10 @@
 //! Lines: mean accuracy against what an experiment varies, an interval around it, one line per method.
 
-use super::{
+use super::svg::{Anchor, Svg, plain, ticks};
+use crate::{
     measured::{Measured, is_family, points},
-    svg::{Anchor, Svg, plain, ticks},
+    results::Results,
 };
-use crate::results::Results;
 
 const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 330.0;

@@ -1,10 +1,9 @@
 //! The report: from results to one page that needs nothing else, and the same tables as Markdown.
 //!
-//! `measured` sums results up, `tables`, `standing`, `differences` and `robustness` set them beside the paper's,
-//! `violin`, `scatter`, `confusion`, `critical` and `lines` draw them with `svg`, `story` puts all of it in order as
-//! a `page` under `headlines`, which `html` and `markdown` write.
+//! `tables`, `standing`, `differences` and `robustness` set results beside the paper's, `violin`,
+//! `scatter`, `confusion`, `critical` and `lines` draw them with `svg`, `story` puts all of it in order as a `page`
+//! under `headlines`, which `html` and `markdown` write.
 
-mod measured;
 mod tables;
 mod standing;
 mod differences;
@@ -21,7 +20,7 @@ mod story;
 mod html;
 mod markdown;
 #[cfg(test)]
-mod invented;
+pub(crate) mod invented;
 
 use std::{fs, io::Write, path::Path};
 

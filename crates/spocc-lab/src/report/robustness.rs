@@ -2,11 +2,13 @@
 
 use super::{
     lines,
-    measured::{Measured, points},
     page::{Cell, Column, Row, Section, Size, Table, Tone, signed},
     svg::plain,
 };
-use crate::results::Results;
+use crate::{
+    measured::{Measured, points},
+    results::Results,
+};
 
 /// What is varied: its name in experiments, on axes, in headings, and what to look for.
 const KINDS: [(&str, &str, &str, &str); 4] = [

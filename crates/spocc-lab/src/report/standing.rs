@@ -2,10 +2,10 @@
 
 use super::{
     critical,
-    measured::Measured,
     page::{Cell, Row, Table, p_value},
 };
 use crate::{
+    measured::Measured,
     paper::Paper,
     statistics::{Friedman, average_ranks, critical_difference, discrepancies},
 };

@@ -4,7 +4,6 @@ use super::{
     confusion, differences,
     headlines::headlines,
     lines,
-    measured::{Measured, repetitions, shared},
     page::{Page, Section, Size},
     robustness,
     scatter::{self, Point},
@@ -12,7 +11,11 @@ use super::{
     tables::{self, Comparison},
     violin,
 };
-use crate::{paper::Paper, results::Results};
+use crate::{
+    measured::{Measured, repetitions, shared},
+    paper::Paper,
+    results::Results,
+};
 
 /// Experiments with violins: name, axis, heading, and what to look for.
 const VIOLINS: [(&str, &str, &str, &str); 5] = [

@@ -1,11 +1,11 @@
 //! Tables of accuracies beside the paper's: what it printed, what came out here, and whether the two agree.
 
 use super::{
-    measured::{DIFFICULTIES, Measured, points, repetitions},
     page::{Cell, Column, Row, Table, Tone, signed},
     svg::plain,
 };
 use crate::{
+    measured::{DIFFICULTIES, Measured, points, repetitions},
     paper::{Figure, Paper, PaperTable},
     results::Results,
     statistics::{Summary, quantile},

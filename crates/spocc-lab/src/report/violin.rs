@@ -1,10 +1,8 @@
 //! Violins: how accuracies are spread at every point of an experiment (the paper's Figures 4, 5, 6, 8 and 9).
 
-use super::{
-    measured::{accuracy, is_family, points},
-    svg::{Anchor, Svg, plain, ticks},
-};
+use super::svg::{Anchor, Svg, plain, ticks};
 use crate::{
+    measured::{accuracy, is_family, points},
     results::Results,
     statistics::{deviation, mean, quantile},
 };

@@ -13,18 +13,18 @@ use crate::{
 const REFERENCES: [&str; 3] = ["best-base", "centralised", "optimal"];
 
 /// The difficulties of the paper's Table 1.
-pub(super) const DIFFICULTIES: [&str; 3] = ["adversaries", "faults", "redundancy"];
+pub(crate) const DIFFICULTIES: [&str; 3] = ["adversaries", "faults", "redundancy"];
 
 /// All results of a folder, with the methods in them.
-pub(super) struct Measured<'a> {
-    pub(super) results: &'a [Results],
+pub(crate) struct Measured<'a> {
+    pub(crate) results: &'a [Results],
     /// In the order of the engine's list, others after it.
-    pub(super) methods: Vec<String>,
-    pub(super) seed: u64,
+    pub(crate) methods: Vec<String>,
+    pub(crate) seed: u64,
 }
 
 impl<'a> Measured<'a> {
-    pub(super) fn new(results: &'a [Results]) -> Self {
+    pub(crate) fn new(results: &'a [Results]) -> Self {
         let found: BTreeSet<&str> = results
             .iter()
             .flat_map(|results| &results.outcomes)
@@ -39,12 +39,12 @@ impl<'a> Measured<'a> {
     }
 
     /// The results of an experiment, if it has any.
-    pub(super) fn experiment(&self, name: &str) -> Option<&'a Results> {
+    pub(crate) fn experiment(&self, name: &str) -> Option<&'a Results> {
         self.results.iter().find(|results| results.heading.experiment == name && !results.outcomes.is_empty())
     }
 
     /// What follows a prefix in the names of experiments that have results, with these.
-    pub(super) fn named(&self, prefix: &str) -> Vec<(&'a str, &'a Results)> {
+    pub(crate) fn named(&self, prefix: &str) -> Vec<(&'a str, &'a Results)> {
         self.results
             .iter()
             .filter(|results| !results.outcomes.is_empty())
@@ -53,12 +53,12 @@ impl<'a> Measured<'a> {
     }
 
     /// The three experiments of Table 1, if all were run.
-    pub(super) fn all_difficulties(&self) -> Option<Vec<&'a Results>> {
+    pub(crate) fn all_difficulties(&self) -> Option<Vec<&'a Results>> {
         DIFFICULTIES.iter().map(|name| self.experiment(&format!("synthetic-{name}"))).collect()
     }
 
     /// Methods and references that have figures in some of these results.
-    pub(super) fn rows(&self, results: &[&Results]) -> Vec<(String, bool)> {
+    pub(crate) fn rows(&self, results: &[&Results]) -> Vec<(String, bool)> {
         let has = |name: &str| {
             results
                 .iter()
@@ -71,25 +71,25 @@ impl<'a> Measured<'a> {
     }
 
     /// What a method or reference achieved over all outcomes of one experiment.
-    pub(super) fn summary(&self, results: &Results, name: &str) -> Option<Summary> {
+    pub(crate) fn summary(&self, results: &Results, name: &str) -> Option<Summary> {
         Summary::of(&groups(results.outcomes.iter().map(|outcome| (outcome, name))), self.seed)
     }
 
     /// The same at one point of the experiment.
-    pub(super) fn summary_at(&self, results: &Results, name: &str, at: f64) -> Option<Summary> {
+    pub(crate) fn summary_at(&self, results: &Results, name: &str, at: f64) -> Option<Summary> {
         let here = results.outcomes.iter().filter(|outcome| outcome.at == at);
         Summary::of(&groups(here.map(|outcome| (outcome, name))), self.seed)
     }
 
     /// The same over several experiments, from the runs that all of them have: the mean is then that of their means.
-    pub(super) fn pooled(&self, experiments: &[&Results], name: &str) -> Option<Summary> {
+    pub(crate) fn pooled(&self, experiments: &[&Results], name: &str) -> Option<Summary> {
         let outcomes = shared(experiments);
         Summary::of(&groups(outcomes.into_iter().map(|outcome| (outcome, name))), self.seed)
     }
 }
 
 /// The outcomes of runs, told by repetition, fold and point, that every one of several experiments has.
-pub(super) fn shared<'a>(experiments: &[&'a Results]) -> Vec<&'a Outcome> {
+pub(crate) fn shared<'a>(experiments: &[&'a Results]) -> Vec<&'a Outcome> {
     let run = |outcome: &Outcome| (outcome.rep, outcome.fold, outcome.at.to_bits());
     let mut counts: BTreeMap<_, usize> = BTreeMap::new();
     for outcome in experiments.iter().flat_map(|results| &results.outcomes) {
@@ -100,7 +100,7 @@ pub(super) fn shared<'a>(experiments: &[&'a Results]) -> Vec<&'a Outcome> {
 }
 
 /// The different values of what an experiment varies, ascending.
-pub(super) fn points(results: &Results) -> Vec<f64> {
+pub(crate) fn points(results: &Results) -> Vec<f64> {
     let mut points: Vec<f64> = results.outcomes.iter().map(|outcome| outcome.at).collect();
     points.sort_by(f64::total_cmp);
     points.dedup();
@@ -108,18 +108,18 @@ pub(super) fn points(results: &Results) -> Vec<f64> {
 }
 
 /// The number of repetitions found in an experiment.
-pub(super) fn repetitions(results: &Results) -> usize {
+pub(crate) fn repetitions(results: &Results) -> usize {
     results.outcomes.iter().map(|outcome| outcome.rep).collect::<BTreeSet<_>>().len()
 }
 
 /// Accuracy of a method or reference in percent.
-pub(super) fn accuracy(outcome: &Outcome, name: &str) -> Option<f64> {
+pub(crate) fn accuracy(outcome: &Outcome, name: &str) -> Option<f64> {
     let share = outcome.accuracy(name).or_else(|| outcome.references.get(name).copied())?;
     share.is_finite().then_some(100.0 * share)
 }
 
 /// Whether a method belongs to the paper's family or its successors.
-pub(super) fn is_family(method: &str) -> bool {
+pub(crate) fn is_family(method: &str) -> bool {
     method.contains("spocc") || method.contains("ladder")
 }
 

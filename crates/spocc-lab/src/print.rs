@@ -7,14 +7,14 @@ use std::{
 };
 
 use serde::Serialize;
-use spocc::Method;
 
 use crate::{
     error::Error,
     experiments::example3,
+    measured::{self, Measured},
     paper::Paper,
-    results::{Outcome, Results},
-    statistics::{Summary, mean},
+    results::Results,
+    statistics::mean,
 };
 
 /// One experiment in figures; accuracies are in percent.
@@ -49,73 +49,51 @@ struct Point {
 impl Figures {
     fn new(results: &Results) -> Self {
         let heading = &results.heading;
-        let reps: BTreeSet<u32> = results.outcomes.iter().map(|outcome| outcome.rep).collect();
+        let (measured, paper) = (Measured::new(std::slice::from_ref(results)), Paper::read());
         let mut figures = Self {
             experiment: heading.experiment.clone(),
             setting: heading.setting.clone(),
             seed: heading.seed,
             version: heading.version.clone(),
             subset: heading.is_subset,
-            reps: reps.len(),
+            reps: measured::repetitions(results),
             means: BTreeMap::new(),
             intervals: BTreeMap::new(),
             deviations: BTreeMap::new(),
             references: BTreeMap::new(),
             paper: BTreeMap::new(),
-            by_point: Vec::new(),
+            by_point: by_point(&measured, results),
         };
-        for name in names(results) {
-            let value = |outcome: &Outcome| value_of(outcome, &name).map(|value| 100.0 * value);
-            let of_rep = |rep: &u32| {
-                results.outcomes.iter().filter(|outcome| outcome.rep == *rep).filter_map(value).collect()
-            };
-            let groups: Vec<Vec<f64>> = reps.iter().map(of_rep).collect();
-            let Some(summary) = Summary::of(&groups, heading.seed) else { continue };
-            let is_method = name.parse::<Method>().is_ok();
-            let means = if is_method { &mut figures.means } else { &mut figures.references };
+        for (name, is_reference) in measured.rows(&[results]) {
+            let Some(summary) = measured.summary(results, &name) else { continue };
+            let means = if is_reference { &mut figures.references } else { &mut figures.means };
             means.insert(name.clone(), summary.mean);
             figures.intervals.extend(summary.interval.map(|interval| (name.clone(), interval)));
             figures.deviations.insert(name.clone(), summary.deviation);
-            if let Some(printed) = printed(&heading.experiment, &name).filter(|_| !heading.is_subset) {
-                figures.paper.insert(name, printed);
-            }
+            let printed = printed(&paper, &heading.experiment, &name).filter(|_| !heading.is_subset);
+            figures.paper.extend(printed.map(|printed| (name, printed)));
         }
-        figures.by_point = by_point(results);
         figures
     }
 }
 
 /// Means at each point, where there are several.
-fn by_point(results: &Results) -> Vec<Point> {
-    let points: Vec<&[Outcome]> = results.outcomes.chunk_by(|a, b| a.at == b.at).collect();
+fn by_point(measured: &Measured<'_>, results: &Results) -> Vec<Point> {
+    let points = measured::points(results);
     if points.len() < 2 {
         return Vec::new();
     }
-    let point = |outcomes: &&[Outcome]| {
-        let mean_of = |name: &String| {
-            let values: Vec<f64> = outcomes.iter().filter_map(|outcome| value_of(outcome, name)).collect();
-            (name.clone(), 100.0 * mean(&values))
+    let point = |at: f64| {
+        let mean = |(name, _): (String, bool)| {
+            measured.summary_at(results, &name, at).map(|summary| (name, summary.mean))
         };
-        Point { at: outcomes[0].at, means: names(results).iter().map(mean_of).collect() }
+        Point { at, means: measured.rows(&[results]).into_iter().filter_map(mean).collect() }
     };
-    points.iter().map(point).collect()
-}
-
-/// Methods in the order of the engine, then what is shown for reference.
-fn names(results: &Results) -> Vec<String> {
-    let Some(first) = results.outcomes.first() else { return Vec::new() };
-    let methods = Method::ALL.map(|method| method.to_string());
-    let known = methods.into_iter().filter(|name| first.confusion.contains_key(name));
-    known.chain(first.references.keys().cloned()).collect()
-}
-
-fn value_of(outcome: &Outcome, name: &str) -> Option<f64> {
-    outcome.accuracy(name).or_else(|| outcome.references.get(name).copied())
+    points.into_iter().map(point).collect()
 }
 
 /// What the paper printed for a method in an experiment.
-fn printed(experiment: &str, name: &str) -> Option<f64> {
-    let paper = Paper::read();
+fn printed(paper: &Paper, experiment: &str, name: &str) -> Option<f64> {
     let (kind, column) = experiment.split_once('-')?;
     let table = match kind {
         "synthetic" => &paper.synthetic,
@@ -147,9 +125,9 @@ pub(crate) fn print(results: &Results, out: &mut impl Write) -> Result<(), Error
     )];
     let heads = if figures.paper.is_empty() { "" } else { "    paper     diff" };
     lines.push(format!("{:<16}{:>8}  {:<15} {:>8}{heads}", "method", "mean", "95 % interval", "sd"));
-    let order = names(results);
+    let order = Measured::new(std::slice::from_ref(results)).rows(&[results]);
     let mean_of = |name: &String| figures.means.get(name).or_else(|| figures.references.get(name));
-    lines.extend(order.iter().filter_map(|name| mean_of(name).map(|mean| text(name, mean))));
+    lines.extend(order.iter().filter_map(|(name, _)| mean_of(name).map(|mean| text(name, mean))));
     lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| writeln!(out)).map_err(stdout)
 }
 
