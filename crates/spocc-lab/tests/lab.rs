@@ -214,3 +214,27 @@ fn datasets_that_are_missing_are_listed_with_where_they_come_from() {
         assert!(text.contains(name), "{name}: {text}");
     }
 }
+
+#[test]
+fn the_tables_of_the_docs_are_those_of_the_committed_outcomes() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut reported = String::new();
+    for setting in ["honest", "authors"] {
+        let dir = tempfile::tempdir().expect("a folder");
+        for file in fs::read_dir(here.join("results").join(setting)).expect("outcomes") {
+            let file = file.expect("a file").path();
+            if file.extension().is_some_and(|extension| extension == "gz") {
+                fs::copy(&file, dir.path().join(file.file_name().expect("a name"))).expect("room");
+            }
+        }
+        printed(&["report", text(dir.path())]);
+        reported += &fs::read_to_string(dir.path().join("report.md")).expect("a page");
+    }
+    let docs = fs::read_to_string(here.join("../../docs/RESULTS.md")).expect("the docs");
+    let tables = docs.split_once("## How much agrees").expect("a part of tables").1;
+    let rows: Vec<&str> = tables.lines().filter(|line| line.starts_with('|')).collect();
+    assert!(rows.len() > 100, "{}", rows.len());
+    for row in rows {
+        assert!(reported.contains(row), "no report has {row}");
+    }
+}
