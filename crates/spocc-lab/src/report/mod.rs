@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_report_stays_when_the_new_one_has_nowhere_to_go() {
+    fn a_report_that_has_nowhere_to_go_is_refused_and_makes_no_folder() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let missing = folder.path().join("missing");
         let refused = write(&[], &missing).expect_err("there is no such folder");
