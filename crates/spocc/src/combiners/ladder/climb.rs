@@ -86,7 +86,7 @@ impl Climb<'_> {
             }
             rivals.iter_mut().zip(rights).for_each(|(sum, right)| *sum += right);
         }
-        let worth = |at: usize| scores[at].log - if at % TABLES > 0 { WORTH } else { 0.0 };
+        let worth = |at: usize| scores[at].log - if at.is_multiple_of(TABLES) { 0.0 } else { WORTH };
         // The first of equals is the one pulled most.
         let best = (1..scores.len()).fold(0, |best, at| if worth(at) > worth(best) { at } else { best });
         let score = scores[best];
@@ -149,7 +149,7 @@ impl Climb<'_> {
             self.design,
             self.cells,
             &kept,
-            [s, l],
+            [self.weights.len(), s, l],
             &PENALTIES,
             |cell, logs| judge(cell, Some(cell.truth), logs),
             |residual| {

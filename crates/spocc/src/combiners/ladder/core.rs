@@ -293,8 +293,10 @@ mod tests {
     use super::*;
     use crate::{combiners::ladder::leaves::Counts, dependence::Dissimilarities};
 
+    type Said = Vec<(usize, u16)>;
+
     /// Five classifiers of three answers on forty rows, some of them silent.
-    fn panel() -> (Counts, Vec<Vec<(usize, u16)>>, Vec<Cell>) {
+    fn panel() -> (Counts, Vec<Said>, Vec<Cell>) {
         let (mut said, mut cells) = (Vec::new(), Vec::new());
         let mut counts = Counts { n_labels: 3, classes: vec![0.0; 3], said: vec![0.0; 5 * 9] };
         for t in 0..40u64 {

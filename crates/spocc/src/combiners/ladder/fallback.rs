@@ -10,7 +10,7 @@ use crate::{
         ladder::{bounded, core::log_normalise},
     },
     error::Error,
-    evidence::Evidence,
+    evidence::{Evidence, Tally},
     grid::Row,
 };
 
@@ -78,7 +78,7 @@ impl Fallback {
     pub(super) fn fit(voters: Voters, evidence: &Evidence) -> Self {
         let l = evidence.n_classes();
         let mut cases: Vec<(Vec<f64>, usize, f64)> = Vec::new();
-        for (row, class, count) in evidence.tally().into_iter().flat_map(|tally| tally.cells()) {
+        for (row, class, count) in evidence.tally().into_iter().flat_map(Tally::cells) {
             let mut votes = vec![0.0; l];
             if voters.votes(row, &mut votes) {
                 cases.push((votes, class.into(), evidence.rows_of(count)));

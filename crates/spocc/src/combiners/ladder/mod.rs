@@ -104,10 +104,18 @@ impl Combiner for Ladder {
                 let said = answers(tally, cell.pattern);
                 core.judge(said.map(|(leaf, j)| (leaf, leaves.opinion(leaf, j, truth))), logs, &mut nodes);
             };
-            residual::path(&design, &cells, &rows, [s, l], &PENALTIES[..=at], log_core, |residual| {
-                fitted = Some(residual.clone());
-                watch.report("ladder: residual", at, at)
-            })?;
+            residual::path(
+                &design,
+                &cells,
+                &rows,
+                [panel.n_classifiers(), s, l],
+                &PENALTIES[..=at],
+                log_core,
+                |residual| {
+                    fitted = Some(residual.clone());
+                    watch.report("ladder: residual", at, at)
+                },
+            )?;
         }
         let fallback = choice.rival.map(|rival| {
             let voters = if rival == 0 {

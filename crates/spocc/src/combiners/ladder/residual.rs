@@ -20,15 +20,7 @@ use crate::{
 };
 
 /// Penalties tried, the strongest first; before them comes the core alone.
-pub(super) const PENALTIES: [f64; 7] = [
-    316.227_766_016_837_94,
-    100.0,
-    31.622_776_601_683_793,
-    10.0,
-    3.162_277_660_168_379_3,
-    1.0,
-    0.316_227_766_016_837_94,
-];
+pub(super) const PENALTIES: [f64; 7] = [320.0, 100.0, 32.0, 10.0, 3.2, 1.0, 0.32];
 
 /// What every answer adds to the scores of the classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,7 +46,7 @@ impl Residual {
         scores.iter_mut().zip(&self.start).for_each(|(score, start)| *score += start);
     }
 
-    fn of(softmax: &Softmax, classes: &[u16], penalty: f64, n_labels: usize, l: usize) -> Self {
+    fn of(softmax: &Softmax, classes: &[u16], penalty: f64, [n_features, n_labels, l]: [usize; 3]) -> Self {
         let outputs = softmax.intercept.len();
         let mut spread = |from: &[f64]| {
             let mut to = vec![0.0; l];
@@ -69,7 +61,11 @@ impl Residual {
             to
         };
         let start = spread(&softmax.intercept);
-        let table = softmax.coef.chunks_exact(outputs.max(1)).flat_map(&mut spread).collect();
+        let table = match outputs {
+            // Without a row to learn from, no answer adds anything.
+            0 => vec![0.0; n_features * l],
+            _ => softmax.coef.chunks_exact(outputs).flat_map(&mut spread).collect(),
+        };
         Self { penalty, n_labels, start, table }
     }
 
@@ -103,7 +99,7 @@ pub(super) fn path(
     design: &Arc<Design>,
     cells: &[Cell],
     rows: &[f64],
-    [n_labels, l]: [usize; 2],
+    [n_leaves, n_labels, l]: [usize; 3],
     penalties: &[f64],
     mut log_core: impl FnMut(&Cell, &mut [f64]),
     mut each: impl FnMut(&Residual) -> Result<(), Error>,
@@ -125,6 +121,6 @@ pub(super) fn path(
     let mut left = penalties.iter();
     problem.solve_all(&strengths, |softmax| {
         let penalty = *left.next().expect("a solution per penalty");
-        each(&Residual::of(softmax, &classes, penalty, n_labels, l))
+        each(&Residual::of(softmax, &classes, penalty, [n_leaves * n_labels, n_labels, l]))
     })
 }
