@@ -79,6 +79,10 @@ impl Evidence {
         for (i, &count) in self.class_counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             class_counts[usize::from(map[i])] = count;
         }
+        let mut row_units = vec![self.unit(); if self.row_units.is_empty() { 0 } else { l }];
+        for (unit, &i) in self.row_units.iter().zip(map) {
+            row_units.iter_mut().nth(i.into()).into_iter().for_each(|cell| *cell = *unit);
+        }
         let mut confusion = vec![0; self.n_classifiers() * s * l];
         for k in 0..self.n_classifiers() {
             for (at, &count) in self.confusion(k).iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -91,7 +95,7 @@ impl Evidence {
         let mut tally = self.tally.clone();
         tally.iter_mut().for_each(|tally| tally.relabel(map));
         let (classifiers, fraction_bits) = (self.classifiers.clone(), self.fraction_bits);
-        Ok(Self { classifiers, labels, fraction_bits, class_counts, confusion, pairs, tally })
+        Ok(Self { classifiers, labels, fraction_bits, class_counts, confusion, pairs, tally, row_units })
     }
 
     /// The same counts under labels that hold all that occur, in any order.
