@@ -297,7 +297,7 @@ impl Evidence {
         let kept = classifiers.iter().map(find).collect::<Result<Vec<usize>, Error>>()?;
         let identity: Vec<u16> = (0..self.n_labels() as u16).collect();
         let pairs = self.pairs.as_ref().map(|pairs| pairs.project(&kept, &identity, self.n_labels(), watch));
-        let project = |tally: &Tally| tally.project(&kept, |id| id.unwrap_or(MISSING), watch);
+        let project = |tally: &Tally| tally.project(&kept, |_, id| id.unwrap_or(MISSING), watch);
         Ok(Self {
             classifiers: kept.iter().map(|&k| self.classifiers[k].clone()).collect(),
             labels: self.labels.clone(),

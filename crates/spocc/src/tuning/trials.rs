@@ -349,6 +349,27 @@ mod tests {
     }
 
     #[test]
+    fn whole_rows_have_the_same_folds_beside_fractions_and_a_fraction_comes_last() {
+        let whole = evidence();
+        let mut weighted = evidence();
+        weighted = weighted.weighed(&[1.5, 1.0]).expect("few rows");
+        let (pattern, unit) = (Row::Dense(&[0, 1]), weighted.row_unit(0));
+        for rows in [1, 3, 4, 11] {
+            let parts: Vec<(usize, u64)> = fold_counts(&whole, pattern, (0, rows), 4).collect();
+            let scaled: Vec<(usize, u64)> = fold_counts(&weighted, pattern, (0, rows * unit), 4).collect();
+            assert!(
+                scaled.iter().eq(&parts.iter().map(|(fold, part)| (*fold, part * unit)).collect::<Vec<_>>())
+            );
+            let next: Vec<(usize, u64)> = fold_counts(&whole, pattern, (0, rows + 1), 4).collect();
+            let rest: Vec<(usize, u64)> =
+                fold_counts(&weighted, pattern, (0, rows * unit + unit / 3), 4).collect();
+            let rounded: Vec<(usize, u64)> =
+                rest.iter().map(|(fold, part)| (*fold, part.div_ceil(unit))).collect();
+            assert_eq!(rounded, next);
+        }
+    }
+
+    #[test]
     fn folds_share_large_counts_evenly() {
         let evidence = evidence();
         let pattern = Row::Dense(&[0, 0]);
