@@ -4,6 +4,7 @@
 //! labelled rows and method, how often new rows are decided rightly under each choice, and by how much `auto`
 //! differs from the two others on the same panels, with half-widths of 95 % intervals. DIR holds crowds as
 //! `NAME.label.csv` (item, worker, label) and `NAME.truth.csv` (item, truth).
+#![allow(clippy::print_stdout)]
 
 use std::{collections::HashMap, env, error::Error, fs, path::Path};
 
