@@ -6,7 +6,7 @@ use crate::{
     decision::{self, Basis, Decision},
     error::{Error, list},
     fusion::Work,
-    grid::Row,
+    grid::{Row, sort_with_gaps},
     labels::{Label, MISSING},
     model::Model,
     packed::Packing,
@@ -82,15 +82,15 @@ impl Aligned<'_> {
                 buffer.sparse.clear();
                 for (&column, &id) in columns.iter().zip(ids) {
                     let (k, label) = (self.place[column as usize], self.map[usize::from(id)]);
-                    if k != u32::MAX {
+                    // Whoever says something unknown is not silent.
+                    if k != u32::MAX && (label != MISSING || !self.gaps.is_empty()) {
                         buffer.sparse.push((k, label));
                     }
                 }
-                buffer.sparse.extend(&self.gaps);
-                // Of what someone said and its gap, what was said comes first and stays, even if it is unknown.
-                buffer.sparse.sort_by_key(|cell| cell.0);
-                buffer.sparse.dedup_by_key(|cell| cell.0);
-                buffer.sparse.retain(|cell| cell.1 != MISSING);
+                sort_with_gaps(&mut buffer.sparse, &self.gaps);
+                if !self.gaps.is_empty() {
+                    buffer.sparse.retain(|cell| cell.1 != MISSING);
+                }
                 buffer.columns.clear();
                 buffer.columns.extend(buffer.sparse.iter().map(|cell| cell.0));
                 buffer.ids.clear();

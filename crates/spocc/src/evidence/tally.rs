@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     error::Error,
     evidence::numbers::Numbered,
-    grid::{Grid, Row},
+    grid::{Grid, Row, sort_with_gaps},
     hash,
     labels::MISSING,
     packed::Packing,
@@ -204,10 +204,7 @@ impl Tally {
                 cells.clear();
                 self.pattern(p).for_each(|k, j| cells.push((place[k], replace(k, Some(j)))));
                 cells.retain(|cell| cell.0 != u32::MAX);
-                cells.extend(&gaps);
-                // Of what someone said and its gap, what was said comes first and stays.
-                cells.sort_by_key(|cell| cell.0);
-                cells.dedup_by_key(|cell| cell.0);
+                sort_with_gaps(&mut cells, &gaps);
                 columns.clear();
                 columns.extend(cells.iter().map(|cell| cell.0));
                 ids.clear();
