@@ -6,9 +6,9 @@ use crate::{
     decision::{self, Basis, Decision},
     error::{Error, list},
     fusion::Work,
-    grid::Row,
+    grid::{Row, sort_with_gaps},
     labels::{Label, MISSING},
-    model::{Missing, Model},
+    model::Model,
     packed::Packing,
     parallel,
     predictions::Predictions,
@@ -27,7 +27,9 @@ pub struct Aligned<'a> {
     place: Vec<u32>,
     /// From the table's label ids to the model's.
     map: Vec<u16>,
-    silence: u16,
+    /// What a gap of each of the model's classifiers says, and the gaps that say something.
+    silence: Vec<u16>,
+    gaps: Vec<(u32, u16)>,
     /// Whether rows can be read without being rewritten.
     as_it_is: bool,
 }
@@ -55,15 +57,16 @@ impl<'a> Aligned<'a> {
         let mut place = vec![u32::MAX; predictions.n_classifiers()];
         (0..).zip(&columns).for_each(|(k, &column)| place[column] = k);
         let map = model.labels.translate(predictions.labels());
-        let silence = match model.missing {
-            Missing::Silent => MISSING,
-            Missing::Symbol => model.labels.silence(),
-        };
-        let as_it_is = silence == MISSING
+        let spoken = model.labels.silence();
+        let silence: Vec<u16> =
+            model.declines.iter().map(|&declines| if declines { spoken } else { MISSING }).collect();
+        let gaps: Vec<(u32, u16)> =
+            (0..).zip(silence.iter().copied()).filter(|gap| gap.1 != MISSING).collect();
+        let as_it_is = gaps.is_empty()
             && columns.len() == predictions.n_classifiers()
             && columns.iter().enumerate().all(|(k, &column)| k == column)
             && map.iter().enumerate().all(|(id, &label)| id == usize::from(label));
-        Ok(Self { model, predictions, columns, place, map, silence, as_it_is })
+        Ok(Self { model, predictions, columns, place, map, silence, gaps, as_it_is })
     }
 }
 
@@ -75,15 +78,19 @@ impl Aligned<'_> {
             return cells;
         }
         match cells {
-            Row::Sparse(columns, ids) if self.silence == MISSING => {
+            Row::Sparse(columns, ids) if self.gaps.len() * 3 < self.columns.len() => {
                 buffer.sparse.clear();
                 for (&column, &id) in columns.iter().zip(ids) {
                     let (k, label) = (self.place[column as usize], self.map[usize::from(id)]);
-                    if k != u32::MAX && label != MISSING {
+                    // Whoever says something unknown is not silent.
+                    if k != u32::MAX && (label != MISSING || !self.gaps.is_empty()) {
                         buffer.sparse.push((k, label));
                     }
                 }
-                buffer.sparse.sort_unstable();
+                sort_with_gaps(&mut buffer.sparse, &self.gaps);
+                if !self.gaps.is_empty() {
+                    buffer.sparse.retain(|cell| cell.1 != MISSING);
+                }
                 buffer.columns.clear();
                 buffer.columns.extend(buffer.sparse.iter().map(|cell| cell.0));
                 buffer.ids.clear();
@@ -92,15 +99,17 @@ impl Aligned<'_> {
             }
             Row::Dense(cells) => {
                 buffer.dense.clear();
-                buffer.dense.extend(self.columns.iter().map(|&column| match cells[column] {
-                    MISSING => self.silence,
-                    id => self.map[usize::from(id)],
+                buffer.dense.extend(self.columns.iter().zip(&self.silence).map(|(&column, &silence)| {
+                    match cells[column] {
+                        MISSING => silence,
+                        id => self.map[usize::from(id)],
+                    }
                 }));
                 Row::Dense(&buffer.dense)
             }
             sparse @ Row::Sparse(..) => {
                 buffer.dense.clear();
-                buffer.dense.resize(self.columns.len(), self.silence);
+                buffer.dense.extend_from_slice(&self.silence);
                 sparse.for_each(|column, id| {
                     if let Some(cell) = buffer.dense.get_mut(self.place[column] as usize) {
                         *cell = self.map[usize::from(id)];
@@ -251,7 +260,7 @@ impl<'a> Desk<'a> {
         let reading = Reading {
             place,
             map,
-            silence: *silence,
+            silence,
             n_labels: model.labels.len(),
             n_classes: model.labels.n_classes(),
             n_rows: predictions.n_rows(),

@@ -13,6 +13,7 @@ use crate::{
     labels::Labels,
     model::{self, Model},
     possibility::Discount,
+    silence::Missing,
     tuning::{Trees, Trials, choose, discount, exponent_grid, sweep},
     watch::Watch,
 };
@@ -49,7 +50,9 @@ impl Model {
         if !grown.select(&self.classifiers, watch)?.without_unseen_labels(watch)?.has_counts_of(known) {
             return refuse("the rows the model was fitted to", "rows with other counts".to_owned());
         }
-        let as_read = model::read(&grown, self.missing, watch)?;
+        let mut declines = self.declines.clone();
+        declines.push(self.missing == Missing::Symbol);
+        let as_read = model::read(&grown, &declines, &self.class_weights, watch)?;
         let rule = match &self.rule {
             Kind::Spocc(opinions) => {
                 let tree = FusionTree::flat(everyone.len(), opinions.tree().root_exponent());
@@ -61,6 +64,7 @@ impl Model {
         Ok(Self {
             classifiers: everyone.into_iter().cloned().collect(),
             labels: as_read.labels().clone(),
+            declines,
             rule,
             evidence: Some(grown.clone()),
             ..self.clone()

@@ -99,6 +99,18 @@ pub enum Error {
         /// Largest weight.
         largest: f64,
     },
+    /// A class weight that is negative, zero, not a number, or out of all proportion.
+    #[error("weight of class `{class}`: expected a number from {least} to {most}, found {found}")]
+    ClassWeight {
+        /// The class.
+        class: String,
+        /// The least weight.
+        least: f64,
+        /// The largest weight.
+        most: f64,
+        /// The weight.
+        found: f64,
+    },
     /// A count that no longer fits.
     #[error("{what}: expected a total below 2^64, found more (scale them down)")]
     Overflow {

@@ -117,14 +117,17 @@ fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<Strin
                 .filter(|push| push.is_finite());
         }
         // With any other answer, silence among them: what would flip.
-        let answers = (0..model.labels.len() as u16).chain((silence == MISSING).then_some(MISSING));
+        let declines = model.declines[k];
+        let answers = (0..model.labels.len() as u16)
+            .filter(|&answer| declines || answer != silence)
+            .chain((!declines).then_some(MISSING));
         let tried = flips.is_some();
         for instead in answers.filter(|&instead| tried && instead != said) {
             changed[k] = instead;
             let becomes = model.decision(Row::Dense(&changed), &mut work);
             if becomes.class != decision.class {
                 let instead = Some(instead)
-                    .filter(|&id| id != silence)
+                    .filter(|&id| id != silence && id != MISSING)
                     .map(|id| model.labels.all()[usize::from(id)].clone());
                 flips.get_or_insert_default().push(Flip {
                     classifier: model.classifiers[k].clone(),

@@ -6,9 +6,12 @@
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
+    class_weights,
     error::{Error, list},
     evidence::Evidence,
-    model::{Missing, Model},
+    labels::MISSING,
+    model::Model,
+    silence::Missing,
 };
 
 const MARK: [u8; 8] = *b"\x89SPOCC\r\n";
@@ -63,14 +66,17 @@ impl Model {
         if self.prior.len() != self.labels.n_classes() || total.is_none_or(|total| total == 0) {
             return wrong("a count per class", format!("{} counts", self.prior.len()));
         }
+        class_weights::check(&self.class_weights, self.labels.n_classes())?;
+        self.check_silence()?;
         let Some(evidence) = &self.evidence else { return Ok(()) };
         evidence.check()?;
         if evidence.classifiers() != self.classifiers {
             return wrong("evidence about the model's classifiers", list(evidence.classifiers()));
         }
-        let labels = match self.missing {
-            Missing::Silent => evidence.labels().clone(),
-            Missing::Symbol => evidence.labels().with_silence()?,
+        let labels = if self.declines.contains(&true) {
+            evidence.labels().with_silence()?
+        } else {
+            evidence.labels().clone()
         };
         // A model that grew may know answers that came with a later classifier.
         if labels.classes() == self.labels.classes()
@@ -79,6 +85,24 @@ impl Model {
             return Ok(());
         }
         wrong("evidence about the model's labels", list(labels.all()))
+    }
+}
+
+impl Model {
+    /// Refuses silences that are not those of the choice, or that no label stands for.
+    fn check_silence(&self) -> Result<(), Error> {
+        let fits = match self.missing {
+            Missing::Silent => !self.declines.contains(&true),
+            Missing::Symbol => !self.declines.contains(&false),
+            Missing::Auto => true,
+        };
+        let has_label = self.labels.silence() != MISSING;
+        if fits && self.declines.len() == self.classifiers.len() && has_label == self.declines.contains(&true)
+        {
+            return Ok(());
+        }
+        let found = format!("{} silences of {} classifiers", self.declines.len(), self.classifiers.len());
+        Err(Error::Inconsistent { expected: "whose silence is an answer, and a label for it", found })
     }
 }
 

@@ -105,6 +105,20 @@ impl<'a> Row<'a> {
     }
 }
 
+/// Sorts the cells of a sparse row and adds the gaps that say something, where nothing else was said.
+pub(crate) fn sort_with_gaps(cells: &mut Vec<(u32, u16)>, gaps: &[(u32, u16)]) {
+    cells.sort_unstable();
+    let n_said = cells.len();
+    for gap in gaps {
+        if cells[..n_said].binary_search_by_key(&gap.0, |cell| cell.0).is_err() {
+            cells.push(*gap);
+        }
+    }
+    if cells.len() > n_said {
+        cells.sort_unstable();
+    }
+}
+
 impl Grid {
     pub(crate) fn empty(width: usize) -> Self {
         Self { width, cells: Cells::Dense(Vec::new()) }

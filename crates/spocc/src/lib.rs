@@ -28,6 +28,8 @@ mod grid;
 mod packed;
 mod predictions;
 mod evidence;
+mod class_weights;
+mod silence;
 mod possibility;
 mod dependence;
 mod dendrogram;
@@ -49,6 +51,7 @@ mod parallel;
 
 pub use aligned::{Aligned, Decisions, Ruling, Unseen};
 pub use audit::{Audit, ClassifierAudit, PanelAudit, Verdict, clopper_pearson};
+pub use class_weights::ClassWeights;
 pub use combiners::{
     AdaSpocc, Bayes, Combiner, ExpVote, Fitted, Inputs, Ladder, Majority, Method, NaiveBayes, Rule,
     Selection, Spocc, SpoccExponent, Stacking, StackingStrength, Strength, WeightedVote,
@@ -61,9 +64,10 @@ pub use evidence::{Counting, Evidence, Exposure, Grouped, Level};
 pub use explain::{Explanation, Flip, Join, Voice};
 pub use fusion::{Exponent, t_norm};
 pub use labels::{Label, Labels, Written};
-pub use model::{Missing, Model, Options};
+pub use model::{Model, Options};
 pub use possibility::{Discount, Possibility};
 pub use predictions::{Predictions, PredictionsBuilder, Symbol, Truth};
+pub use silence::Missing;
 pub use tuning::Tuning;
 pub use watch::{Progress, Watch};
 

@@ -1,60 +1,34 @@
 //! Model: a fitted rule with everything needed to decide new rows.
 
-use std::{fmt, str::FromStr};
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     aligned::{Aligned, Decisions},
+    class_weights::ClassWeights,
     combiners::{Combiner, Fitted, Kind, Method},
     decision::{self, Basis, Decision, TieBreak},
-    error::{Error, choose},
+    error::Error,
     evidence::Evidence,
     fusion::{Work, surprisal},
     grid::Row,
     labels::{Label, Labels},
     possibility::Possibility,
     predictions::Predictions,
+    silence::Missing,
     watch::Watch,
 };
 
-/// What an empty cell means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Missing {
-    /// The classifier was not asked: it has no opinion.
-    #[default]
-    Silent,
-    /// It declined to answer: silence is one more thing it can say, so that even a row of nothing but
-    /// silence is decided by the panel.
-    Symbol,
-}
-
-impl fmt::Display for Missing {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Silent => "silent",
-            Self::Symbol => "symbol",
-        })
-    }
-}
-
-impl FromStr for Missing {
-    type Err = Error;
-
-    fn from_str(word: &str) -> Result<Self, Error> {
-        choose("missing", &[Self::Silent, Self::Symbol], word)
-    }
-}
-
 /// Choices that every method shares.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// What an empty cell means.
     pub missing: Missing,
     /// What to do when several labels are equally good.
     pub ties: TieBreak,
+    /// How much the rows of each class count.
+    pub class_weights: ClassWeights,
 }
 
 /// A fitted combiner: complete, immutable, cheap to share.
@@ -65,8 +39,12 @@ pub struct Model {
     /// The labels the rule knows; silence is one of them where it counts as an answer.
     pub(crate) labels: Labels,
     pub(crate) missing: Missing,
+    /// Whose silence is an answer.
+    pub(crate) declines: Vec<bool>,
     pub(crate) ties: TieBreak,
-    /// How often each class was true, for rows on which nobody speaks.
+    /// A weight per class, or none.
+    pub(crate) class_weights: Vec<f64>,
+    /// How often each class was true, weighed, for rows on which nobody speaks.
     pub(crate) prior: Vec<u64>,
     pub(crate) rule: Kind,
     pub(crate) evidence: Option<Evidence>,
@@ -77,7 +55,8 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::NoLabelledRows`], [`Error::LevelTooLow`] and whatever the combiner refuses.
+    /// [`Error::NoLabelledRows`], [`Error::LevelTooLow`], what [`ClassWeights::resolve`] refuses and whatever
+    /// the combiner refuses.
     pub fn fit<C: Combiner + ?Sized>(
         combiner: &C,
         evidence: &Evidence,
@@ -88,15 +67,19 @@ impl Model {
             return Err(Error::NoLabelledRows);
         }
         evidence.require(combiner.method(), combiner.needs())?;
-        let as_read = read(evidence, options.missing, watch)?;
+        let (missing, declines) = options.missing.resolve(combiner.method(), evidence);
+        let class_weights = options.class_weights.resolve(evidence)?;
+        let as_read = read(evidence, &declines, &class_weights, watch)?;
         let rule = combiner.learn(&as_read, watch)?.0;
         Ok(Self {
             method: combiner.method(),
             classifiers: evidence.classifiers().to_vec(),
             labels: as_read.labels().clone(),
-            missing: options.missing,
+            missing,
+            declines,
             ties: options.ties,
-            prior: evidence.class_counts().to_vec(),
+            class_weights,
+            prior: as_read.class_counts().to_vec(),
             rule,
             evidence: Some(evidence.clone()),
         })
@@ -125,6 +108,16 @@ impl Model {
     /// What an empty cell means to it.
     pub fn missing(&self) -> Missing {
         self.missing
+    }
+
+    /// Whether the silence of each classifier is an answer.
+    pub fn declines(&self) -> &[bool] {
+        &self.declines
+    }
+
+    /// How much the rows of each class counted; none if all counted alike.
+    pub fn class_weights(&self) -> &[f64] {
+        &self.class_weights
     }
 
     /// What it does with ties.
@@ -212,14 +205,19 @@ impl Model {
     }
 }
 
-/// Evidence as a model reads it: with silence as an answer, or not.
+/// Evidence as a model reads it: with some silences as answers, and with the rows of every class weighed.
 pub(crate) fn read<'a>(
     evidence: &'a Evidence,
-    missing: Missing,
+    declines: &[bool],
+    class_weights: &[f64],
     watch: &Watch<'_>,
-) -> Result<std::borrow::Cow<'a, Evidence>, Error> {
-    Ok(match missing {
-        Missing::Silent => std::borrow::Cow::Borrowed(evidence),
-        Missing::Symbol => std::borrow::Cow::Owned(evidence.with_silence_as_answer(watch)?),
-    })
+) -> Result<Cow<'a, Evidence>, Error> {
+    let mut as_read = Cow::Borrowed(evidence);
+    if declines.contains(&true) {
+        as_read = Cow::Owned(evidence.with_silence_as_answer(declines, watch)?);
+    }
+    if !class_weights.is_empty() {
+        as_read = Cow::Owned(as_read.weighed(class_weights)?);
+    }
+    Ok(as_read)
 }

@@ -33,8 +33,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) place: &'a [u32],
     /// From the table's ids to the rule's answers.
     pub(crate) map: &'a [u16],
-    /// What a gap says.
-    pub(crate) silence: u16,
+    /// What a gap of each classifier says.
+    pub(crate) silence: &'a [u16],
     pub(crate) n_labels: usize,
     pub(crate) n_classes: usize,
     pub(crate) n_rows: usize,
@@ -72,7 +72,8 @@ impl Quick {
         let lanes = reading.n_classes.div_ceil(LANE).next_power_of_two();
         // Who starts with costs must be heard: an unknown label would be taken for an answer.
         let unheard = costs.start.is_some() && reading.map.contains(&MISSING);
-        let sparse_gaps_speak = !reading.is_dense && reading.silence != MISSING;
+        let sparse_gaps_speak =
+            !reading.is_dense && reading.silence.iter().any(|silence| *silence != MISSING);
         if lanes > 32 || reading.n_classes < 2 || unheard || sparse_gaps_speak {
             return None;
         }
@@ -118,8 +119,9 @@ impl Quick {
     fn fill(&mut self, costs: &Costs<'_>, reading: &Reading<'_>) {
         let (s, l, n) = (reading.n_labels, reading.n_classes, reading.place.len());
         let cost = |column: usize, code: usize| {
-            let answer = reading.map.get(code).copied().unwrap_or(reading.silence);
             let k = reading.place[column] as usize;
+            let gap = reading.silence.get(k).copied().unwrap_or(MISSING);
+            let answer = reading.map.get(code).copied().unwrap_or(gap);
             let at = (k * s + usize::from(answer)) * l;
             let is_heard = reading.place[column] != u32::MAX && answer != MISSING;
             let costs = if is_heard { &costs.table[at..at + l] } else { &[] };

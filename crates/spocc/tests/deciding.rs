@@ -78,10 +78,12 @@ fn all_rows_at_once_are_decided_as_one_by_one() {
             if method == Method::Stacking && shape.1 > 3 {
                 continue;
             }
-            for (missing, ties) in
-                [(Missing::Silent, TieBreak::First), (Missing::Symbol, TieBreak::Random(7))]
-            {
-                let options = Options { missing, ties };
+            for (missing, ties) in [
+                (Missing::Silent, TieBreak::First),
+                (Missing::Symbol, TieBreak::Random(7)),
+                (Missing::Auto, TieBreak::First),
+            ] {
+                let options = Options { missing, ties, ..Options::default() };
                 let model =
                     Model::fit(&*method.combiner(), &evidence, &options, &Watch::default()).expect("rows");
                 let what = format!("{method} {missing:?} {shape:?}");

@@ -8,7 +8,9 @@ use std::cell::Cell;
 
 use panels::{Panel, Random, Shape, config};
 use proptest::prelude::*;
-use spocc::{Error, Evidence, Level, Method, Missing, Model, Options, Predictions, TieBreak, Watch};
+use spocc::{
+    ClassWeights, Error, Evidence, Level, Method, Missing, Model, Options, Predictions, TieBreak, Watch,
+};
 
 /// Mark, version, kind, length, checksum.
 const HEADER: usize = 28;
@@ -44,10 +46,12 @@ fn sparse_panel() -> Panel {
 
 fn models(panel: &Panel) -> Vec<Model> {
     let evidence = panel.tally();
-    let symbol = Options { missing: Missing::Symbol, ties: TieBreak::Random(3) };
+    let symbol = Options { missing: Missing::Symbol, ties: TieBreak::Random(3), ..Options::default() };
+    let class_weights = ClassWeights::Balanced;
+    let weighed = Options { missing: Missing::Auto, class_weights, ..Options::default() };
     let mut models = Vec::new();
     for method in Method::ALL {
-        for options in [Options::default(), symbol] {
+        for options in [Options::default(), symbol.clone(), weighed.clone()] {
             let model = Model::fit(method.combiner().as_ref(), &evidence, &options, &Watch::default());
             // Not every method takes every kind of evidence.
             models.extend(model.ok().into_iter().flat_map(|model| [model.slim(), model]));
@@ -193,6 +197,35 @@ fn a_sister_file_is_called_by_its_name() {
     );
 }
 
+#[test]
+fn weights_and_silences_that_no_fit_gives_are_refused() {
+    let evidence = small_panel().tally();
+    let class = evidence.labels().classes()[0].clone();
+    let options = Options {
+        missing: Missing::Symbol,
+        class_weights: ClassWeights::Given(vec![(class, 5.5)]),
+        ..Options::default()
+    };
+    let model = Model::fit(&spocc::NaiveBayes, &evidence, &options, &Watch::default()).expect("rows").slim();
+    let bytes = model.to_bytes();
+    let find =
+        |what: &[u8]| bytes.windows(what.len()).position(|window| window == what).expect("it is there");
+    let weight = find(&5.5f64.to_le_bytes());
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let mut forged = bytes.clone();
+        forged[weight..weight + 8].copy_from_slice(&f64::to_le_bytes(bad));
+        let error = model_error(&resealed(&forged)).to_string();
+        assert!(error.contains("expected no weights or one above 0 per class"), "{error}");
+    }
+    // After the choice: everyone's silence is an answer.
+    let n = model.classifiers().len();
+    let everyone: Vec<u8> = [1, n as u8].into_iter().chain(vec![1; n]).collect();
+    let mut forged = bytes.clone();
+    forged[find(&everyone) + 2] = 0;
+    let error = model_error(&resealed(&forged)).to_string();
+    assert!(error.contains("expected whose silence is an answer"), "{error}");
+}
+
 /// Uses a model that was believed: it must decide every row, shortly and in full, without a panic.
 fn exercise_model(model: &Model, panel: &Panel) {
     let names = model.classifiers().to_vec();
@@ -227,7 +260,7 @@ fn exercise_evidence(evidence: &Evidence) {
     let watch = Watch::default().with_memory_limit(1 << 26);
     for method in Method::ALL.into_iter().filter(|method| *method != Method::Stacking) {
         for missing in [Missing::Silent, Missing::Symbol] {
-            let options = Options { missing, ties: TieBreak::First };
+            let options = Options { missing, ..Options::default() };
             if let Err(error) = Model::fit(method.combiner().as_ref(), evidence, &options, &watch) {
                 assert!(error.to_string().contains("expected"), "{error}");
             }

@@ -2,8 +2,8 @@
 
 use clap::error::ErrorKind;
 use spocc::{
-    AdaSpocc, Combiner, ExpVote, Inputs, Method, Missing, Options, Spocc, SpoccExponent, Stacking,
-    StackingStrength, TieBreak, Tuning,
+    AdaSpocc, ClassWeights, Combiner, ExpVote, Inputs, Method, Missing, Options, Spocc, SpoccExponent,
+    Stacking, StackingStrength, TieBreak, Tuning,
 };
 
 use crate::args::{
@@ -44,9 +44,13 @@ pub(crate) struct OptionArgs {
     #[arg(long, value_parser = words([TieBreak::First, TieBreak::Random(0)]), default_value_t = TieBreak::First)]
     pub(crate) ties: TieBreak,
 
-    /// What an empty cell means: nothing was asked, or silence is an answer
-    #[arg(long, value_parser = words([Missing::Silent, Missing::Symbol]), default_value_t = Missing::Silent)]
+    /// What an empty cell means: nothing was asked, silence is an answer, or what the rows say of each classifier
+    #[arg(long, value_parser = words(Missing::ALL), default_value_t = Missing::Auto)]
     pub(crate) missing: Missing,
+
+    /// How much rows of each class count: `equal`, `balanced`, or weights such as `urgent=5,other=1`
+    #[arg(long, value_name = "WEIGHTS", default_value_t = ClassWeights::Equal)]
+    pub(crate) class_weight: ClassWeights,
 
     /// Seed of whatever is drawn at random [default: 0]
     #[arg(long, value_name = "N")]
@@ -60,7 +64,7 @@ impl OptionArgs {
             TieBreak::Random(_) => TieBreak::Random(self.seed()),
             other => other,
         };
-        Options { missing: self.missing, ties }
+        Options { missing: self.missing, ties, class_weights: self.class_weight.clone() }
     }
 
     /// The seed given, or 0.

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use spocc::{Method, Model, Watch};
+use spocc::{Method, Missing, Model, Watch};
 
 use crate::{
     args::FitArgs,
@@ -49,7 +49,17 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
         list(model.classes()).replace('`', ""),
         start.elapsed().as_secs_f64(),
     ));
+    let declining = declining(&model);
+    if model.missing() == Missing::Auto && !declining.is_empty() {
+        tell(format_args!("an empty cell is an answer of {}", list(declining)));
+    }
     labelled.tell_notes();
     tell(format_args!("wrote {output} ({} bytes)", bytes.len()));
     Ok(())
+}
+
+/// The classifiers whose silence is an answer.
+pub(super) fn declining(model: &Model) -> Vec<&String> {
+    let declines = model.classifiers().iter().zip(model.declines());
+    declines.filter(|(_, declines)| **declines).map(|(name, _)| name).collect()
 }

@@ -7,6 +7,7 @@ use spocc::{Evidence, Exposure, Fitted, Label, Level, Method, Missing, Model, Ti
 
 use crate::{
     args::InspectArgs,
+    commands::fit::declining,
     error::{Error, list},
     input::Input,
     labelled::{Labelled, rows},
@@ -36,7 +37,11 @@ enum Inspection {
 struct ModelFacts {
     method: Method,
     missing: Missing,
+    /// Whose silence is an answer.
+    declining: Vec<String>,
     ties: TieBreak,
+    /// How much rows of each class counted; empty if all alike.
+    class_weights: Vec<f64>,
     classifiers: Vec<String>,
     classes: Vec<Label>,
     fitted: Fitted,
@@ -129,7 +134,9 @@ impl ModelFacts {
         Self {
             method: model.method(),
             missing: model.missing(),
+            declining: declining(model).into_iter().cloned().collect(),
             ties: model.ties(),
+            class_weights: model.class_weights().to_vec(),
             classifiers: model.classifiers().to_vec(),
             classes: model.classes().to_vec(),
             fitted: model.fitted(),
@@ -243,11 +250,18 @@ impl fmt::Display for ModelFacts {
         writeln!(out, "a model of {}", self.method)?;
         fact(out, "classifiers", names(&self.classifiers))?;
         fact(out, "classes", names(&self.classes))?;
-        let silence = match self.missing {
-            Missing::Symbol => "an answer like any other",
-            _ => "no opinion",
+        let silence = match (self.missing, &self.declining[..]) {
+            (Missing::Symbol, _) => "an answer like any other".to_owned(),
+            (_, []) => "no opinion".to_owned(),
+            (_, some) => format!("an answer of {}, no opinion of anyone else", list(some).replace('`', "")),
         };
         fact(out, "empty cell", silence)?;
+        if !self.class_weights.is_empty() {
+            let weights = self.classes.iter().zip(&self.class_weights);
+            let weights: Vec<String> =
+                weights.map(|(class, weight)| format!("{class} {weight:.3}")).collect();
+            fact(out, "weights", list(weights).replace('`', ""))?;
+        }
         fact(out, "ties", format_args!("{} of the equally good classes", self.ties))?;
         fact(out, "parameters", Parameters(&self.fitted))?;
         match &self.evidence {

@@ -42,7 +42,7 @@ fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Er
 /// The methods, what they are told, and what they refused.
 pub(super) struct Contest<'a> {
     combiners: Vec<Box<dyn Combiner>>,
-    options: Options,
+    options: &'a Options,
     pub(super) watch: &'a Watch<'a>,
     progress: Progress<'a>,
     done: u64,
@@ -53,7 +53,7 @@ impl<'a> Contest<'a> {
     /// Of these methods, each once, in `trials` trials.
     pub(super) fn new(
         methods: &[Method],
-        options: Options,
+        options: &'a Options,
         trials: u64,
         watch: &'a Watch<'a>,
         progress: Progress<'a>,
@@ -122,7 +122,10 @@ impl<'a> Contest<'a> {
 
     /// A model, or why there is none.
     fn fit(&self, m: usize, training: &Evidence) -> Result<Result<Model, String>, Error> {
-        match Model::fit(self.combiners[m].as_ref(), training, &self.options, self.watch) {
+        // Some of the rows may know fewer classes than all of them.
+        let class_weights = self.options.class_weights.among(training);
+        let options = Options { class_weights, ..self.options.clone() };
+        match Model::fit(self.combiners[m].as_ref(), training, &options, self.watch) {
             Err(Error::Cancelled) => Err(Error::Cancelled),
             fitted => Ok(fitted.map_err(|error| error.to_string())),
         }
@@ -173,6 +176,8 @@ impl Marks {
 
 #[cfg(test)]
 mod tests {
+    use spocc::{ClassWeights, Missing, TieBreak};
+
     use super::*;
     use crate::compare::panels::{drawn, evidence};
 
@@ -181,7 +186,9 @@ mod tests {
     }
 
     fn contest<'a>(methods: &[Method], watch: &'a Watch<'a>, progress: Progress<'a>) -> Contest<'a> {
-        Contest::new(methods, Options::default(), 2, watch, progress)
+        const USUAL: &Options =
+            &Options { missing: Missing::Silent, ties: TieBreak::First, class_weights: ClassWeights::Equal };
+        Contest::new(methods, USUAL, 2, watch, progress)
     }
 
     const GO_ON: Progress<'static> = &|_, _| ControlFlow::Continue(());
@@ -189,7 +196,7 @@ mod tests {
     #[test]
     fn each_method_takes_part_once_and_has_its_own_bit() {
         let (evidence, watch) = (panel(), Watch::default());
-        let cells = Cells::new(&evidence).expect("a tally");
+        let cells = Cells::new(&evidence, &ClassWeights::Equal).expect("a tally");
         let methods = [Method::Selection, Method::Majority, Method::Selection];
         let mut contest = contest(&methods, &watch, GO_ON);
         assert_eq!(contest.methods(), methods[..2]);
@@ -204,7 +211,7 @@ mod tests {
     #[test]
     fn a_method_that_refuses_says_why_and_the_others_go_on() {
         let evidence = panel();
-        let cells = Cells::new(&evidence).expect("a tally");
+        let cells = Cells::new(&evidence, &ClassWeights::Equal).expect("a tally");
         let watch = Watch::default().with_memory_limit(200);
         let mut contest = contest(&[Method::Stacking, Method::Majority], &watch, GO_ON);
         let (marks, times) = contest.time(&evidence, &cells).expect("one method goes on");
@@ -219,7 +226,7 @@ mod tests {
     #[test]
     fn whoever_watches_can_stop_it() {
         let evidence = panel();
-        let cells = Cells::new(&evidence).expect("a tally");
+        let cells = Cells::new(&evidence, &ClassWeights::Equal).expect("a tally");
         let stop = |_: spocc::Progress| ControlFlow::Break(());
         let (calm, hasty) = (Watch::default(), Watch::new(&stop));
         let half_way: Progress<'_> =

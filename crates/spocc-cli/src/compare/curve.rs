@@ -8,7 +8,7 @@ use spocc::{Error, Method};
 use crate::compare::{
     REFERENCES,
     contest::{Contest, Marks},
-    deal::{Part, half, mix},
+    deal::{Weighed, half, mix},
     difference::{Difference, Paired},
     measure::Trial,
     scores::Sheet,
@@ -174,7 +174,7 @@ impl Drawing {
 }
 
 impl Point {
-    fn add(&mut self, counts: &[u64], marks: &Marks, part: &Part) {
+    fn add(&mut self, counts: &[u64], marks: &Marks, part: &Weighed) {
         let sheet = Sheet::new(marks, part);
         self.trials += 1.0;
         self.learned += counts.iter().map(|count| *count as f64).sum::<f64>();
@@ -193,13 +193,13 @@ impl Point {
 }
 
 /// One method with two lessons.
-fn paired(m: usize, first: &Marks, second: &Marks, part: &Part) -> Paired {
+fn paired(m: usize, first: &Marks, second: &Marks, part: &Weighed) -> Paired {
     let mut paired = Paired::default();
-    for &(cell, count) in part {
+    for &(cell, [count, _]) in part {
         let (a, b) = (first.right[cell] >> m & 1, second.right[cell] >> m & 1);
-        paired.rows += count as f64;
-        paired.first += if a > b { count as f64 } else { 0.0 };
-        paired.second += if b > a { count as f64 } else { 0.0 };
+        paired.rows += count;
+        paired.first += if a > b { count } else { 0.0 };
+        paired.second += if b > a { count } else { 0.0 };
     }
     paired
 }
@@ -241,8 +241,12 @@ mod tests {
     #[test]
     fn a_gain_is_counted_row_by_row() {
         let marks = |right: [u64; 3]| Marks { right: right.to_vec(), refused: Vec::new() };
-        let found =
-            paired(1, &marks([0b10, 0b11, 0b01]), &marks([0b01, 0b10, 0b11]), &vec![(0, 5), (1, 7), (2, 9)]);
+        let found = paired(
+            1,
+            &marks([0b10, 0b11, 0b01]),
+            &marks([0b01, 0b10, 0b11]),
+            &[(0, 5.0), (1, 7.0), (2, 9.0)].map(|(cell, count)| (cell, [count; 2])).to_vec(),
+        );
         assert_eq!(found, Paired { rows: 21.0, first: 5.0, second: 9.0 });
     }
 

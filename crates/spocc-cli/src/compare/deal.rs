@@ -7,6 +7,9 @@
 /// Cells of which a part holds rows, by number, and how many.
 pub(super) type Part = Vec<(usize, u64)>;
 
+/// Cells of which a part holds rows, by number, what these rows count in all, and what they weigh.
+pub(super) type Weighed = Vec<(usize, [f64; 2])>;
+
 /// Up to so many rows are dealt like cards, into parts as equal as can be; of more, each draws its part.
 const SHUFFLED: u64 = 1 << 16;
 

@@ -1,13 +1,13 @@
 //! Measuring: which rows are learned from, which are judged, and what comes of it.
 
-use spocc::{Error, Evidence, Method, Watch};
+use spocc::{ClassWeights, Error, Evidence, Method, Watch};
 
 use crate::compare::{
     Judged, Settings,
     cells::Cells,
     contest::{Contest, Marks, Progress, Times},
     curve::{Drawing, halvings},
-    deal::{Part, deal, mix},
+    deal::{Weighed, deal, mix},
     scores::{Scores, Sheet},
 };
 
@@ -32,7 +32,7 @@ pub(super) struct Trial<'a> {
     pub(super) learned: &'a Cells,
     pub(super) counts: &'a [u64],
     pub(super) judged: &'a Cells,
-    pub(super) part: &'a Part,
+    pub(super) part: &'a Weighed,
     pub(super) marks: &'a Marks,
 }
 
@@ -53,18 +53,19 @@ impl<'a> Plan<'a> {
     /// # Errors
     ///
     /// [`Error::NoLabelledRows`], [`Error::OutOfRange`] for too few rows, folds or repetitions,
-    /// [`Error::LevelTooLow`], [`Error::Weighted`], [`Error::DifferentClassifiers`].
+    /// [`Error::LevelTooLow`], [`Error::DifferentClassifiers`], what [`ClassWeights::resolve`] refuses.
     pub(super) fn new(
         evidence: &'a Evidence,
         test: Option<&Evidence>,
         settings: &'a Settings,
     ) -> Result<Self, Error> {
-        let learned = Cells::new(evidence)?;
+        let class_weights = &settings.options.class_weights;
+        let learned = Cells::new(evidence, class_weights)?;
         let n_rows = learned.n_rows();
         if n_rows == 0 {
             return Err(Error::NoLabelledRows);
         }
-        let test = test.map(|test| test_cells(evidence, test)).transpose()?;
+        let test = test.map(|test| test_cells(evidence, test, class_weights)).transpose()?;
         if test.is_none() {
             at_least("labelled rows to learn from and to judge", "at least 2", n_rows >= 2, n_rows as f64)?;
             at_least("folds", "at least 2", settings.folds >= 2, settings.folds.into())?;
@@ -121,13 +122,13 @@ impl<'a> Plan<'a> {
         watch: &Watch<'_>,
         progress: Progress<'_>,
     ) -> Result<Measured, Error> {
-        let mut contest = Contest::new(methods, self.settings.options, self.n_trials(), watch, progress);
+        let mut contest = Contest::new(methods, &self.settings.options, self.n_trials(), watch, progress);
         let methods = contest.methods();
         let (marks, times) = contest.time(self.evidence, self.judged_cells())?;
         let mut refused = marks.refused.clone();
         let mut drawing = Drawing::new(methods.len(), self.halvings);
         let scores = if let Some(test) = &self.test {
-            let (learned, part) = (&self.learned, &test.all());
+            let (learned, part) = (&self.learned, &test.weighed(&test.all()));
             for draw in 0..DRAWS {
                 let trial = Trial { learned, counts: learned.counts(), judged: test, part, marks: &marks };
                 drawing.add(&mut contest, &trial, self.salt(CURVE, draw))?;
@@ -151,7 +152,7 @@ impl<'a> Plan<'a> {
         for repetition in 0..self.repeats as u64 {
             let parts = deal(&learned.keys, learned.counts(), self.folds, self.salt(0, repetition));
             for (fold, part) in (0..).zip(&parts).filter(|(_, part)| !part.is_empty()) {
-                let counts = learned.without(part);
+                let (counts, part) = (learned.without(part), &learned.weighed(part));
                 let marks = contest.hold(&learned.evidence(&counts, contest.watch)?, learned)?;
                 refused.extend(marks.refused.iter().cloned());
                 sheets.push(Sheet::new(&marks, part));
@@ -169,12 +170,12 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn test_cells(evidence: &Evidence, test: &Evidence) -> Result<Cells, Error> {
+fn test_cells(evidence: &Evidence, test: &Evidence, class_weights: &ClassWeights) -> Result<Cells, Error> {
     let missing = evidence.classifiers().iter().find(|name| !test.classifiers().contains(name));
     if let Some(name) = missing {
         return Err(Error::DifferentClassifiers { difference: format!("no `{name}` among the test rows") });
     }
-    let cells = Cells::new(test)?;
+    let cells = Cells::new(test, &class_weights.among(test))?;
     at_least("labelled test rows", "at least 1", cells.n_rows() >= 1, 0.0)?;
     Ok(cells)
 }

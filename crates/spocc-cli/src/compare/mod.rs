@@ -18,8 +18,8 @@ mod panels;
 #[cfg(test)]
 mod tests;
 
-use serde::Serialize;
-use spocc::{Error, Evidence, Method, Options, Watch};
+use serde::{Serialize, Serializer};
+use spocc::{ClassWeights, Error, Evidence, Method, Options, Watch};
 
 use cells::BestClassifier;
 use contest::Times;
@@ -64,6 +64,9 @@ pub(crate) struct Comparison {
     pub(crate) n_rows: u64,
     pub(crate) n_classifiers: usize,
     pub(crate) n_classes: usize,
+    /// How much rows of each class count, in learning and in judging.
+    #[serde(serialize_with = "in_words")]
+    pub(crate) class_weights: ClassWeights,
     /// On which rows the methods were judged.
     pub(crate) judged: Judged,
     /// Methods that were measured, the best first.
@@ -77,6 +80,10 @@ pub(crate) struct Comparison {
     /// Why there is no curve, although one was wanted.
     pub(crate) curve_left_out: Option<String>,
     pub(crate) verdict: Verdict,
+}
+
+fn in_words<S: Serializer>(class_weights: &ClassWeights, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(class_weights)
 }
 
 /// On which rows methods were judged.
@@ -97,7 +104,9 @@ pub(crate) struct Entry {
     pub(crate) is_reference: bool,
     /// Share of the judged rows on which it was right.
     pub(crate) accuracy: f64,
-    /// Its 95 % interval.
+    /// The same with rows weighed by class, by which methods are ranked; none where all classes weigh alike.
+    pub(crate) weighted_accuracy: Option<f64>,
+    /// The 95 % interval of what methods are ranked by.
     pub(crate) interval: [f64; 2],
     /// How much more often the best method was right on the same rows; none for the best.
     pub(crate) behind: Option<Difference>,
@@ -119,8 +128,8 @@ pub(crate) struct Refusal {
 /// # Errors
 ///
 /// [`Error::NoLabelledRows`], [`Error::OutOfRange`] for too few rows, folds or repetitions,
-/// [`Error::LevelTooLow`] without a tally, [`Error::Weighted`], [`Error::DifferentClassifiers`] if the test
-/// rows are about another panel, [`Error::MemoryLimit`] if not even the rows fit, [`Error::Cancelled`].
+/// [`Error::LevelTooLow`] without a tally, what [`ClassWeights::resolve`] refuses,
+/// [`Error::DifferentClassifiers`] if the test rows are about another panel, [`Error::MemoryLimit`] if not even the rows fit, [`Error::Cancelled`].
 pub(crate) fn compare(
     evidence: &Evidence,
     test: Option<&Evidence>,
@@ -140,6 +149,7 @@ pub(crate) fn compare(
         n_rows: plan.n_rows(),
         n_classifiers: evidence.classifiers().len(),
         n_classes: evidence.labels().classes().len(),
+        class_weights: settings.options.class_weights.clone(),
         judged: plan.judged(),
         verdict: Verdict::new(&entries, plan.n_rows(), plan.judged_cells().has_gaps()),
         methods: entries,
@@ -168,7 +178,9 @@ impl Measured {
         Some(Entry {
             method: self.methods[m],
             is_reference: !settings.methods.contains(&self.methods[m]),
-            accuracy: self.scores.accuracy(m),
+            accuracy: self.scores.plain_accuracy(m),
+            weighted_accuracy: (settings.options.class_weights != ClassWeights::Equal)
+                .then(|| self.scores.accuracy(m)),
             interval: self.scores.interval(m),
             behind: (m != best).then(|| self.scores.difference(best, m, ranking.len() - 1)),
             times: self.times[m]?,
@@ -193,6 +205,14 @@ impl Entry {
     fn of(method: Method, accuracy: f64, behind: Option<Difference>) -> Self {
         let second = std::time::Duration::from_secs(1);
         let times = Times { fit: second, predict: second };
-        Self { method, is_reference: false, accuracy, interval: [0.0, 1.0], behind, times }
+        Self {
+            method,
+            is_reference: false,
+            accuracy,
+            weighted_accuracy: None,
+            interval: [0.0, 1.0],
+            behind,
+            times,
+        }
     }
 }

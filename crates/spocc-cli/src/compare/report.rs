@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use spocc::Method;
+use spocc::{ClassWeights, Method};
 
 use crate::compare::{Comparison, Entry, Judged, curve::Curve};
 
@@ -40,7 +40,13 @@ impl Comparison {
     }
 
     fn write_methods(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "method            right        95 %    behind the best           fit  1e6 rows")?;
+        // The time to decide gives way to what the weights hide.
+        let (weighed, last) = match self.class_weights {
+            ClassWeights::Equal => ("right", "1e6 rows"),
+            ClassWeights::Balanced => ("balanced", "right"),
+            _ => ("weighted", "right"),
+        };
+        writeln!(out, "method         {weighed:>8}        95 %    behind the best           fit  {last:>8}")?;
         self.methods.iter().try_for_each(|entry| write_entry(out, entry))?;
         for refusal in &self.refused {
             paragraph(out, &format!("{:<15}  refused: {}", refusal.method.to_string(), refusal.reason))?;
@@ -49,6 +55,10 @@ impl Comparison {
             (self.methods.len() > 1, "behind: points, 95 % for all methods together"),
             (self.methods.iter().skip(1).any(|entry| !entry.is_behind()), "~ within noise"),
             (self.methods.iter().any(|entry| entry.is_reference), "* reference"),
+            (
+                self.class_weights == ClassWeights::Balanced,
+                "balanced: mean over the classes of the share right",
+            ),
         ];
         let notes: Vec<&str> = notes.into_iter().filter(|(is_met, _)| *is_met).map(|note| note.1).collect();
         paragraph(out, &notes.join("; "))?;
@@ -88,12 +98,10 @@ fn write_entry(out: &mut fmt::Formatter<'_>, entry: &Entry) -> fmt::Result {
         format!("{mark} {by:>4.1} ({low:.1} .. {high:.1})")
     });
     let (fit, predict) = (time(entry.times.fit), time(entry.times.predict));
+    let (ranked, last) =
+        entry.weighted_accuracy.map_or((entry.accuracy, predict), |share| (share, percent(entry.accuracy)));
     let interval = format!("{low:.1}-{high:.1}");
-    writeln!(
-        out,
-        "{name:<15} {:>7}  {interval:>10}  {behind:<24} {fit:>8}  {predict:>8}",
-        percent(entry.accuracy)
-    )
+    writeln!(out, "{name:<15} {:>7}  {interval:>10}  {behind:<24} {fit:>8}  {last:>8}", percent(ranked))
 }
 
 fn percent(share: f64) -> String {

@@ -4,39 +4,43 @@ use std::collections::BTreeMap;
 
 use crate::compare::{
     contest::Marks,
-    deal::Part,
+    deal::Weighed,
     difference::{Difference, Paired},
 };
 
-/// One trial: on how many rows exactly these methods were right, a bit each.
+/// One trial: what the rows count, and what they weigh, on which exactly these methods were right, a bit each.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Sheet(BTreeMap<u64, u64>);
+pub(super) struct Sheet(BTreeMap<u64, [f64; 2]>);
 
 impl Sheet {
     /// The marks of the cells in a part, once for every row.
-    pub(super) fn new(marks: &Marks, part: &Part) -> Self {
-        let mut rows = BTreeMap::new();
-        part.iter().for_each(|(cell, count)| *rows.entry(marks.right[*cell]).or_default() += count);
+    pub(super) fn new(marks: &Marks, part: &Weighed) -> Self {
+        let mut rows: BTreeMap<u64, [f64; 2]> = BTreeMap::new();
+        for (cell, own) in part {
+            let sums = rows.entry(marks.right[*cell]).or_default();
+            sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+        }
         Self(rows)
     }
 
-    /// Number of rows.
+    /// What all rows count.
     pub(super) fn rows(&self) -> f64 {
-        self.count(|_| true)
+        self.sum(|_| true)[0]
     }
 
-    /// Number of rows on which method `m` was right.
+    /// What the rows count on which method `m` was right.
     pub(super) fn right(&self, m: usize) -> f64 {
-        self.count(|who| who >> m & 1 == 1)
+        self.sum(|who| who >> m & 1 == 1)[0]
     }
 
     fn paired(&self, a: usize, b: usize) -> Paired {
-        let only = |m: usize, other: usize| self.count(|who| who >> m & 1 == 1 && who >> other & 1 == 0);
+        let only = |m: usize, other: usize| self.sum(|who| who >> m & 1 == 1 && who >> other & 1 == 0)[0];
         Paired { rows: self.rows(), first: only(a, b), second: only(b, a) }
     }
 
-    fn count(&self, counts: impl Fn(u64) -> bool) -> f64 {
-        self.0.iter().filter(|(who, _)| counts(**who)).map(|(_, count)| *count as f64).sum()
+    fn sum(&self, counts: impl Fn(u64) -> bool) -> [f64; 2] {
+        let rows = self.0.iter().filter(|(who, _)| counts(**who));
+        rows.fold([0.0; 2], |sum, (_, own)| [sum[0] + own[0], sum[1] + own[1]])
     }
 }
 
@@ -54,9 +58,15 @@ impl Scores {
         Self { sheets, repeats }
     }
 
-    /// Share of the rows on which method `m` was right, repetitions averaged.
+    /// Share of what the rows count on which method `m` was right, repetitions averaged.
     pub(super) fn accuracy(&self, m: usize) -> f64 {
-        self.mean(|sheet| sheet.right(m)) / self.mean(Sheet::rows).max(1.0)
+        self.mean(|sheet| sheet.right(m)) / self.mean(Sheet::rows).max(f64::MIN_POSITIVE)
+    }
+
+    /// The same with every class alike.
+    pub(super) fn plain_accuracy(&self, m: usize) -> f64 {
+        let right = self.mean(|sheet| sheet.sum(|who| who >> m & 1 == 1)[1]);
+        right / self.mean(|sheet| sheet.sum(|_| true)[1]).max(f64::MIN_POSITIVE)
     }
 
     /// Its 95 % interval; judging a row three times does not make three rows of it.
@@ -85,7 +95,9 @@ mod tests {
 
     fn sheet(right: &[u64], counts: &[u64]) -> Sheet {
         let marks = Marks { right: right.to_vec(), refused: Vec::new() };
-        Sheet::new(&marks, &counts.iter().copied().enumerate().collect())
+        let weighed =
+            counts.iter().enumerate().map(|(cell, &count)| (cell, [count as f64, 2.0 * count as f64]));
+        Sheet::new(&marks, &weighed.collect())
     }
 
     #[test]

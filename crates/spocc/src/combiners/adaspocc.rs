@@ -37,7 +37,7 @@ impl Combiner for AdaSpocc {
     }
 
     fn learn(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Rule, Error> {
-        self.tuning.check(Method::AdaSpocc, evidence)?;
+        self.tuning.check()?;
         let tally = evidence.tally_for(Method::AdaSpocc)?;
         let dendrogram = Dendrogram::ward(&Dissimilarities::new(evidence, watch)?);
         let trials = Trials::new(evidence, tally, self.tuning, watch)?;

@@ -33,7 +33,7 @@ impl Combiner for ExpVote {
     }
 
     fn learn(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Rule, Error> {
-        self.tuning.check(Method::ExpVote, evidence)?;
+        self.tuning.check()?;
         let tally = evidence.tally_for(Method::ExpVote)?;
         let rates = grid(-1.0, 3.0 / 200.0, 201);
         let ballots = Ballots::new(evidence, tally, self.tuning);
@@ -49,28 +49,34 @@ impl Combiner for ExpVote {
 
 /// Elections held under one rate after another.
 struct Ballots<'a> {
+    evidence: &'a Evidence,
     tally: &'a Tally,
-    n_classes: usize,
     tuning: Tuning,
-    /// Accuracies to vote with, one list per fold (one only without folds).
+    /// Accuracies to vote with, one list per fold, or per class of the row that is left out where they differ.
     accuracies: Vec<Vec<f64>>,
-    /// What one right answer adds to an accuracy.
-    step: f64,
+    /// What one right answer adds to an accuracy, for each class of the row that is left out.
+    steps: Vec<f64>,
 }
 
 impl<'a> Ballots<'a> {
-    fn new(evidence: &Evidence, tally: &'a Tally, tuning: Tuning) -> Self {
-        let (n, unit) = (evidence.total() as f64, evidence.unit() as f64);
+    fn new(evidence: &'a Evidence, tally: &'a Tally, tuning: Tuning) -> Self {
+        let n = evidence.total() as f64;
+        // Without its own row the panel is judged on the rest; that the row was right is taken out later.
+        let units: Vec<f64> = (0..evidence.n_classes()).map(|i| evidence.row_unit(i as u16) as f64).collect();
+        let rests: Vec<f64> = units.iter().map(|unit| (n - unit).max(*unit)).collect();
         let accuracies = match tuning {
             Tuning::Resubstitution => vec![evidence.accuracies()],
-            // Without its own row a panel of n - 1 rows judges; that the row was right is taken out below.
             Tuning::LeaveOneOut => {
-                let more = n / (n - unit).max(unit);
-                vec![evidence.accuracies().iter().map(|accuracy| accuracy * more).collect()]
+                let accuracies = evidence.accuracies();
+                let are_alike = units.windows(2).all(|pair| pair[0] == pair[1]);
+                let rests = if are_alike { &rests[..1] } else { &rests[..] };
+                let without = |rest: &f64| accuracies.iter().map(|accuracy| accuracy * (n / rest)).collect();
+                rests.iter().map(without).collect()
             }
             Tuning::KFold(folds) => accuracies_without_folds(evidence, tally, usize::from(folds)),
         };
-        Self { tally, n_classes: evidence.n_classes(), tuning, accuracies, step: unit / (n - unit).max(unit) }
+        let steps = units.iter().zip(&rests).map(|(unit, rest)| unit / rest).collect();
+        Self { evidence, tally, tuning, accuracies, steps }
     }
 
     /// Number of rows decided rightly at a rate.
@@ -80,9 +86,9 @@ impl<'a> Ballots<'a> {
             .iter()
             .map(|fold| fold.iter().map(|accuracy| (rate * accuracy).exp()).collect())
             .collect();
-        let own = (-rate * self.step).exp();
+        let own: Vec<f64> = self.steps.iter().map(|step| (-rate * step).exp()).collect();
         let mut right = 0;
-        let mut votes = vec![0.0; self.n_classes];
+        let mut votes = vec![0.0; self.evidence.n_classes()];
         for p in 0..self.tally.n_patterns() {
             match self.tuning {
                 Tuning::Resubstitution => {
@@ -96,19 +102,24 @@ impl<'a> Ballots<'a> {
                         .sum::<u64>();
                 }
                 Tuning::LeaveOneOut => {
-                    self.count(p, &weights[0], &mut votes);
-                    for (class, count) in self.tally.outcomes(p) {
+                    for (at, (class, count)) in self.tally.outcomes(p).enumerate() {
                         // Exactly those who voted for the truth were right on this row.
                         let class = usize::from(class);
+                        if at == 0 || weights.len() > 1 {
+                            self.count(p, &weights[class.min(weights.len() - 1)], &mut votes);
+                        }
                         let kept = votes[class];
-                        votes[class] *= own;
+                        votes[class] *= own[class];
                         right += if winner(&votes) == class { count } else { 0 };
                         votes[class] = kept;
                     }
                 }
                 Tuning::KFold(_) => {
                     for (class, count) in self.tally.outcomes(p) {
-                        for (fold, part) in fold_counts(self.tally, p, class, count, weights.len()) {
+                        let cell = (class, count);
+                        for (fold, part) in
+                            fold_counts(self.evidence, self.tally.pattern(p), cell, weights.len())
+                        {
                             self.count(p, &weights[fold], &mut votes);
                             right += if winner(&votes) == usize::from(class) { part } else { 0 };
                         }
@@ -141,7 +152,7 @@ fn accuracies_without_folds(evidence: &Evidence, tally: &Tally, folds: usize) ->
         (vec![vec![0u64; n]; folds], vec![vec![0u64; n]; folds], vec![0u64; folds]);
     for p in 0..tally.n_patterns() {
         for (class, count) in tally.outcomes(p) {
-            for (fold, part) in fold_counts(tally, p, class, count, folds) {
+            for (fold, part) in fold_counts(evidence, tally.pattern(p), (class, count), folds) {
                 rows[fold] += part;
                 tally.pattern(p).for_each(|k, j| {
                     spoken[fold][k] += part;

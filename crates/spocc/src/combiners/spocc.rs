@@ -55,7 +55,7 @@ impl Combiner for Spocc {
         let exponent = match self.exponent {
             SpoccExponent::Fixed(exponent) => exponent,
             SpoccExponent::Tuned(tuning) => {
-                tuning.check(Method::Spocc, evidence)?;
+                tuning.check()?;
                 let trials = Trials::new(evidence, evidence.tally_for(Method::Spocc)?, tuning, watch)?;
                 let search = Search::new(&trials, watch);
                 let (grid, right) = search.flat(watch)?;

@@ -121,8 +121,8 @@ impl Combiner for Stacking {
         let strength = match self.strength {
             StackingStrength::Fixed(strength) => strength.into(),
             StackingStrength::Tuned(tuning) => {
-                tuning.check(Method::Stacking, evidence)?;
-                tuned(tuning, &encoding, &design, tally, watch)?
+                tuning.check()?;
+                tuned(tuning, evidence, &encoding, &design, tally, watch)?
             }
         };
         let training = Training::new(&encoding, &design, tally, |p| tally.outcomes(p).collect());
@@ -134,6 +134,7 @@ impl Combiner for Stacking {
 /// The strength that decides most rows rightly.
 fn tuned(
     tuning: Tuning,
+    evidence: &Evidence,
     encoding: &Encoding,
     design: &Arc<Design>,
     tally: &Tally,
@@ -148,8 +149,8 @@ fn tuned(
         Tuning::KFold(folds) => {
             let folds = usize::from(folds);
             let parts = parallel::map(folds, |fold| {
-                let inside = |p: usize| part(tally, p, folds, |other| other == fold);
-                let outside = |p: usize| part(tally, p, folds, |other| other != fold);
+                let inside = |p: usize| part(evidence, tally, p, folds, |other| other == fold);
+                let outside = |p: usize| part(evidence, tally, p, folds, |other| other != fold);
                 path(encoding, design, tally, &strengths, outside, inside, watch)
             });
             let mut right = vec![0; strengths.len()];
@@ -167,9 +168,16 @@ fn tuned(
 }
 
 /// The outcomes of a pattern in the folds that `keep` wants.
-fn part(tally: &Tally, p: usize, folds: usize, keep: impl Fn(usize) -> bool) -> Vec<(u16, u64)> {
+fn part(
+    evidence: &Evidence,
+    tally: &Tally,
+    p: usize,
+    folds: usize,
+    keep: impl Fn(usize) -> bool,
+) -> Vec<(u16, u64)> {
     let count = |(class, count)| {
-        let kept = fold_counts(tally, p, class, count, folds).filter(|(fold, _)| keep(*fold));
+        let kept =
+            fold_counts(evidence, tally.pattern(p), (class, count), folds).filter(|(fold, _)| keep(*fold));
         (class, kept.map(|(_, part)| part).sum())
     };
     tally.outcomes(p).map(count).filter(|(_, count)| *count > 0).collect()

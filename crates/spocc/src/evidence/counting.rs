@@ -77,7 +77,8 @@ impl Evidence {
         let pairs = (options.level == Level::Pairs).then(|| rows.pairs(watch)).transpose()?;
         let Rows { labels, fraction_bits, .. } = rows;
         let classifiers = predictions.classifiers().to_vec();
-        Self { classifiers, labels, fraction_bits, class_counts, confusion, pairs, tally }
+        let row_units = Vec::new();
+        Self { classifiers, labels, fraction_bits, class_counts, confusion, pairs, tally, row_units }
             .without_unseen_labels(watch)
     }
 

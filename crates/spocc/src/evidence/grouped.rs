@@ -7,7 +7,7 @@ use crate::{
     predictions::{Predictions, Truth},
 };
 
-/// Rows as an SQL engine groups them: counting this table with its counts gives the same tally.
+/// Rows as an SQL engine groups them: counting this table with its counts and weights gives the same tally.
 ///
 /// ```
 /// use spocc::{Evidence, Predictions, Truth};
@@ -23,12 +23,15 @@ use crate::{
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Grouped {
-    /// The patterns, in ascending order; one that met several truths comes once for each.
+    /// The patterns, in ascending order; one that met several truths comes once for each,
+    /// and once more for a part of a row.
     pub answers: Predictions,
     /// The truth of each.
     pub truth: Truth,
     /// How often each occurred.
     pub counts: Vec<u64>,
+    /// What each of those rows weighs: 1, or what is left of a sum of weights once whole rows are taken from it.
+    pub weights: Vec<f64>,
 }
 
 impl Evidence {
@@ -36,23 +39,26 @@ impl Evidence {
     ///
     /// # Errors
     ///
-    /// [`Error::LevelTooLow`] without a tally, [`Error::Weighted`].
+    /// [`Error::LevelTooLow`] without a tally.
     pub fn grouped(&self) -> Result<Grouped, Error> {
         self.require("a table of patterns", Level::Tally)?;
-        if self.is_weighted() {
-            return Err(Error::Weighted { what: "a table of patterns" });
-        }
         let tally = self.tally_for("a table of patterns")?;
         let mut patterns = Grid::empty(self.n_classifiers());
-        let (mut truths, mut counts) = (Vec::new(), Vec::new());
+        let (mut truths, mut counts, mut weights) = (Vec::new(), Vec::new(), Vec::new());
         for (row, class, count) in tally.cells() {
-            patterns.push(row);
-            truths.push(class);
-            counts.push(count);
+            let (whole, rest) = (count / self.unit(), count % self.unit());
+            for (rows, weight) in [(whole, 1.0), (1, self.rows_of(rest))] {
+                if rows > 0 && weight > 0.0 {
+                    patterns.push(row);
+                    truths.push(class);
+                    counts.push(rows);
+                    weights.push(weight);
+                }
+            }
         }
         let answers =
             Predictions::from_grid(self.classifiers.clone(), self.labels.all().to_vec(), patterns.settled());
         let truth = Truth::from_ids(self.labels.classes().to_vec(), truths)?;
-        Ok(Grouped { answers, truth, counts })
+        Ok(Grouped { answers, truth, counts, weights })
     }
 }

@@ -69,6 +69,9 @@ pub struct Evidence {
     confusion: Vec<u64>,
     pairs: Option<Pairs>,
     tally: Option<Tally>,
+    /// What one row of each class counts where classes are weighed; empty where every row counts a unit.
+    #[serde(skip)]
+    row_units: Vec<u64>,
 }
 
 impl Evidence {
@@ -145,7 +148,13 @@ impl Evidence {
         self.labels.len()
     }
 
-    /// What one row counts.
+    /// What one row of a class counts.
+    #[inline]
+    pub(crate) fn row_unit(&self, class: u16) -> u64 {
+        self.row_units.get(usize::from(class)).copied().unwrap_or(self.unit())
+    }
+
+    /// What one row of weight 1 counts.
     pub(crate) fn unit(&self) -> u64 {
         1 << self.fraction_bits
     }
@@ -288,7 +297,7 @@ impl Evidence {
         let kept = classifiers.iter().map(find).collect::<Result<Vec<usize>, Error>>()?;
         let identity: Vec<u16> = (0..self.n_labels() as u16).collect();
         let pairs = self.pairs.as_ref().map(|pairs| pairs.project(&kept, &identity, self.n_labels(), watch));
-        let project = |tally: &Tally| tally.project(&kept, |id| id.unwrap_or(MISSING), watch);
+        let project = |tally: &Tally| tally.project(&kept, |_, id| id.unwrap_or(MISSING), watch);
         Ok(Self {
             classifiers: kept.iter().map(|&k| self.classifiers[k].clone()).collect(),
             labels: self.labels.clone(),
@@ -297,6 +306,7 @@ impl Evidence {
             confusion: kept.iter().flat_map(|&k| self.confusion(k).iter().copied()).collect(),
             pairs: pairs.transpose()?,
             tally: self.tally.as_ref().map(project).transpose()?,
+            row_units: self.row_units.clone(),
         })
     }
 

@@ -103,22 +103,25 @@ impl Pairs {
         Ok(projected)
     }
 
-    /// Counts silence as one more answer, `silence`; `said[k][u]` is how often k said u, of `total` in all.
-    pub(crate) fn fill_silence(&mut self, silence: usize, said: &[Vec<u64>], total: u64) {
+    /// Counts the silence of those who decline as one more answer, `silence`; `said[k][u]` is how often k said u,
+    /// of `total` in all.
+    pub(crate) fn fill_silence(&mut self, silence: usize, declines: &[bool], said: &[Vec<u64>], total: u64) {
         let (n, s) = (self.n_classifiers, self.n_labels);
         for a in 0..n {
             for b in a + 1..n {
                 let at = pair_index(n, a, b) * s * s;
                 let table = &mut self.counts[at..at + s * s];
-                for u in (0..s).filter(|u| *u != silence) {
+                for u in (0..s).filter(|u| declines[b] && *u != silence) {
                     let row: u64 = (0..s).map(|w| table[u * s + w]).sum();
                     table[u * s + silence] = said[a][u] - row;
                 }
-                for w in (0..s).filter(|w| *w != silence) {
+                for w in (0..s).filter(|w| declines[a] && *w != silence) {
                     let column: u64 = (0..s).filter(|u| *u != silence).map(|u| table[u * s + w]).sum();
                     table[silence * s + w] = said[b][w] - column;
                 }
-                table[silence * s + silence] = total - table.iter().sum::<u64>();
+                if declines[a] && declines[b] {
+                    table[silence * s + silence] = total - table.iter().sum::<u64>();
+                }
             }
         }
     }

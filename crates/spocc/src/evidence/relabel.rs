@@ -1,6 +1,7 @@
 //! The same counts under other labels: what merging, growing and reading silence as an answer need.
 
 use crate::{
+    class_weights,
     error::{Error, list},
     evidence::{
         Evidence,
@@ -11,15 +12,15 @@ use crate::{
 };
 
 impl Evidence {
-    /// The same rows with silence as one more answer that every classifier can give.
-    pub(crate) fn with_silence_as_answer(&self, watch: &Watch<'_>) -> Result<Self, Error> {
+    /// The same rows with silence as one more answer that those who decline can give.
+    pub(crate) fn with_silence_as_answer(&self, declines: &[bool], watch: &Watch<'_>) -> Result<Self, Error> {
         let labels = self.labels.with_silence()?;
         let map = labels.translate(self.labels.all());
         let silence = usize::from(labels.silence());
         let everyone: Vec<usize> = (0..self.n_classifiers()).collect();
         let mut filled = self.relabelled(labels, &map, watch)?;
         let (s, l) = (filled.n_labels(), filled.n_classes());
-        for k in 0..self.n_classifiers() {
+        for k in (0..self.n_classifiers()).filter(|&k| declines[k]) {
             for i in 0..l {
                 let spoken: u64 = (0..s).map(|j| filled.row(k, j as u16)[i]).sum();
                 filled.confusion[(k * s + silence) * l + i] = self.class_counts[i] - spoken;
@@ -28,16 +29,33 @@ impl Evidence {
         let said: Vec<Vec<u64>> = everyone.iter().map(|&k| filled.said(k)).collect();
         let total = self.total();
         if let Some(pairs) = &mut filled.pairs {
-            pairs.fill_silence(silence, &said, total);
+            pairs.fill_silence(silence, declines, &said, total);
         }
         if let Some(tally) = &filled.tally {
-            watch.allow(
-                || "tally with silence as an answer".to_owned(),
-                &[tally.n_patterns(), everyone.len(), 2],
-            )?;
-            filled.tally = Some(tally.project(&everyone, |id| id.unwrap_or(silence as u16), watch)?);
+            let cells = tally.bytes_with(declines.iter().filter(|declines| **declines).count());
+            watch.allow(|| "tally with silence as an answer".to_owned(), &[cells])?;
+            let gap = |k: usize| if declines[k] { silence as u16 } else { MISSING };
+            filled.tally = Some(tally.project(&everyone, |k, id| id.unwrap_or(gap(k)), watch)?);
         }
         Ok(filled)
+    }
+
+    /// The same rows, those of every class weighed; pairs of answers, of which no truth is known, are left out.
+    pub(crate) fn weighed(&self, weights: &[f64]) -> Result<Self, Error> {
+        let (factors, bits) = class_weights::factors(weights, &self.class_counts)?;
+        let mut weighed = Self { pairs: None, ..self.clone() };
+        let l = factors.len();
+        let scale = |counts: &mut [u64]| {
+            for (at, count) in counts.iter_mut().enumerate() {
+                *count *= factors[at % l];
+            }
+        };
+        scale(&mut weighed.class_counts);
+        scale(&mut weighed.confusion);
+        weighed.tally.iter_mut().for_each(|tally| tally.weigh(&factors));
+        weighed.row_units = factors.iter().map(|factor| factor.saturating_mul(self.unit())).collect();
+        weighed.fraction_bits += bits;
+        Ok(weighed)
     }
 
     pub(super) fn aligned(
@@ -79,6 +97,12 @@ impl Evidence {
         for (i, &count) in self.class_counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             class_counts[usize::from(map[i])] = count;
         }
+        let mut row_units = vec![self.unit(); if self.row_units.is_empty() { 0 } else { l }];
+        for (unit, &i) in self.row_units.iter().zip(map) {
+            if let Some(own) = row_units.get_mut(usize::from(i)) {
+                *own = *unit;
+            }
+        }
         let mut confusion = vec![0; self.n_classifiers() * s * l];
         for k in 0..self.n_classifiers() {
             for (at, &count) in self.confusion(k).iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -91,7 +115,7 @@ impl Evidence {
         let mut tally = self.tally.clone();
         tally.iter_mut().for_each(|tally| tally.relabel(map));
         let (classifiers, fraction_bits) = (self.classifiers.clone(), self.fraction_bits);
-        Ok(Self { classifiers, labels, fraction_bits, class_counts, confusion, pairs, tally })
+        Ok(Self { classifiers, labels, fraction_bits, class_counts, confusion, pairs, tally, row_units })
     }
 
     /// The same counts under labels that hold all that occur, in any order.
@@ -111,7 +135,7 @@ impl Evidence {
         let everyone: Vec<usize> = (0..self.n_classifiers()).collect();
         let resort = |tally: &Tally| {
             let replaced = tally.with_classes(&map);
-            replaced.project(&everyone, |id| id.map_or(MISSING, |id| map[usize::from(id)]), watch)
+            replaced.project(&everyone, |_, id| id.map_or(MISSING, |id| map[usize::from(id)]), watch)
         };
         let tally = self.tally.as_ref().map(resort).transpose()?;
         let without = Self { tally: None, ..self.clone() };

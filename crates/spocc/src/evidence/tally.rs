@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     error::Error,
     evidence::numbers::Numbered,
-    grid::{Grid, Row},
+    grid::{Grid, Row, sort_with_gaps},
     hash,
     labels::MISSING,
     packed::Packing,
@@ -184,16 +184,31 @@ impl Tally {
         scale(&mut self.counts, factor)
     }
 
-    /// The tally of the classifiers `kept`, in that order, with gaps and labels replaced.
+    /// Multiplies the counts of every class by its factor.
+    pub(crate) fn weigh(&mut self, factors: &[u64]) {
+        let cells = self.counts.iter_mut().zip(&self.classes);
+        cells.for_each(|(count, class)| *count *= factors[usize::from(*class)]);
+    }
+
+    /// Bytes it would take if so many more answered everywhere.
+    pub(crate) fn bytes_with(&self, answering: usize) -> usize {
+        let dense = self.patterns.width().saturating_mul(2);
+        let more = dense.min(answering.saturating_mul(6)).saturating_mul(self.n_patterns());
+        self.bytes().saturating_add(more)
+    }
+
+    /// The tally of the classifiers `kept`, in that order, with what each said, or did not say, replaced.
     pub(crate) fn project(
         &self,
         kept: &[usize],
-        replace: impl Fn(Option<u16>) -> u16,
+        replace: impl Fn(usize, Option<u16>) -> u16,
         watch: &Watch<'_>,
     ) -> Result<Self, Error> {
         let mut found = Found::new(kept.len());
-        // A sparse row is projected by what it says, unless its silence is to speak.
-        let stays_sparse = !self.patterns.is_dense() && replace(None) == MISSING;
+        let gaps: Vec<(u32, u16)> =
+            (0..).zip(kept).map(|(to, &k)| (to, replace(k, None))).filter(|gap| gap.1 != MISSING).collect();
+        // A sparse row is projected by what it says, unless too many silences are to speak.
+        let stays_sparse = !self.patterns.is_dense() && gaps.len() * 3 < kept.len();
         let mut place = vec![u32::MAX; self.patterns.width()];
         (0..).zip(kept).for_each(|(to, &k)| place[k] = to);
         let mut projected = vec![MISSING; kept.len()];
@@ -201,9 +216,9 @@ impl Tally {
         for p in 0..self.n_patterns() {
             let row = if stays_sparse {
                 cells.clear();
-                self.pattern(p).for_each(|k, j| cells.push((place[k], replace(Some(j)))));
+                self.pattern(p).for_each(|k, j| cells.push((place[k], replace(k, Some(j)))));
                 cells.retain(|cell| cell.0 != u32::MAX);
-                cells.sort_unstable();
+                sort_with_gaps(&mut cells, &gaps);
                 columns.clear();
                 columns.extend(cells.iter().map(|cell| cell.0));
                 ids.clear();
@@ -212,7 +227,7 @@ impl Tally {
             } else {
                 let dense = self.pattern(p).to_dense(self.patterns.width());
                 for (cell, &k) in projected.iter_mut().zip(kept) {
-                    *cell = replace(Some(dense[k]).filter(|&j| j != MISSING));
+                    *cell = replace(k, Some(dense[k]).filter(|&j| j != MISSING));
                 }
                 Row::Dense(&projected)
             };

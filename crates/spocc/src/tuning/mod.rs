@@ -12,7 +12,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Method, error::Error, evidence::Evidence};
+use crate::error::Error;
 
 pub(crate) use exponents::{Search, choose};
 pub(crate) use severity::{discount, search_severity};
@@ -37,13 +37,9 @@ impl Tuning {
     /// Folds where nobody says how many.
     pub const FOLDS: u16 = 5;
 
-    /// Refuses folds of fractional rows, and fewer than two of them.
-    pub(crate) fn check(self, method: Method, evidence: &Evidence) -> Result<(), Error> {
+    /// Refuses fewer than two folds.
+    pub(crate) fn check(self) -> Result<(), Error> {
         match self {
-            Self::KFold(_) if evidence.is_weighted() => {
-                let expected = "a tuning that takes weights other than whole numbers";
-                Err(Error::TuningRefused { method, expected, found: self })
-            }
             Self::KFold(folds @ (0 | 1)) => {
                 Err(Error::OutOfRange { what: "folds", expected: "at least 2", found: folds.into() })
             }

@@ -4,7 +4,7 @@ use crate::{
     error::Error,
     evidence::{Evidence, Tally},
     fusion::{Fusion, FusionTree, Work, surprisal},
-    grid::Grid,
+    grid::{Grid, Row},
     hash,
     labels::MISSING,
     parallel,
@@ -46,7 +46,10 @@ impl<'a> Trials<'a> {
         let n_cases = match tuning {
             Tuning::Resubstitution => tally.n_patterns(),
             Tuning::LeaveOneOut => tally.n_cells(),
-            Tuning::KFold(folds) => tally.cells().map(|(_, _, count)| count.min(folds.into()) as usize).sum(),
+            Tuning::KFold(folds) => {
+                let rows = |class: u16, count: u64| count.div_ceil(evidence.row_unit(class));
+                tally.cells().map(|(_, class, count)| rows(class, count).min(folds.into()) as usize).sum()
+            }
         };
         watch.allow(|| format!("tuning on {n_cases} cases"), &[n_cases, 26])?;
         let mut trials = Self {
@@ -164,7 +167,7 @@ impl<'a> Trials<'a> {
     }
 
     fn leave_one_out(&mut self, evidence: &Evidence, tally: &Tally, watch: &Watch<'_>) -> Result<(), Error> {
-        let (s, l, unit) = (evidence.n_labels(), self.n_classes, evidence.unit());
+        let (s, l) = (evidence.n_labels(), self.n_classes);
         watch.allow(|| "index of left-out opinions".to_owned(), &[self.n_leaves, s, l, 4])?;
         // One altered opinion for every (classifier, said, true) that occurs.
         let mut row_of = vec![u32::MAX; self.n_leaves * s * l];
@@ -187,8 +190,8 @@ impl<'a> Trials<'a> {
         self.fill_degrees(evidence, watch, |row, counts| {
             let (k, j, i) = triples[row];
             counts.copy_from_slice(evidence.row(k as usize, j));
-            // A weighted row is taken out by one unit of weight, or by all there is.
-            counts[usize::from(i)] -= counts[usize::from(i)].min(unit);
+            // A weighted row is taken out by what one row counts, or by all there is.
+            counts[usize::from(i)] -= counts[usize::from(i)].min(evidence.row_unit(i));
         })
     }
 
@@ -207,7 +210,7 @@ impl<'a> Trials<'a> {
         for p in 0..tally.n_patterns() {
             parts.iter_mut().for_each(Vec::clear);
             for (class, count) in tally.outcomes(p) {
-                for (fold, part) in fold_counts(tally, p, class, count, folds) {
+                for (fold, part) in fold_counts(evidence, tally.pattern(p), (class, count), folds) {
                     parts[fold].push((class, part));
                     let cell =
                         |k: usize, j: u16| fold * size + (k * s + usize::from(j)) * l + usize::from(class);
@@ -279,18 +282,20 @@ impl Members {
     }
 }
 
-/// How many of the `count` rows of a (pattern, class) go to each of `folds`: the occurrences go round the
-/// folds, starting where a hash of pattern and class says.
+/// How much of the count of a (pattern, class) goes to each of `folds`: it is dealt round the folds a row at a
+/// time, starting where a hash of pattern and class says; what is less than a row comes last.
 pub(crate) fn fold_counts(
-    tally: &Tally,
-    p: usize,
-    class: u16,
-    count: u64,
+    evidence: &Evidence,
+    pattern: Row<'_>,
+    (class, count): (u16, u64),
     folds: usize,
 ) -> impl Iterator<Item = (usize, u64)> {
-    let start = (hash::mix(tally.pattern(p).hash(0x5eed), u64::from(class)) % folds as u64) as usize;
-    let (each, more) = (count / folds as u64, (count % folds as u64) as usize);
-    let part = move |turn: usize| ((start + turn) % folds, each + u64::from(turn < more));
+    let start = (hash::mix(pattern.hash(0x5eed), u64::from(class)) % folds as u64) as usize;
+    let unit = evidence.row_unit(class);
+    let (rows, rest) = (count / unit, count % unit);
+    let (each, more) = (rows / folds as u64, (rows % folds as u64) as usize);
+    let rows = move |turn: usize| (each + u64::from(turn < more)) * unit;
+    let part = move |turn: usize| ((start + turn) % folds, rows(turn) + if turn == more { rest } else { 0 });
     (0..folds).map(part).filter(|(_, part)| *part > 0)
 }
 
@@ -344,10 +349,31 @@ mod tests {
     }
 
     #[test]
+    fn whole_rows_have_the_same_folds_beside_fractions_and_a_fraction_comes_last() {
+        let whole = evidence();
+        let mut weighted = evidence();
+        weighted = weighted.weighed(&[1.5, 1.0]).expect("few rows");
+        let (pattern, unit) = (Row::Dense(&[0, 1]), weighted.row_unit(0));
+        for rows in [1, 3, 4, 11] {
+            let parts: Vec<(usize, u64)> = fold_counts(&whole, pattern, (0, rows), 4).collect();
+            let scaled: Vec<(usize, u64)> = fold_counts(&weighted, pattern, (0, rows * unit), 4).collect();
+            assert!(
+                scaled.iter().eq(&parts.iter().map(|(fold, part)| (*fold, part * unit)).collect::<Vec<_>>())
+            );
+            let next: Vec<(usize, u64)> = fold_counts(&whole, pattern, (0, rows + 1), 4).collect();
+            let rest: Vec<(usize, u64)> =
+                fold_counts(&weighted, pattern, (0, rows * unit + unit / 3), 4).collect();
+            let rounded: Vec<(usize, u64)> =
+                rest.iter().map(|(fold, part)| (*fold, part.div_ceil(unit))).collect();
+            assert_eq!(rounded, next);
+        }
+    }
+
+    #[test]
     fn folds_share_large_counts_evenly() {
         let evidence = evidence();
-        let tally = evidence.tally().expect("a tally");
-        let parts: Vec<(usize, u64)> = fold_counts(tally, 0, 0, 10_000_000_001, 4).collect();
+        let pattern = Row::Dense(&[0, 0]);
+        let parts: Vec<(usize, u64)> = fold_counts(&evidence, pattern, (0, 10_000_000_001), 4).collect();
         assert_eq!(parts.iter().map(|part| part.1).sum::<u64>(), 10_000_000_001);
         assert!(parts.iter().all(|part| part.1.abs_diff(2_500_000_000) <= 1));
     }

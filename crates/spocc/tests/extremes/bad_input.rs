@@ -169,7 +169,7 @@ fn bad_numbers_and_words_are_named() {
     );
     assert_eq!(
         text("loud".parse::<Missing>().map(drop)),
-        "missing: expected one of silent, symbol, found `loud`"
+        "missing: expected one of silent, symbol, auto, found `loud`"
     );
     assert_eq!(
         text("last".parse::<TieBreak>().map(drop)),
@@ -182,15 +182,40 @@ fn bad_numbers_and_words_are_named() {
 }
 
 #[test]
-fn folds_need_whole_counts() {
+fn folds_take_weights_and_are_at_least_two() {
     let evidence = weighted(&[0.5, 1.5, 2.5, 0.25, 1.0]).expect("weights");
+    for folds in [0, 1] {
+        let refused = AdaSpocc { tuning: Tuning::KFold(folds) }.fit(&evidence);
+        assert!(matches!(refused, Err(Error::OutOfRange { what: "folds", .. })), "{folds}");
+    }
     for combiner in [
         Box::new(AdaSpocc { tuning: Tuning::KFold(2) }) as Box<dyn Combiner>,
         Box::new(Spocc { exponent: SpoccExponent::Tuned(Tuning::KFold(2)) }),
         Box::new(ExpVote { tuning: Tuning::KFold(2) }),
     ] {
-        let refused = combiner.fit(&evidence);
-        assert!(matches!(refused, Err(Error::TuningRefused { .. })), "{}", combiner.method());
+        let model = combiner.fit(&evidence).expect("weights are rows and parts of rows");
+        assert_eq!(decide(&model, &["ann"], &["dog"]).label.to_string(), "dog", "{}", combiner.method());
+    }
+}
+
+#[test]
+fn class_weights_are_refused_by_name() {
+    let evidence = weighted(&[1.0; 6]).expect("rows");
+    let refusal = |given: &[(&str, f64)]| {
+        let given = given.iter().map(|&(class, weight)| (class.into(), weight)).collect();
+        let options = Options { class_weights: ClassWeights::Given(given), ..Options::default() };
+        Model::fit(&Majority, &evidence, &options, &quiet()).expect_err("bad weights").to_string()
+    };
+    assert_eq!(refusal(&[("cow", 2.0)]), "class weights: expected one of cat, dog, found `cow`");
+    assert_eq!(
+        refusal(&[("cat", 2.0), ("cat", 2.0)]),
+        "class weights: expected distinct names, found `cat` twice"
+    );
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-7, 1e7] {
+        assert_eq!(
+            refusal(&[("dog", bad)]),
+            format!("weight of class `dog`: expected a number from 0.000001 to 1000000, found {bad}")
+        );
     }
 }
 

@@ -17,9 +17,9 @@ use weights::weighted;
 
 use panels::{Panel, Random, Shape};
 use spocc::{
-    AdaSpocc, Basis, Combiner, Counting, Decision, Dendrogram, Discount, Dissimilarities, Error, Evidence,
-    ExpVote, Exponent, Fitted, Label, Level, Majority, Method, Missing, Model, Options, Possibility,
-    Predictions, Spocc, SpoccExponent, TieBreak, Truth, Tuning, Watch, WeightedVote, t_norm,
+    AdaSpocc, Basis, ClassWeights, Combiner, Counting, Decision, Dendrogram, Discount, Dissimilarities,
+    Error, Evidence, ExpVote, Exponent, Fitted, Label, Level, Majority, Method, Missing, Model, Options,
+    Possibility, Predictions, Spocc, SpoccExponent, TieBreak, Truth, Tuning, Watch, WeightedVote, t_norm,
 };
 
 fn quiet() -> Watch<'static> {
@@ -51,12 +51,11 @@ fn decide(model: &Model, names: &[&str], row: &[&str]) -> Decision {
     decision
 }
 
-/// Every method; stacking only where it takes the evidence.
+/// Every method.
 fn all_models(evidence: &Evidence, options: &Options) -> Vec<Model> {
-    let fit = |method: Method| match Model::fit(method.combiner().as_ref(), evidence, options, &quiet()) {
-        Ok(model) => Some(model),
-        Err(Error::TuningRefused { method: Method::Stacking, .. }) => None,
-        Err(error) => panic!("{method}: {error}"),
+    let fit = |method: Method| {
+        let model = Model::fit(method.combiner().as_ref(), evidence, options, &quiet());
+        model.unwrap_or_else(|error| panic!("{method}: {error}"))
     };
-    Method::ALL.into_iter().filter_map(fit).collect()
+    Method::ALL.into_iter().map(fit).collect()
 }

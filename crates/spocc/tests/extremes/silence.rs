@@ -55,7 +55,7 @@ fn declining_to_answer_can_be_an_answer() {
         [&["cat", "cat"], &["dog", "cat"], &["cat", "cat"], &["cat", "-"], &["dog", "-"], &["dog", "-"]];
     let evidence = evidence(&["ann", "bob"], &rows, &["cat", "cat", "cat", "dog", "dog", "dog"]);
     let fit = |missing| {
-        let options = Options { missing, ties: TieBreak::First };
+        let options = Options { missing, ..Options::default() };
         Model::fit(&Spocc::default(), &evidence, &options, &quiet()).expect("rows")
     };
     let (silent, symbol) = (fit(Missing::Silent), fit(Missing::Symbol));
@@ -74,7 +74,7 @@ fn declining_to_answer_can_be_an_answer() {
 fn a_word_that_looks_like_silence_is_a_word() {
     // Whatever stands for silence inside, a user's label of any bytes keeps its counts: two panels that differ
     // in the name of a label alone, of the same place in the order, are decided alike.
-    let options = Options { missing: Missing::Symbol, ties: TieBreak::First };
+    let options = Options { missing: Missing::Symbol, ..Options::default() };
     let names = ["ann", "bob"];
     for method in [Method::Spocc, Method::AdaSpocc, Method::NaiveBayes, Method::Bayes] {
         let decisions = |word: &str| {
@@ -122,4 +122,52 @@ fn silence_as_an_answer_is_heard_but_nobody_spoke() {
     let decision = decide(&model, &["a", "b"], &["-", "-"]);
     assert_eq!((decision.answered, decision.basis), (0, Basis::Panel));
     assert_eq!(decide(&model, &["a", "b"], &["x", "-"]).answered, 1);
+}
+
+#[test]
+fn a_silence_that_is_heard_is_as_good_as_a_word_for_it() {
+    // Thirty workers who are mostly not asked, and two who decline cows: few enough answers to be stored sparsely.
+    let mut random = Random(5);
+    let names: Vec<String> = (0..32).map(|k| format!("w{k}")).collect();
+    let (mut gaps, mut words, mut truths) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..200 {
+        let truth = ["cat", "cow", "dog"][random.below(3)];
+        let mut row: Vec<&str> = Vec::new();
+        for k in 0..names.len() {
+            let said = if random.unit() < 0.7 { truth } else { ["cat", "cow", "dog"][random.below(3)] };
+            let speaks = if k < 2 { truth != "cow" && random.unit() < 0.9 } else { random.unit() < 0.05 };
+            row.push(if speaks { said } else { "-" });
+        }
+        let worded = |(k, said): (usize, &&'static str)| if k < 2 && *said == "-" { "refuse" } else { *said };
+        words.push(row.iter().enumerate().map(worded).collect::<Vec<&str>>());
+        gaps.push(row);
+        truths.push(truth);
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let tables = [&gaps, &words].map(|rows| {
+        let rows: Vec<&[&str]> = rows.iter().map(Vec::as_slice).collect();
+        table(&names, &rows)
+    });
+    let classes = Some(["cat", "cow", "dog"].map(Label::from).to_vec());
+    let counting = Counting { classes, ..Counting::default() };
+    let decide = |table: &Predictions, method: Method, missing: Missing| {
+        let evidence = Evidence::count(table, &truth(&truths), &counting, &quiet()).expect("rows");
+        let options = Options { missing, ..Options::default() };
+        let model = Model::fit(method.combiner().as_ref(), &evidence, &options, &quiet()).expect("rows");
+        let read = Model::from_bytes(&model.to_bytes()).expect("our own bytes");
+        let rulings = read.predict(table).expect("the same columns").rulings().to_vec();
+        let full = read.align(table).and_then(|aligned| aligned.decide_rows(0..200)).expect("rows");
+        assert!(rulings.iter().zip(&full).all(|(short, full)| usize::from(short.class) == full.class));
+        let margins: Vec<f64> = full.iter().map(|decision| decision.margin).collect();
+        (model.declines().to_vec(), rulings, margins)
+    };
+    for method in [Method::NaiveBayes, Method::Stacking] {
+        let (declines, rulings, margins) = decide(&tables[0], method, Missing::Auto);
+        assert_eq!(declines.iter().filter(|declines| **declines).count(), 2);
+        assert!(declines[0] && declines[1]);
+        let worded = decide(&tables[1], method, Missing::Silent);
+        assert_eq!((rulings, margins), (worded.1, worded.2), "{method}");
+    }
+    let (declines, ..) = decide(&tables[0], Method::AdaSpocc, Missing::Auto);
+    assert!(!declines.contains(&true), "possibilities gain nothing from silence");
 }

@@ -20,9 +20,11 @@ pub(crate) fn fitted(combiner: &dyn Combiner, evidence: &Evidence, options: &Opt
     Model::fit(combiner, evidence, options, &quiet()).expect("labelled rows")
 }
 
-pub(crate) fn choices() -> [Options; 2] {
-    let random = Options { missing: Missing::Symbol, ties: TieBreak::Random(7) };
-    [Options::default(), random]
+pub(crate) fn choices() -> [Options; 3] {
+    let random = Options { missing: Missing::Symbol, ties: TieBreak::Random(7), ..Options::default() };
+    let class_weights = ClassWeights::Balanced;
+    let found_out = Options { missing: Missing::Auto, class_weights, ..Options::default() };
+    [Options::default(), random, found_out]
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod merging;
 mod fitting;
 mod names;
 mod forms;
+mod class_weights;
 #[path = "../naive/mod.rs"]
 mod naive;
 #[path = "../panels/mod.rs"]
@@ -18,9 +19,9 @@ use naive::{Closeness, Judged, Variant};
 use panels::{Panel, Random, Shape, config, panels, plain_panels};
 use proptest::prelude::*;
 use spocc::{
-    AdaSpocc, Combiner, Counting, Decision, Dendrogram, Dissimilarities, Error, Evidence, ExpVote, Exponent,
-    Fitted, Label, Level, Method, Missing, Model, Options, Possibility, Predictions, Spocc, SpoccExponent,
-    TieBreak, Truth, Tuning, Watch, t_norm,
+    AdaSpocc, ClassWeights, Combiner, Counting, Decision, Dendrogram, Dissimilarities, Error, Evidence,
+    ExpVote, Exponent, Fitted, Label, Level, Method, Missing, Model, Options, Possibility, Predictions,
+    Spocc, SpoccExponent, TieBreak, Truth, Tuning, Watch, t_norm,
 };
 
 /// A t-norm takes a logarithm, a power, a root and an exponential: a few units in the last place each.

@@ -1,0 +1,108 @@
+//! Class weights, weighted rows, and silence that is heard or not.
+
+use crate::desk::Desk;
+
+/// Rows of which one in ten is urgent; `a` calls half of those urgent, `b` answers anything and is silent on most
+/// urgent ones.
+fn table() -> String {
+    let row = |t: usize| {
+        let truth = if t.is_multiple_of(10) { "urgent" } else { "other" };
+        let a = if t.is_multiple_of(20) || t % 10 == 7 { "urgent" } else { "other" };
+        let b = match (truth, t % 4) {
+            ("urgent", 0 | 2) => "",
+            (_, 1) => "urgent",
+            _ => "other",
+        };
+        format!("{a},{b},{},{truth}\n", if t.is_multiple_of(2) { "0.5" } else { "1.25" })
+    };
+    format!("a,b,w,t\n{}", (0..200).map(row).collect::<String>())
+}
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.write("gold.csv", table());
+    desk
+}
+
+fn n_urgent(desk: &Desk, options: &str) -> usize {
+    desk.done(&format!("fit gold.csv --label t --ignore w --method naive-bayes {options} -o m.spocc"));
+    let decided = desk.done("predict m.spocc gold.csv").stdout;
+    decided.lines().filter(|line| *line == "urgent").count()
+}
+
+#[test]
+fn a_class_that_weighs_more_is_decided_more_often() {
+    let desk = desk();
+    let plain = n_urgent(&desk, "--missing silent");
+    let weighed = n_urgent(&desk, "--missing silent --class-weight urgent=50");
+    assert!(weighed > plain, "{plain} {weighed}");
+    let balanced = n_urgent(&desk, "--missing silent --class-weight balanced");
+    assert_eq!(balanced, n_urgent(&desk, "--missing silent --class-weight other=1,urgent=9"));
+    let told = desk.done("inspect m.spocc").stdout;
+    assert!(told.contains("  weights      other 1.000, urgent 9.000\n"), "{told}");
+}
+
+#[test]
+fn weights_that_make_no_sense_are_refused() {
+    let desk = desk();
+    let refused = |weights: &str, message: &str| {
+        desk.refused(
+            &format!("fit gold.csv --label t --ignore w --class-weight {weights} -o m.spocc"),
+            message,
+        );
+        desk.refused(&format!("compare gold.csv --label t --ignore w --class-weight {weights}"), message);
+    };
+    refused("cow=2", "gold.csv: class weights: expected one of other, urgent, found `cow`");
+    refused("urgent=2,urgent=3", "gold.csv: class weights: expected distinct names, found `urgent` twice");
+    let range = "expected a number from 0.000001 to 1000000";
+    for bad in ["0", "-1", "NaN", "inf", "10000000"] {
+        refused(
+            &format!("urgent={bad}"),
+            &format!("gold.csv: weight of class `urgent`: {range}, found {bad}"),
+        );
+    }
+    desk.misused("fit gold.csv --label t --class-weight urgent -o m.spocc", "such as urgent=5,other=1");
+    assert_eq!(desk.names(), ["gold.csv"]);
+}
+
+#[test]
+fn silence_is_heard_where_it_tells_and_fit_says_of_whom() {
+    let desk = desk();
+    let fit = "fit gold.csv --label t --ignore w --method naive-bayes -o m.spocc";
+    let told = desk.done(fit).stderr;
+    assert!(told.contains("an empty cell is an answer of `b`\n"), "{told}");
+    let facts = desk.done("inspect m.spocc").stdout;
+    assert!(facts.contains("  empty cell   an answer of b, no opinion of anyone else\n"), "{facts}");
+    assert!(n_urgent(&desk, "") > n_urgent(&desk, "--missing silent"));
+    let told = desk.done(&format!("{fit} --missing silent")).stderr;
+    assert!(!told.contains("empty cell"), "{told}");
+    let whole = |missing: &str, file: &str| {
+        desk.done(&format!("fit gold.csv --label t --classifiers a --missing {missing} -o {file}"));
+        desk.read(file)
+    };
+    assert_eq!(whole("auto", "x.spocc"), whole("silent", "y.spocc"), "nobody is ever silent");
+}
+
+#[test]
+fn compare_takes_weights_of_rows_and_of_classes() {
+    let desk = desk();
+    let compare = "compare gold.csv --label t --no-curve --rounds 1 --methods naive-bayes,stacking --json";
+    let report = |options: &str| -> serde_json::Value {
+        serde_json::from_str(&desk.done(&format!("{compare} {options}")).stdout).expect("JSON")
+    };
+    let weighted = report("--weight w");
+    assert_eq!(weighted["methods"].as_array().map(Vec::len), Some(4), "{weighted}");
+    assert!(weighted["methods"][0]["weighted_accuracy"].is_null());
+    let balanced = report("--ignore w --class-weight balanced");
+    assert_eq!(balanced["class_weights"], "balanced");
+    let of = |report: &serde_json::Value, method: &str, key: &str| {
+        let entries = report["methods"].as_array().expect("methods").clone();
+        entries.iter().find(|entry| entry["method"] == method).and_then(|entry| entry[key].as_f64())
+    };
+    // The vote knows the frequent class far better than the rare one.
+    let majority = of(&balanced, "majority", "weighted_accuracy").expect("a share");
+    let plain = of(&balanced, "majority", "accuracy").expect("a share");
+    assert!(majority < plain, "{majority} {plain}");
+    let text = desk.done("compare gold.csv --label t --ignore w --no-curve --class-weight balanced").stdout;
+    assert!(text.contains("method         balanced        95 %"), "{text}");
+}
