@@ -10,7 +10,7 @@ use std::{collections::HashMap, env, error::Error, fs, path::Path};
 
 use spocc::{Counting, Evidence, Method, Missing, Model, Options, Predictions, Truth, Watch};
 
-const METHODS: [Method; 3] = [Method::AdaSpocc, Method::NaiveBayes, Method::Stacking];
+const METHODS: [Method; 4] = [Method::Ladder, Method::AdaSpocc, Method::NaiveBayes, Method::Stacking];
 const N_ROWS: [usize; 3] = [40, 160, 1000];
 const N_TEST: usize = 2000;
 /// How often classifiers that speak are right.

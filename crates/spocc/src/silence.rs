@@ -26,7 +26,7 @@ pub enum Missing {
     /// silence is decided by the panel.
     Symbol,
     /// Whichever of the two the evidence speaks for, of every classifier on its own: silence is an answer
-    /// where it tells classes apart, to the methods that gain from that (naive Bayes and stacking).
+    /// where it tells classes apart, to the methods that gain from that (the ladder, naive Bayes and stacking).
     Auto,
 }
 

@@ -91,7 +91,7 @@ impl Method {
     /// Votes cannot count it, and the possibility that a silence leaves to each class is mostly how frequent the
     /// class is, which SPOCC would fuse once for everyone silent. Bayes tells patterns with gaps apart in any case.
     pub(crate) fn hears_silence(self) -> bool {
-        matches!(self, Self::NaiveBayes | Self::Stacking)
+        matches!(self, Self::Ladder | Self::NaiveBayes | Self::Stacking)
     }
 
     /// The method with its default settings.

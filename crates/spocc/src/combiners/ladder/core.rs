@@ -298,7 +298,8 @@ mod tests {
     /// Five classifiers of three answers on forty rows, some of them silent.
     fn panel() -> (Counts, Vec<Said>, Vec<Cell>) {
         let (mut said, mut cells) = (Vec::new(), Vec::new());
-        let mut counts = Counts { n_labels: 3, classes: vec![0.0; 3], said: vec![0.0; 5 * 9] };
+        let mut counts =
+            Counts { n_labels: 3, classes: vec![0.0; 3], ones: vec![1.0; 3], said: vec![0.0; 5 * 9] };
         for t in 0..40u64 {
             let truth = (t % 3) as u16;
             let answer = |k: u64| match crate::hash::mix(t, k) % 8 {

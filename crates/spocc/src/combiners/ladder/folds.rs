@@ -35,15 +35,17 @@ pub(super) fn deal(evidence: &Evidence, tally: &Tally, cells: &[Cell]) -> Vec<[f
     };
     let spread = |cell: &Cell| {
         let mut folds = [0.0; FOLDS];
-        let whole = cell.rows.floor();
+        let one = evidence.rows_of(evidence.row_unit(cell.truth));
+        let rows = cell.rows / one;
+        let whole = rows.floor();
         let each = (whole / FOLDS as f64).floor();
         folds.fill(each);
         let first = place(cell) as usize;
         let rest = (whole - each * FOLDS as f64) as usize;
         (0..rest).for_each(|at| folds[(first + at) % FOLDS] += 1.0);
         // What weights leave over of a row stays together.
-        folds[(first + rest) % FOLDS] += cell.rows - whole;
-        folds
+        folds[(first + rest) % FOLDS] += rows - whole;
+        folds.map(|rows| rows * one)
     };
     cells.iter().map(spread).collect()
 }

@@ -6,6 +6,8 @@
 //! towards each other, so that among a hundred guessers the next one is expected to guess. Counts that are exactly
 //! independent of the truth are exactly neutral, whatever the balance of the classes.
 
+use statrs::function::gamma::ln_gamma;
+
 use crate::evidence::Evidence;
 
 /// How many rows of the average kind pull an answer's counts; the last one stands for infinitely many.
@@ -27,6 +29,8 @@ pub(super) struct Counts {
     pub(super) n_labels: usize,
     /// Of each class.
     pub(super) classes: Vec<f64>,
+    /// What one row of each class counts.
+    pub(super) ones: Vec<f64>,
     /// Of each classifier, answer and class.
     pub(super) said: Vec<f64>,
 }
@@ -35,7 +39,12 @@ impl Counts {
     pub(super) fn of(evidence: &Evidence, classifiers: &[usize]) -> Self {
         let rows = |counts: &[u64]| counts.iter().map(|&count| evidence.rows_of(count)).collect();
         let said = classifiers.iter().flat_map(|&k| evidence.confusion(k).to_vec()).collect::<Vec<u64>>();
-        Self { n_labels: evidence.n_labels(), classes: rows(evidence.class_counts()), said: rows(&said) }
+        Self {
+            n_labels: evidence.n_labels(),
+            classes: rows(evidence.class_counts()),
+            ones: (0..evidence.n_classes()).map(|i| evidence.rows_of(evidence.row_unit(i as u16))).collect(),
+            said: rows(&said),
+        }
     }
 
     pub(super) fn n_classes(&self) -> usize {
@@ -125,22 +134,6 @@ fn ln_rising(x: f64, n: f64) -> f64 {
     ln_gamma(x + n) - ln_gamma(x)
 }
 
-/// `ln Gamma(x)` for x > 0, by Stirling's series after stepping up to where it is exact to 1e-13.
-fn ln_gamma(mut x: f64) -> f64 {
-    let mut steps = 1.0;
-    let mut sum = 0.0;
-    while x < 12.0 {
-        steps *= x;
-        x += 1.0;
-        if steps > 1e200 {
-            sum -= f64::ln(std::mem::replace(&mut steps, 1.0));
-        }
-    }
-    let inverse = 1.0 / (x * x);
-    let series = (1.0 / 12.0 - inverse * (1.0 / 360.0 - inverse * (1.0 / 1260.0 - inverse / 1680.0))) / x;
-    sum - f64::ln(steps) + (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series
-}
-
 /// Opinions behind every answer, and behind every answer with one row taken out.
 ///
 /// Leaving one row out is cheap: a row of truth y takes one count out of the cell (classifier, answer, y) of
@@ -184,12 +177,12 @@ impl Leaves {
         let mut classes = counts.classes.clone();
         let mut without = vec![0.0; l];
         for class in 0..l {
-            let one = classes[class].min(1.0);
-            classes[class] -= one;
+            let one = counts.ones[class];
+            classes[class] -= one.min(classes[class]);
             leaves.priors.extend(log_prior(&classes));
             for (row, said) in counts.said.chunks_exact(l).enumerate().filter(|(_, said)| said[class] > 0.0) {
                 without.copy_from_slice(said);
-                without[class] -= said[class].min(1.0);
+                without[class] -= one.min(said[class]);
                 let start = leaves.altered.len();
                 leaves.place[row * l + class] = (start / l) as u32;
                 leaves.altered.resize(start + l, 0.0);
@@ -261,33 +254,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ln_gamma_is_the_logarithm_of_factorials() {
-        let mut factorial = 0.0;
-        for n in 1..60 {
-            assert!((ln_gamma(f64::from(n)) - factorial).abs() < 1e-11 * (1.0 + factorial), "{n}");
-            factorial += f64::from(n).ln();
-        }
-        assert!((ln_gamma(0.5) - 0.5 * std::f64::consts::PI.ln()).abs() < 1e-12);
-        assert!((ln_rising(1e-3, 1.0) - 1e-3_f64.ln()).abs() < 1e-10);
-    }
-
-    #[test]
     fn counts_independent_of_the_truth_are_exactly_neutral() {
         // Said in thirds and fifths of a panel of three classes as unlike as 30, 6 and 300 rows.
         let classes = vec![30.0, 6.0, 300.0];
         let said: Vec<f64> =
             [1.0 / 3.0, 2.0 / 3.0].iter().flat_map(|s| classes.iter().map(move |c| c * s)).collect();
-        let counts = Counts { n_labels: 2, classes, said };
+        let counts = Counts { n_labels: 2, ones: vec![1.0; classes.len()], classes, said };
         let leaves = Leaves::new(&counts, &counts.weights(), false);
         assert!(leaves.whole.iter().all(|&s| s == f64::NEG_INFINITY), "{:?}", leaves.whole);
     }
 
     #[test]
     fn an_opinion_without_a_row_is_that_of_the_other_rows() {
-        let counts = Counts { n_labels: 2, classes: vec![5.0, 3.0], said: vec![4.0, 1.0, 1.0, 2.0] };
+        let counts = Counts {
+            n_labels: 2,
+            classes: vec![5.0, 3.0],
+            ones: vec![1.0; 2],
+            said: vec![4.0, 1.0, 1.0, 2.0],
+        };
         let weights = counts.weights();
         let leaves = Leaves::new(&counts, &weights, true);
-        let other = Counts { n_labels: 2, classes: vec![4.0, 3.0], said: vec![3.0, 1.0, 1.0, 2.0] };
+        let other = Counts {
+            n_labels: 2,
+            classes: vec![4.0, 3.0],
+            ones: vec![1.0; 2],
+            said: vec![3.0, 1.0, 1.0, 2.0],
+        };
         let other = Leaves::new(&other, &weights, false);
         assert_eq!(leaves.opinion(0, 0, Some(0)), other.opinion(0, 0, None));
         assert_eq!(leaves.log_prior(Some(0)), other.log_prior(None));
@@ -301,7 +293,7 @@ mod tests {
         let guesser = [25.0, 25.0, 25.0, 25.0];
         let neutrality = |rest: &[f64]| {
             let said = [&weak[..], &rest.repeat(60)].concat();
-            let counts = Counts { n_labels: 2, classes: vec![50.0, 50.0], said };
+            let counts = Counts { n_labels: 2, classes: vec![50.0, 50.0], ones: vec![1.0; 2], said };
             counts.weights()[0][PULLS.len() - 1]
         };
         assert!(
