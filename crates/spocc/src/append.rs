@@ -2,10 +2,10 @@
 //!
 //! In: a model and the evidence of the very rows it was fitted to, with one more column. Out: a model of one
 //! more leaf. SPOCC gains an opinion. adaSPOCC gains an opinion, one row of dissimilarities, one merge and at
-//! most one searched exponent.
+//! most one searched exponent. The ladder, a function of the counts alone, is climbed anew.
 
 use crate::{
-    combiners::{FittedAdaSpocc, Kind, Opinions, opinions_of, share},
+    combiners::{Combiner, FittedAdaSpocc, Kind, Ladder, Opinions, opinions_of, share},
     dependence::newcomer_dissimilarities,
     error::{Error, list},
     evidence::Evidence,
@@ -59,7 +59,9 @@ impl Model {
                 Kind::Spocc(self.opinions_with(opinions, &as_read, tree, Discount::default()))
             }
             Kind::AdaSpocc(fitted) => Kind::AdaSpocc(Box::new(self.adaspocc_with(fitted, &as_read, watch)?)),
-            _ => return refuse("a spocc or adaspocc model", self.method.to_string()),
+            // The ladder is a function of the evidence: it is climbed anew.
+            Kind::Ladder(_) => Ladder.learn(&as_read, watch)?.0,
+            _ => return refuse("a spocc, adaspocc or ladder model", self.method.to_string()),
         };
         Ok(Self {
             classifiers: everyone.into_iter().cloned().collect(),

@@ -137,11 +137,7 @@ fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<Strin
             }
         }
         changed[k] = said;
-        let possibility = model
-            .rule
-            .opinions()
-            .filter(|_| said != MISSING)
-            .map(|opinions| degrees(opinions.opinion(k, said)));
+        let possibility = if said == MISSING { None } else { model.rule.possibility(k, said) };
         voices.push(Voice { classifier: model.classifiers[k].clone(), said: written(k), possibility, push });
     }
     let joins = joins(model, cells);

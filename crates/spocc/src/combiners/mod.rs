@@ -200,6 +200,14 @@ impl Kind {
         }
     }
 
+    /// The possibility that an answer of classifier `k` leaves to each class, where the rule has opinions.
+    pub(crate) fn possibility(&self, k: usize, said: u16) -> Option<Vec<f64>> {
+        match self {
+            Self::Ladder(fitted) => fitted.possibility(k, said),
+            _ => Some(self.opinions()?.opinion(k, said).iter().map(|s| (-s).exp()).collect()),
+        }
+    }
+
     /// The parameters, to be looked at.
     pub(crate) fn fitted(&self) -> Fitted {
         match self {

@@ -176,6 +176,7 @@ impl Climb<'_> {
     fn held(&self, fold: usize, kept: &[f64]) -> Vec<Case<'_>> {
         let l = self.counts.n_classes();
         let n = self.weights.len();
+        let members: Vec<usize> = (0..n).collect();
         let (mut right, mut spoken) = (vec![0.0; n], vec![0.0; n]);
         let mut total = 0.0;
         for (cell, &rows) in self.cells.iter().zip(kept) {
@@ -185,7 +186,7 @@ impl Climb<'_> {
                 right[k] += if j == cell.truth { rows } else { 0.0 };
             });
         }
-        let best = Voters::best(&right, &spoken, total);
+        let best = Voters::best(&members, &right, &spoken, total, n);
         let mut votes = vec![0.0; l];
         let (mut cases, mut start) = (Vec::new(), 0);
         for cells in self.cells.chunk_by(|a, b| a.pattern == b.pattern) {

@@ -78,11 +78,17 @@ impl Copies {
     #[inline]
     pub(super) fn for_each(&self, row: Row<'_>, n_labels: usize, mut show: impl FnMut(usize, u16)) {
         row.for_each(|k, j| {
-            let meant = self.means[k * n_labels + usize::from(j)];
-            if meant != MISSING && self.leaf_of[k] != NOBODY {
-                show(self.leaf_of[k] as usize, meant);
+            if let Some((leaf, meant)) = self.meaning(k, j, n_labels) {
+                show(leaf, meant);
             }
         });
+    }
+
+    /// The leaf of a classifier and what its answer means there, if it is heard and ever said it.
+    #[inline]
+    pub(super) fn meaning(&self, k: usize, said: u16, n_labels: usize) -> Option<(usize, u16)> {
+        let meant = self.means[k * n_labels + usize::from(said)];
+        (meant != MISSING && self.leaf_of[k] != NOBODY).then(|| (self.leaf_of[k] as usize, meant))
     }
 
     pub(super) fn check(&self, n_classifiers: usize, n_labels: usize) -> Result<(), Error> {

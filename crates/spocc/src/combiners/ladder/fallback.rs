@@ -24,25 +24,22 @@ pub(super) struct Fallback {
 /// Who votes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Voters {
-    /// Everyone, once.
-    Everyone,
-    /// Of those who speak, the one with the first place.
-    Best(Vec<u32>),
+    /// Everyone who is marked, once: copies share a vote.
+    Majority(Vec<bool>),
+    /// Of those who speak and have a place, the one with the first.
+    Best(Vec<Option<u32>>),
 }
 
 impl Voters {
-    /// The most accurate first, by the rows that each is right on and speaks on.
-    pub(super) fn best(right: &[f64], spoken: &[f64], total: f64) -> Self {
+    /// The most accurate first, by the rows that each is right on and speaks on, of a panel of so many.
+    pub(super) fn best(members: &[usize], right: &[f64], spoken: &[f64], total: f64, n: usize) -> Self {
         // On rows where it was silent a classifier counts as an average member of the panel.
         let panel = right.iter().sum::<f64>() / spoken.iter().sum::<f64>().max(1.0);
-        let accuracy = |k: &u32| {
-            let k = *k as usize;
-            right[k] + (total - spoken[k]).max(0.0) * panel
-        };
-        let mut order: Vec<u32> = (0..right.len() as u32).collect();
-        order.sort_by(|a, b| accuracy(b).total_cmp(&accuracy(a)));
-        let mut places = vec![0; order.len()];
-        (0..).zip(&order).for_each(|(place, &k)| places[k as usize] = place);
+        let accuracy = |at: usize| right[at] + (total - spoken[at]).max(0.0) * panel;
+        let mut order: Vec<usize> = (0..members.len()).collect();
+        order.sort_by(|&a, &b| accuracy(b).total_cmp(&accuracy(a)));
+        let mut places = vec![None; n];
+        (0..).zip(&order).for_each(|(place, &at)| places[members[at]] = Some(place));
         Self::Best(places)
     }
 
@@ -50,10 +47,10 @@ impl Voters {
     pub(super) fn votes(&self, row: Row<'_>, votes: &mut [f64]) -> bool {
         votes.fill(0.0);
         match self {
-            Self::Everyone => {
+            Self::Majority(is_voter) => {
                 let mut any = false;
-                row.for_each(|_, j| {
-                    if let Some(votes) = votes.get_mut(usize::from(j)) {
+                row.for_each(|k, j| {
+                    if let Some(votes) = votes.get_mut(usize::from(j)).filter(|_| is_voter[k]) {
                         *votes += 1.0;
                         any = true;
                     }
@@ -63,8 +60,10 @@ impl Voters {
             Self::Best(places) => {
                 let mut best: Option<(u32, u16)> = None;
                 row.for_each(|k, j| {
-                    if usize::from(j) < votes.len() && best.is_none_or(|best| places[k] < best.0) {
-                        best = Some((places[k], j));
+                    if let Some(place) = places[k].filter(|_| usize::from(j) < votes.len())
+                        && best.is_none_or(|best| place < best.0)
+                    {
+                        best = Some((place, j));
                     }
                 });
                 best.map(|(_, j)| votes[usize::from(j)] = 1.0).is_some()
@@ -109,12 +108,16 @@ impl Fallback {
 
     pub(super) fn check(&self, n_classifiers: usize) -> Result<(), Error> {
         check_numbers("a gain above 0", &[self.gain], Some(1), |gain| gain > 0.0 && gain.is_finite())?;
-        match &self.voters {
-            Voters::Best(places) if places.len() != n_classifiers => Err(Error::Inconsistent {
-                expected: "a place for every classifier",
-                found: format!("{} places", places.len()),
-            }),
-            _ => Ok(()),
+        let n_known = match &self.voters {
+            Voters::Majority(is_voter) => is_voter.len(),
+            Voters::Best(places) => places.len(),
+        };
+        if n_known == n_classifiers {
+            return Ok(());
         }
+        Err(Error::Inconsistent {
+            expected: "a word for every classifier",
+            found: format!("{n_known} words"),
+        })
     }
 }

@@ -56,7 +56,7 @@ impl Combiner for Ladder {
 
     fn learn(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Rule, Error> {
         let everyone = evidence.tally_for(Method::Ladder)?;
-        let (copies, weights) = heard(evidence, everyone);
+        let Heard { copies, firsts, weights } = Heard::new(evidence, everyone);
         let names: Vec<&String> = copies.firsts.iter().map(|&k| &evidence.classifiers()[k]).collect();
         let panel = evidence.select(&names, watch)?;
         let tally = panel.tally_for(Method::Ladder)?;
@@ -81,11 +81,14 @@ impl Combiner for Ladder {
 
         let parts = folds::deal(&panel, tally, &cells);
         let design = residual::design(tally, panel.n_classifiers(), s);
-        let majority = majority_rights(evidence, everyone, &copies, tally, &cells);
+        let mut majority = vec![false; evidence.n_classifiers()];
+        firsts.iter().for_each(|&k| majority[k] = true);
+        let voters = Voters::Majority(majority.clone());
+        let rights = rights_of(&voters, evidence, everyone, &copies, tally, &cells);
         let climb = Climb {
             tally,
             cells: &cells,
-            majority: &majority,
+            majority: &rights,
             parts: &parts,
             counts: &counts,
             weights: &weights,
@@ -118,15 +121,18 @@ impl Combiner for Ladder {
             )?;
         }
         let fallback = choice.rival.map(|rival| {
-            let voters = if rival == 0 {
-                Voters::Everyone
-            } else {
-                let rows = |count: u64| evidence.rows_of(count);
-                let right: Vec<f64> =
-                    (0..evidence.n_classifiers()).map(|k| rows(evidence.right(k))).collect();
-                let spoken: Vec<f64> =
-                    (0..evidence.n_classifiers()).map(|k| rows(evidence.spoken(k))).collect();
-                Voters::best(&right, &spoken, rows(evidence.total()))
+            let rows = |counts: fn(&Evidence, usize) -> u64| -> Vec<f64> {
+                firsts.iter().map(|&k| evidence.rows_of(counts(evidence, k))).collect()
+            };
+            let voters = match rival {
+                0 => Voters::Majority(majority),
+                _ => Voters::best(
+                    &firsts,
+                    &rows(Evidence::right),
+                    &rows(Evidence::spoken),
+                    evidence.n_rows(),
+                    evidence.n_classifiers(),
+                ),
             };
             Fallback::fit(voters, evidence)
         });
@@ -149,24 +155,39 @@ impl Combiner for Ladder {
 /// Classifiers pulled further than this are not heard.
 const DEAF: f64 = 0.6;
 
-/// Who is heard, and how far each leaf is pulled to neutrality.
-fn heard(evidence: &Evidence, tally: &Tally) -> (Copies, Vec<Weights>) {
-    let mut copies = Copies::find(tally, evidence.n_classifiers(), evidence.n_labels());
-    let counts = Counts::of(evidence, &copies.firsts);
-    let mut weights = counts.weights();
-    let is_heard: Vec<bool> =
-        weights.iter().enumerate().map(|(leaf, weights)| counts.neutrality(leaf, weights) <= DEAF).collect();
-    // Where everyone guesses there is nobody else to hear.
-    if is_heard.contains(&true) {
-        copies.retain(&is_heard);
-        let mut heard = is_heard.iter();
-        weights.retain(|_| *heard.next().expect("a word for every leaf"));
-    }
-    (copies, weights)
+/// Who is heard.
+struct Heard {
+    copies: Copies,
+    /// The first of each set of copies, heard or not.
+    firsts: Vec<usize>,
+    /// How far each leaf that is heard is pulled to neutrality.
+    weights: Vec<Weights>,
 }
 
-/// Share of the rows of every cell on which the majority of all classifiers is right.
-fn majority_rights(
+impl Heard {
+    fn new(evidence: &Evidence, tally: &Tally) -> Self {
+        let mut copies = Copies::find(tally, evidence.n_classifiers(), evidence.n_labels());
+        let firsts = copies.firsts.clone();
+        let counts = Counts::of(evidence, &firsts);
+        let mut weights = counts.weights();
+        let is_heard: Vec<bool> = weights
+            .iter()
+            .enumerate()
+            .map(|(leaf, weights)| counts.neutrality(leaf, weights) <= DEAF)
+            .collect();
+        // Where everyone guesses there is nobody else to hear.
+        if is_heard.contains(&true) {
+            copies.retain(&is_heard);
+            let mut heard = is_heard.iter();
+            weights.retain(|_| *heard.next().expect("a word for every leaf"));
+        }
+        Self { copies, firsts, weights }
+    }
+}
+
+/// Share of the rows of every cell on which a vote of all classifiers is right.
+fn rights_of(
+    voters: &Voters,
     evidence: &Evidence,
     everyone: &Tally,
     copies: &Copies,
@@ -187,7 +208,7 @@ fn majority_rights(
         row.resize(copies.n_leaves(), MISSING);
         copies.for_each(pattern, evidence.n_labels(), |leaf, j| row[leaf] = j);
         let Some(at) = tally.find(Row::Dense(&row)) else { continue };
-        if !Voters::Everyone.votes(pattern, &mut votes) {
+        if !voters.votes(pattern, &mut votes) {
             continue;
         }
         let decided = climb::largest(&votes);
@@ -239,12 +260,19 @@ impl FittedLadder {
             pattern_pull: self.patterns.as_ref().map(|patterns| patterns.pull),
             rests_on: match &self.fallback {
                 None => "the ladder",
-                Some(Fallback { voters: Voters::Everyone, .. }) => "majority",
+                Some(Fallback { voters: Voters::Majority(_), .. }) => "majority",
                 Some(Fallback { voters: Voters::Best(_), .. }) => "selection",
             },
             rows: self.n_rows,
             right: self.right.map(share),
         }
+    }
+
+    /// The possibility that an answer leaves to each class; none of those who are not heard.
+    pub(crate) fn possibility(&self, k: usize, said: u16) -> Option<Vec<f64>> {
+        let (leaf, meant) = self.copies.meaning(k, said, self.n_labels)?;
+        let at = (leaf * self.n_labels + usize::from(meant)) * self.n_classes;
+        Some(self.opinions[at..at + self.n_classes].iter().map(|log| (-log.exp()).exp()).collect())
     }
 
     fn judge(&self, row: Row<'_>, work: &mut LadderWork, scores: &mut [f64]) -> bool {
