@@ -63,6 +63,7 @@ impl Model {
         if self.prior.len() != self.labels.n_classes() || total.is_none_or(|total| total == 0) {
             return wrong("a count per class", format!("{} counts", self.prior.len()));
         }
+        self.calibration.as_ref().map_or(Ok(()), |calibration| calibration.check(size[2]))?;
         let Some(evidence) = &self.evidence else { return Ok(()) };
         evidence.check()?;
         if evidence.classifiers() != self.classifiers {

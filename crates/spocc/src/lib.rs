@@ -38,6 +38,7 @@ mod tuning;
 mod combiners;
 mod model;
 mod aligned;
+mod calibration;
 mod append;
 mod audit;
 mod explain;
@@ -49,6 +50,7 @@ mod parallel;
 
 pub use aligned::{Aligned, Decisions, Ruling, Unseen};
 pub use audit::{Audit, ClassifierAudit, PanelAudit, Verdict, clopper_pearson};
+pub use calibration::{Calibrate, Calibration, Coverage, Lot, Scheme, Sets};
 pub use combiners::{
     AdaSpocc, Bayes, Combiner, ExpVote, Fitted, Inputs, Majority, Method, NaiveBayes, Rule, Selection, Spocc,
     SpoccExponent, Stacking, StackingStrength, Strength, WeightedVote,

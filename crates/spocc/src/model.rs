@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     aligned::{Aligned, Decisions},
+    calibration::{Calibrate, Calibration},
     combiners::{Combiner, Fitted, Kind, Method},
     decision::{self, Basis, Decision, TieBreak},
     error::{Error, choose},
@@ -55,6 +56,8 @@ pub struct Options {
     pub missing: Missing,
     /// What to do when several labels are equally good.
     pub ties: TieBreak,
+    /// Whether and how to learn what sets of labels can promise.
+    pub calibrate: Option<Calibrate>,
 }
 
 /// A fitted combiner: complete, immutable, cheap to share.
@@ -70,6 +73,7 @@ pub struct Model {
     pub(crate) prior: Vec<u64>,
     pub(crate) rule: Kind,
     pub(crate) evidence: Option<Evidence>,
+    pub(crate) calibration: Option<Calibration>,
 }
 
 impl Model {
@@ -77,7 +81,8 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::NoLabelledRows`], [`Error::LevelTooLow`] and whatever the combiner refuses.
+    /// [`Error::NoLabelledRows`], [`Error::LevelTooLow`] and whatever the combiner refuses; to calibrate it,
+    /// [`Error::Weighted`] and [`Error::OutOfRange`] for a single row.
     pub fn fit<C: Combiner + ?Sized>(
         combiner: &C,
         evidence: &Evidence,
@@ -88,6 +93,9 @@ impl Model {
             return Err(Error::NoLabelledRows);
         }
         evidence.require(combiner.method(), combiner.needs())?;
+        if let Some(how) = options.calibrate {
+            return Self::fit_calibrated(combiner, evidence, options, how, watch);
+        }
         let as_read = read(evidence, options.missing, watch)?;
         let rule = combiner.learn(&as_read, watch)?.0;
         Ok(Self {
@@ -99,6 +107,7 @@ impl Model {
             prior: evidence.class_counts().to_vec(),
             rule,
             evidence: Some(evidence.clone()),
+            calibration: None,
         })
     }
 
@@ -132,7 +141,12 @@ impl Model {
         self.ties
     }
 
-    /// The evidence it was fitted to, unless it is slim.
+    /// What its sets can promise, if it was calibrated.
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
+    }
+
+    /// The evidence it was fitted to, unless it is slim; without the rows that only calibrate it.
     pub fn evidence(&self) -> Option<&Evidence> {
         self.evidence.as_ref()
     }

@@ -81,7 +81,7 @@ fn all_rows_at_once_are_decided_as_one_by_one() {
             for (missing, ties) in
                 [(Missing::Silent, TieBreak::First), (Missing::Symbol, TieBreak::Random(7))]
             {
-                let options = Options { missing, ties };
+                let options = Options { missing, ties, ..Options::default() };
                 let model =
                     Model::fit(&*method.combiner(), &evidence, &options, &Watch::default()).expect("rows");
                 let what = format!("{method} {missing:?} {shape:?}");

@@ -44,7 +44,7 @@ fn sparse_panel() -> Panel {
 
 fn models(panel: &Panel) -> Vec<Model> {
     let evidence = panel.tally();
-    let symbol = Options { missing: Missing::Symbol, ties: TieBreak::Random(3) };
+    let symbol = Options { missing: Missing::Symbol, ties: TieBreak::Random(3), calibrate: None };
     let mut models = Vec::new();
     for method in Method::ALL {
         for options in [Options::default(), symbol] {
@@ -227,7 +227,7 @@ fn exercise_evidence(evidence: &Evidence) {
     let watch = Watch::default().with_memory_limit(1 << 26);
     for method in Method::ALL.into_iter().filter(|method| *method != Method::Stacking) {
         for missing in [Missing::Silent, Missing::Symbol] {
-            let options = Options { missing, ties: TieBreak::First };
+            let options = Options { missing, ..Options::default() };
             if let Err(error) = Model::fit(method.combiner().as_ref(), evidence, &options, &watch) {
                 assert!(error.to_string().contains("expected"), "{error}");
             }

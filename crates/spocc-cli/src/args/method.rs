@@ -60,7 +60,7 @@ impl OptionArgs {
             TieBreak::Random(_) => TieBreak::Random(self.seed()),
             other => other,
         };
-        Options { missing: self.missing, ties }
+        Options { missing: self.missing, ties, calibrate: None }
     }
 
     /// The seed given, or 0.

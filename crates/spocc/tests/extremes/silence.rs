@@ -55,7 +55,7 @@ fn declining_to_answer_can_be_an_answer() {
         [&["cat", "cat"], &["dog", "cat"], &["cat", "cat"], &["cat", "-"], &["dog", "-"], &["dog", "-"]];
     let evidence = evidence(&["ann", "bob"], &rows, &["cat", "cat", "cat", "dog", "dog", "dog"]);
     let fit = |missing| {
-        let options = Options { missing, ties: TieBreak::First };
+        let options = Options { missing, ..Options::default() };
         Model::fit(&Spocc::default(), &evidence, &options, &quiet()).expect("rows")
     };
     let (silent, symbol) = (fit(Missing::Silent), fit(Missing::Symbol));
@@ -74,7 +74,7 @@ fn declining_to_answer_can_be_an_answer() {
 fn a_word_that_looks_like_silence_is_a_word() {
     // Whatever stands for silence inside, a user's label of any bytes keeps its counts: two panels that differ
     // in the name of a label alone, of the same place in the order, are decided alike.
-    let options = Options { missing: Missing::Symbol, ties: TieBreak::First };
+    let options = Options { missing: Missing::Symbol, ..Options::default() };
     let names = ["ann", "bob"];
     for method in [Method::Spocc, Method::AdaSpocc, Method::NaiveBayes, Method::Bayes] {
         let decisions = |word: &str| {

@@ -21,7 +21,7 @@ pub(crate) fn fitted(combiner: &dyn Combiner, evidence: &Evidence, options: &Opt
 }
 
 pub(crate) fn choices() -> [Options; 2] {
-    let random = Options { missing: Missing::Symbol, ties: TieBreak::Random(7) };
+    let random = Options { missing: Missing::Symbol, ties: TieBreak::Random(7), ..Options::default() };
     [Options::default(), random]
 }
 

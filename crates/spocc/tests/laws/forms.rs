@@ -205,7 +205,7 @@ fn one_label_written_in_many_ways_is_one_label() {
 fn random_ties_do_not_follow_the_order_of_the_rows() {
     proptest!(config(60), |(panel in panels(4, 3, 40), seed: u64, ties: u64)| {
         prop_assume!(panel.has_truth());
-        let options = Options { missing: Missing::Silent, ties: TieBreak::Random(ties) };
+        let options = Options { ties: TieBreak::Random(ties), ..Options::default() };
         let order = Random(seed).order(panel.rows.len());
         let shuffled = panel.part(&order).predictions();
         for method in [Method::Spocc, Method::Majority, Method::NaiveBayes] {
