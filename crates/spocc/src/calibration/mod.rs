@@ -141,6 +141,26 @@ impl Calibration {
     }
 }
 
+impl fmt::Display for Calibration {
+    /// How it was made, and what that promises.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let n_rows = self.n_rows();
+        let (least, most) = (n_rows.iter().min().unwrap_or(&0), n_rows.iter().max().unwrap_or(&0));
+        write!(out, "{}, {least}", self.how.scheme)?;
+        if least != most {
+            write!(out, " to {most}")?;
+        }
+        write!(out, " row{}", if *most == 1 { "" } else { "s" })?;
+        let (of_each, within) =
+            if self.how.per_class { (" of each class", " within each") } else { ("", "") };
+        write!(out, "{of_each}: sets hold the truth ")?;
+        match self.how.scheme {
+            Scheme::Split => write!(out, "at least as often as asked{within}, on rows like these"),
+            Scheme::Cross => write!(out, "about as often as asked{within}, without a guarantee"),
+        }
+    }
+}
+
 impl Model {
     /// Fits a model that is calibrated as the options ask.
     pub(crate) fn fit_calibrated<C: Combiner + ?Sized>(
@@ -233,6 +253,20 @@ mod tests {
         for (coverage, n) in expected {
             assert_eq!(needed(coverage), Ok(n), "{coverage}");
         }
+    }
+
+    #[test]
+    fn a_calibration_says_what_it_promises() {
+        let calibration = |scheme, counts: &[u64]| {
+            let how = Calibrate { per_class: counts.len() > 1, ..Calibrate::new(scheme) };
+            let lists = counts.iter().map(|&count| Scores::new(vec![(1.0, count)])).collect();
+            Calibration { how, lists }.to_string()
+        };
+        let split = "split, 100 rows: sets hold the truth at least as often as asked, on rows like these";
+        assert_eq!(calibration(Scheme::Split, &[100]), split);
+        let cross = "cross, 7 to 9 rows of each class: \
+                     sets hold the truth about as often as asked within each, without a guarantee";
+        assert_eq!(calibration(Scheme::Cross, &[9, 7]), cross);
     }
 
     #[test]

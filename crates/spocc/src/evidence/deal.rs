@@ -213,5 +213,10 @@ mod tests {
         let evidence = counted(["a", "b"], &[(["x", "x", "x"], 3)]);
         let marginals = evidence.reduce_to(crate::Level::Marginals, &Watch::default()).expect("less");
         assert!(matches!(marginals.deal("test", 2, 0), Err(Error::LevelTooLow { .. })));
+        let table = evidence.grouped().expect("a tally");
+        let counting = Counting { weights: Some(&[0.5]), ..Counting::default() };
+        let weighted = Evidence::count(&table.answers, &table.truth, &counting, &Watch::default());
+        let refused = weighted.expect("a weight").deal("test", 2, 0);
+        assert_eq!(refused, Err(Error::Weighted { what: "test" }));
     }
 }
