@@ -136,7 +136,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "test")]
     pub(crate) rounds: u16,
 
-    /// Leave out how accuracy grows with the number of labelled rows
+    /// Leave out the curves: how accuracy grows with certainty and with the number of labelled rows
     #[arg(long)]
     pub(crate) no_curve: bool,
 
