@@ -108,6 +108,28 @@ fn scores_of_each_class_hold_within_each_class() {
 }
 
 #[test]
+fn the_spread_is_that_of_shares_over_splits() {
+    let rows = draw(400, &mut Random(12));
+    let fresh = draw(4000, &mut Random(13));
+    let answers = table(&fresh, CLASSES).0;
+    let evidence = evidence(&rows, CLASSES);
+    let mut shares = Vec::new();
+    for seed in 0..200 {
+        let model =
+            calibrated(Method::NaiveBayes, &evidence, Calibrate { seed, ..Calibrate::new(Scheme::Split) });
+        let spread = model.calibration().expect("calibrated").spread(coverage(0.9));
+        assert!((spread - (0.09f64 / 102.0).sqrt()).abs() < 1e-12);
+        let sets = model.predict_sets(&answers, coverage(0.9), seed).expect("scores enough");
+        let held = sets.iter().zip(&fresh).filter(|(set, (_, truth))| set.contains(&(*truth as u16)));
+        shares.push(held.count() as f64 / 4000.0);
+    }
+    let mean = shares.iter().sum::<f64>() / 200.0;
+    let spread = (shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / 199.0).sqrt();
+    // Splits of the same 400 rows overlap, so their shares differ less than those of fresh rows: 0.030.
+    assert!(spread > 0.015 && spread < 0.035, "{spread}");
+}
+
+#[test]
 fn crossing_comes_close() {
     for method in [Method::NaiveBayes, Method::Majority] {
         let found = share(&held(method, Calibrate::new(Scheme::Cross), 60, 0.9, 300));

@@ -124,8 +124,9 @@ impl<'a> Clerk<'a> {
         summary.tell_decisions(model);
         if let (Some(coverage), Some(calibration)) = (self.args.sets.coverage, model.calibration()) {
             let mean = summary.n_in_sets as f64 / summary.n_rows.max(1) as f64;
+            let spread = calibration.spread(coverage);
             tell(format_args!(
-                "sets at coverage {coverage}: {mean:.2} classes on average, {} of one alone",
+                "sets at coverage {coverage}, give or take {spread:.3}: {mean:.2} classes on average, {} of one alone",
                 summary.n_alone
             ));
             tell(format_args!("calibrated: {calibration}"));

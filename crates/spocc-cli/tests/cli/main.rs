@@ -9,5 +9,6 @@ mod long;
 mod manners;
 mod refusals;
 mod reports;
+mod sets;
 mod sharing;
 mod tables;

@@ -35,7 +35,7 @@ const SPLIT: usize = 4;
 #[non_exhaustive]
 pub enum Scheme {
     /// A random quarter, which the rule does not learn from. For rows drawn like these, the truth is in the set at
-    /// least as often as was asked, whatever the method and however few the rows.
+    /// least as often as was asked, whatever the method and however few the rows: on average over draws of all of them.
     Split,
     /// All rows, in folds, each judged by a rule that learned from the others; the model learns from all. Sets
     /// hold the truth about as often as was asked; no theorem says how nearly.
@@ -130,6 +130,14 @@ impl Calibration {
         self.lists.iter().map(Scores::n_rows).collect()
     }
 
+    /// How far the share of sets that hold the truth may well be from the coverage asked, as so few rows gave scores:
+    /// a standard deviation over draws of those rows.
+    pub fn spread(&self, coverage: Coverage) -> f64 {
+        let fewest = self.n_rows().into_iter().min().unwrap_or(0);
+        // That of the beta distribution which the share has given the scores.
+        (coverage.0 * (1.0 - coverage.0) / (fewest as f64 + 2.0)).sqrt()
+    }
+
     /// Refuses scores that no rows could have given; for a model read from a file.
     pub(crate) fn check(&self, n_classes: usize) -> Result<(), Error> {
         let expected = if self.how.per_class { n_classes } else { 1 };
@@ -155,7 +163,7 @@ impl fmt::Display for Calibration {
             if self.how.per_class { (" of each class", " within each") } else { ("", "") };
         write!(out, "{of_each}: sets hold the truth ")?;
         match self.how.scheme {
-            Scheme::Split => write!(out, "at least as often as asked{within}, on rows like these"),
+            Scheme::Split => write!(out, "at least as often as asked{within}, on average over such splits"),
             Scheme::Cross => write!(out, "about as often as asked{within}, without a guarantee"),
         }
     }
@@ -262,7 +270,8 @@ mod tests {
             let lists = counts.iter().map(|&count| Scores::new(vec![(1.0, count)])).collect();
             Calibration { how, lists }.to_string()
         };
-        let split = "split, 100 rows: sets hold the truth at least as often as asked, on rows like these";
+        let split =
+            "split, 100 rows: sets hold the truth at least as often as asked, on average over such splits";
         assert_eq!(calibration(Scheme::Split, &[100]), split);
         let cross = "cross, 7 to 9 rows of each class: \
                      sets hold the truth about as often as asked within each, without a guarantee";
