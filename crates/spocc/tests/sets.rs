@@ -83,7 +83,6 @@ fn a_split_holds_the_truth_as_often_as_asked_whatever_the_method() {
     for method in [Method::Bayes, Method::NaiveBayes, Method::Majority, Method::Spocc] {
         for asked in [0.85, 0.9, 0.93] {
             let found = share(&held(method, Calibrate::new(Scheme::Split), 60, asked, 600));
-            println!("{method} {asked}: {found:.4}");
             assert!(found >= asked - NOISE, "{method}: {found} for {asked}");
             // Nor larger than that takes, for all that the decided class is always in.
             assert!(found <= asked + NOISE, "{method}: {found} for {asked}");
@@ -97,11 +96,6 @@ fn scores_of_each_class_hold_within_each_class() {
     let together = held(Method::NaiveBayes, Calibrate::new(Scheme::Split), 400, 0.8, 600);
     let apart = held(Method::NaiveBayes, apart, 400, 0.8, 600);
     for (class, name) in CLASSES.iter().enumerate() {
-        println!(
-            "{name}: together {:.4}, apart {:.4}",
-            share(&together[class..=class]),
-            share(&apart[class..=class])
-        );
         assert!(share(&apart[class..=class]) >= 0.8 - NOISE, "{name}");
     }
     assert!(share(&together[2..]) < 0.75, "the rare class pays where scores are shared");
@@ -133,7 +127,6 @@ fn the_spread_is_that_of_shares_over_splits() {
 fn crossing_comes_close() {
     for method in [Method::NaiveBayes, Method::Majority] {
         let found = share(&held(method, Calibrate::new(Scheme::Cross), 60, 0.9, 300));
-        println!("{method} cross: {found:.4}");
         assert!((found - 0.9).abs() < 0.04, "{method}: {found}");
     }
 }

@@ -95,13 +95,14 @@ impl Model {
     pub fn check_coverage(&self, coverage: Coverage) -> Result<(), Error> {
         let calibration = self.calibration.as_ref().ok_or(Error::NotCalibrated)?;
         let needed = coverage.n_needed();
-        for (list, found) in calibration.n_rows().into_iter().enumerate().filter(|(_, found)| *found < needed)
-        {
-            let of = calibration.how.per_class.then(|| format!(" of class `{}`", self.classes()[list]));
-            let of = of.unwrap_or_default();
-            return Err(Error::TooFewScores { coverage: coverage.get(), of, needed, found });
-        }
-        Ok(())
+        let n_rows = calibration.n_rows();
+        let Some(list) = n_rows.iter().position(|found| *found < needed) else { return Ok(()) };
+        let of = if calibration.how.per_class {
+            format!(" of class `{}`", self.classes()[list])
+        } else {
+            String::new()
+        };
+        Err(Error::TooFewScores { coverage: coverage.get(), of, needed, found: n_rows[list] })
     }
 
     /// The normalised surprisal of every class, into `work.out`; the decided class is returned.
