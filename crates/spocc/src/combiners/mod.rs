@@ -1,8 +1,9 @@
-//! Combiners: nine ways to turn a panel's answers into one, behind one trait, each learned from evidence alone.
+//! Combiners: ten ways to turn a panel's answers into one, behind one trait, each learned from evidence alone.
 
 mod adaspocc;
 mod bayes;
 mod exp_vote;
+mod ladder;
 mod majority;
 mod naive_bayes;
 mod selection;
@@ -30,6 +31,7 @@ use crate::{
 pub use adaspocc::AdaSpocc;
 pub use bayes::Bayes;
 pub use exp_vote::ExpVote;
+pub use ladder::Ladder;
 pub use majority::Majority;
 pub use naive_bayes::NaiveBayes;
 pub use selection::Selection;
@@ -38,6 +40,7 @@ pub use stacking::{Inputs, Stacking, StackingStrength, Strength};
 pub use weighted_vote::WeightedVote;
 
 pub(crate) use adaspocc::{FittedAdaSpocc, share};
+pub(crate) use ladder::LadderWork;
 pub(crate) use spocc::{Opinions, opinions_of};
 
 /// The methods, by the words that every face uses.
@@ -47,6 +50,8 @@ pub(crate) use spocc::{Opinions, opinions_of};
 pub enum Method {
     /// Possibilistic fusion at one exponent.
     Spocc,
+    /// Models of growing richness, each pulled towards the one below it.
+    Ladder,
     /// Possibilistic fusion along a dendrogram, exponents and discounts fitted.
     #[serde(rename = "adaspocc")]
     AdaSpocc,
@@ -68,7 +73,8 @@ pub enum Method {
 
 impl Method {
     /// Every method there is.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
+        Self::Ladder,
         Self::Spocc,
         Self::AdaSpocc,
         Self::Selection,
@@ -83,6 +89,7 @@ impl Method {
     /// The method with its default settings.
     pub fn combiner(self) -> Box<dyn Combiner> {
         match self {
+            Self::Ladder => Box::new(Ladder),
             Self::Spocc => Box::new(Spocc::default()),
             Self::AdaSpocc => Box::new(AdaSpocc::default()),
             Self::Selection => Box::new(Selection),
@@ -99,6 +106,7 @@ impl Method {
 impl fmt::Display for Method {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
+            Self::Ladder => "ladder",
             Self::Spocc => "spocc",
             Self::AdaSpocc => "adaspocc",
             Self::Selection => "selection",
@@ -151,6 +159,7 @@ pub struct Rule(pub(crate) Kind);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Kind {
+    Ladder(Box<ladder::FittedLadder>),
     Spocc(Opinions),
     AdaSpocc(Box<FittedAdaSpocc>),
     Selection(selection::Ranking),
@@ -163,6 +172,7 @@ pub(crate) enum Kind {
 impl Kind {
     fn judge(&self) -> &dyn Judge {
         match self {
+            Self::Ladder(fitted) => &**fitted,
             Self::Spocc(opinions) => opinions,
             Self::AdaSpocc(fitted) => fitted.opinions(),
             Self::Selection(ranking) => ranking,
@@ -185,6 +195,7 @@ impl Kind {
     /// The parameters, to be looked at.
     pub(crate) fn fitted(&self) -> Fitted {
         match self {
+            Self::Ladder(fitted) => fitted.fitted(),
             Self::Spocc(opinions) => Fitted::Spocc { exponent: opinions.tree().root_exponent() },
             Self::AdaSpocc(fitted) => Fitted::AdaSpocc {
                 dendrogram: fitted.dendrogram.clone(),
@@ -234,6 +245,7 @@ impl Kind {
     /// Whether this is a rule that the method learns.
     pub(crate) fn fits(&self, method: Method) -> bool {
         match self {
+            Self::Ladder(_) => method == Method::Ladder,
             Self::Spocc(_) => method == Method::Spocc,
             Self::AdaSpocc(_) => method == Method::AdaSpocc,
             Self::Selection(_) => method == Method::Selection,
@@ -251,6 +263,20 @@ impl Kind {
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum Fitted {
+    /// Classifiers by the leaf they share, the gain g of the core and the exponent of every merge of leaves, how
+    /// strongly the residual and the pattern table are pulled back (none if they are not there), what decides, and
+    /// of so many labelled rows the shares that the ladder, the majority and the best one decided rightly when
+    /// left out.
+    Ladder {
+        leaves: Vec<Vec<usize>>,
+        gain: f64,
+        exponents: Vec<f64>,
+        penalty: Option<f64>,
+        pattern_pull: Option<f64>,
+        rests_on: &'static str,
+        rows: f64,
+        right: [f64; 3],
+    },
     /// The one exponent.
     Spocc { exponent: Exponent },
     /// The merge tree with an exponent per merge, the Ward distance up to which classifiers share a cluster,
