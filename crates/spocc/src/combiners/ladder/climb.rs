@@ -19,7 +19,6 @@ use crate::{
         },
         softmax::Design,
     },
-    decision::first_best,
     error::Error,
     evidence::Tally,
     parallel,
@@ -37,11 +36,10 @@ const RIVALS: usize = 2;
 
 /// Everything a fold looks at.
 pub(super) struct Climb<'a> {
-    /// Of all classifiers, and of the leaves; both have the same patterns in the same order.
-    pub(super) everyone: &'a Tally,
     pub(super) tally: &'a Tally,
-    pub(super) n_classifiers: usize,
     pub(super) cells: &'a [Cell],
+    /// Share of the rows of every cell on which the majority of all classifiers is right.
+    pub(super) majority: &'a [f64],
     pub(super) parts: &'a [[f64; FOLDS]],
     pub(super) counts: &'a Counts,
     pub(super) weights: &'a [Weights],
@@ -169,7 +167,7 @@ impl Climb<'_> {
         )?;
         let mut rights = [0.0; RIVALS];
         for case in &held {
-            (0..RIVALS).for_each(|rival| rights[rival] += case.rows * f64::from(case.rivals[rival]));
+            (0..RIVALS).for_each(|rival| rights[rival] += case.rows * case.rivals[rival]);
         }
         Ok((scores, rights))
     }
@@ -177,16 +175,17 @@ impl Climb<'_> {
     /// The cells of a fold, with what the other folds know of their patterns.
     fn held(&self, fold: usize, kept: &[f64]) -> Vec<Case<'_>> {
         let l = self.counts.n_classes();
-        let (mut right, mut spoken) = (vec![0.0; self.n_classifiers], vec![0.0; self.n_classifiers]);
+        let n = self.weights.len();
+        let (mut right, mut spoken) = (vec![0.0; n], vec![0.0; n]);
         let mut total = 0.0;
         for (cell, &rows) in self.cells.iter().zip(kept) {
             total += rows;
-            self.everyone.pattern(cell.pattern as usize).for_each(|k, j| {
+            self.tally.pattern(cell.pattern as usize).for_each(|k, j| {
                 spoken[k] += rows;
                 right[k] += if j == cell.truth { rows } else { 0.0 };
             });
         }
-        let rivals = [Voters::Everyone, Voters::best(&right, &spoken, total)];
+        let best = Voters::best(&right, &spoken, total);
         let mut votes = vec![0.0; l];
         let (mut cases, mut start) = (Vec::new(), 0);
         for cells in self.cells.chunk_by(|a, b| a.pattern == b.pattern) {
@@ -200,20 +199,15 @@ impl Climb<'_> {
                 .iter()
                 .zip(&kept[range.clone()])
                 .for_each(|(cell, &rows)| known[usize::from(cell.truth)] = rows);
-            let row = self.everyone.pattern(cells[0].pattern as usize);
-            let decided: [Option<usize>; RIVALS] = std::array::from_fn(|rival| {
-                rivals[rival].votes(row, &mut votes).then(|| {
-                    votes.iter_mut().for_each(|votes| *votes = -*votes);
-                    first_best(&votes)
-                })
-            });
-            for (cell, part) in cells.iter().zip(&self.parts[range]).filter(|(_, part)| part[fold] > 0.0) {
+            let row = self.tally.pattern(cells[0].pattern as usize);
+            let decided = best.votes(row, &mut votes).then(|| largest(&votes));
+            for (at, cell) in range.zip(cells).filter(|(at, _)| self.parts[*at][fold] > 0.0) {
                 cases.push(Case {
                     cell,
-                    rows: part[fold],
+                    rows: self.parts[at][fold],
                     log_core: vec![0.0; l],
                     known: known.clone(),
-                    rivals: decided.map(|class| class == Some(cell.truth.into())),
+                    rivals: [self.majority[at], f64::from(decided == Some(cell.truth.into()))],
                 });
             }
         }
@@ -228,6 +222,11 @@ pub(super) fn answers(tally: &Tally, pattern: u32) -> impl Iterator<Item = (usiz
     said.into_iter()
 }
 
+/// The first of the largest.
+pub(super) fn largest(values: &[f64]) -> usize {
+    (1..values.len()).fold(0, |best, at| if values[at] > values[best] { at } else { best })
+}
+
 /// Rows to be judged.
 struct Case<'a> {
     cell: &'a Cell,
@@ -235,8 +234,8 @@ struct Case<'a> {
     log_core: Vec<f64>,
     /// What was true of the pattern in other folds.
     known: Vec<f64>,
-    /// Whether each rival is right.
-    rivals: [bool; RIVALS],
+    /// Share of the rows on which each rival is right.
+    rivals: [f64; RIVALS],
 }
 
 impl Case<'_> {
@@ -249,12 +248,12 @@ impl Case<'_> {
             let is_right = decided == truth;
             score.log += self.rows * log;
             score.right += if is_right { self.rows } else { 0.0 };
-            for (rival, &rival_is_right) in self.rivals.iter().enumerate() {
-                score.lost[rival] += if rival_is_right && !is_right { self.rows } else { 0.0 };
-                score.won[rival] += if is_right && !rival_is_right { self.rows } else { 0.0 };
+            for (rival, share) in self.rivals.iter().enumerate() {
+                score.lost[rival] += if is_right { 0.0 } else { self.rows * share };
+                score.won[rival] += if is_right { self.rows * (1.0 - share) } else { 0.0 };
             }
         };
-        let decided = first_best(&logs.iter().map(|log| -log).collect::<Vec<f64>>());
+        let decided = largest(logs);
         add(0, logs[truth], decided);
         if known == 0.0 {
             (1..TABLES).for_each(|at| add(at, logs[truth], decided));
@@ -263,8 +262,8 @@ impl Case<'_> {
         let shares: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
         for (at, &pull) in patterns::PULLS.iter().enumerate() {
             let mended: Vec<f64> =
-                shares.iter().zip(&self.known).map(|(share, rows)| -(rows + pull * share)).collect();
-            add(1 + at, (-mended[truth] / (known + pull)).ln(), first_best(&mended));
+                shares.iter().zip(&self.known).map(|(share, rows)| rows + pull * share).collect();
+            add(1 + at, (mended[truth] / (known + pull)).ln(), largest(&mended));
         }
     }
 }

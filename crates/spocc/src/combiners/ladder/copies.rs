@@ -1,6 +1,6 @@
-//! Copies: classifiers that are equal up to a renaming of their answers, joined before anything is learned.
+//! Who is heard: copies once, guessers not at all.
 //!
-//! Two classifiers that part the labelled rows alike say the same in other words. Their leaf counts once, however
+//! Classifiers are copies if they are equal up to a renaming of their answers. Two classifiers that part the labelled rows alike say the same in other words. Their leaf counts once, however
 //! many they are; on new rows, where they may part, the leaf holds possible only what none of them excludes.
 
 use std::collections::HashMap;
@@ -9,12 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{error::Error, evidence::Tally, grid::Row, labels::MISSING};
 
+/// The leaf of who is not heard.
+const NOBODY: u32 = u32::MAX;
+
 /// Who speaks for whom.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Copies {
     /// The first of each set of copies, ascending: the leaves.
     pub(super) firsts: Vec<usize>,
-    /// The leaf of every classifier.
+    /// The leaf of every classifier; those who are not heard have none.
     leaf_of: Vec<u32>,
     /// What the first of its copies says when a classifier says this, by classifier and answer; silence if it
     /// never said it.
@@ -44,6 +47,21 @@ impl Copies {
         Self { firsts, leaf_of, means }
     }
 
+    /// Without the leaves that are not to be heard.
+    pub(super) fn retain(&mut self, is_heard: &[bool]) {
+        let mut next = 0;
+        let numbers: Vec<u32> = is_heard
+            .iter()
+            .map(|&heard| {
+                next += u32::from(heard);
+                if heard { next - 1 } else { NOBODY }
+            })
+            .collect();
+        let mut heard = is_heard.iter();
+        self.firsts.retain(|_| *heard.next().expect("a word for every leaf"));
+        self.leaf_of.iter_mut().for_each(|leaf| *leaf = numbers[*leaf as usize]);
+    }
+
     pub(super) fn n_leaves(&self) -> usize {
         self.firsts.len()
     }
@@ -51,7 +69,8 @@ impl Copies {
     /// The classifiers of every leaf.
     pub(super) fn groups(&self) -> Vec<Vec<usize>> {
         let mut groups = vec![Vec::new(); self.firsts.len()];
-        self.leaf_of.iter().enumerate().for_each(|(k, &leaf)| groups[leaf as usize].push(k));
+        let heard = self.leaf_of.iter().enumerate().filter(|(_, leaf)| **leaf != NOBODY);
+        heard.for_each(|(k, &leaf)| groups[leaf as usize].push(k));
         groups
     }
 
@@ -60,7 +79,7 @@ impl Copies {
     pub(super) fn for_each(&self, row: Row<'_>, n_labels: usize, mut show: impl FnMut(usize, u16)) {
         row.for_each(|k, j| {
             let meant = self.means[k * n_labels + usize::from(j)];
-            if meant != MISSING {
+            if meant != MISSING && self.leaf_of[k] != NOBODY {
                 show(self.leaf_of[k] as usize, meant);
             }
         });
@@ -71,7 +90,7 @@ impl Copies {
             && Some(self.means.len()) == n_classifiers.checked_mul(n_labels)
             && self.firsts.is_sorted_by(|a, b| a < b)
             && self.firsts.iter().all(|&first| first < n_classifiers)
-            && self.leaf_of.iter().all(|&leaf| (leaf as usize) < self.firsts.len())
+            && self.leaf_of.iter().all(|&leaf| leaf == NOBODY || (leaf as usize) < self.firsts.len())
             && self.means.iter().all(|&j| j == MISSING || usize::from(j) < n_labels);
         if holds {
             return Ok(());

@@ -9,10 +9,11 @@
 use crate::evidence::Evidence;
 
 /// How many rows of the average kind pull an answer's counts; the last one stands for infinitely many.
-pub(super) const PULLS: [f64; 10] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, f64::INFINITY];
+pub(super) const PULLS: [f64; 14] =
+    [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, f64::INFINITY];
 
 /// So many classifiers that pull as one expects beforehand stand beside those there are.
-const EXPECTED: f64 = 8.0;
+const EXPECTED: f64 = 32.0;
 
 /// Rounds of pulling the classifiers' weights towards each other.
 const ROUNDS: usize = 30;
@@ -31,10 +32,9 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub(super) fn of(evidence: &Evidence) -> Self {
+    pub(super) fn of(evidence: &Evidence, classifiers: &[usize]) -> Self {
         let rows = |counts: &[u64]| counts.iter().map(|&count| evidence.rows_of(count)).collect();
-        let said =
-            (0..evidence.n_classifiers()).flat_map(|k| evidence.confusion(k).to_vec()).collect::<Vec<u64>>();
+        let said = classifiers.iter().flat_map(|&k| evidence.confusion(k).to_vec()).collect::<Vec<u64>>();
         Self { n_labels: evidence.n_labels(), classes: rows(evidence.class_counts()), said: rows(&said) }
     }
 
@@ -72,6 +72,21 @@ impl Counts {
             normalise(&mut common);
         }
         weights
+    }
+
+    /// How far a classifier is pulled to neutrality, from 0 to 1.
+    pub(super) fn neutrality(&self, leaf: usize, weights: &Weights) -> f64 {
+        let l = self.n_classes();
+        let size = self.n_labels * l;
+        let said = self.said[leaf * size..(leaf + 1) * size].chunks_exact(l.max(1));
+        let (mut pulled, mut spoken) = (0.0, 0.0);
+        for rows in said.map(|said| said.iter().sum::<f64>()) {
+            let share = |pull: f64| if pull.is_infinite() { 1.0 } else { pull / (rows + pull) };
+            pulled +=
+                rows * weights.iter().zip(PULLS).map(|(weight, pull)| weight * share(pull)).sum::<f64>();
+            spoken += rows;
+        }
+        if spoken > 0.0 { pulled / spoken } else { 1.0 }
     }
 
     /// Logarithm of the Dirichlet-multinomial likelihood of a classifier's counts at each pull.

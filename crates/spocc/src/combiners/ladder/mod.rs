@@ -26,7 +26,7 @@ use crate::{
     dendrogram::Dendrogram,
     dependence::Dissimilarities,
     error::Error,
-    evidence::{Evidence, Level},
+    evidence::{Evidence, Level, Tally},
     fusion::Work,
     grid::Row,
     labels::MISSING,
@@ -37,7 +37,7 @@ use climb::{Climb, answers};
 use copies::Copies;
 use core::{Cell, Core, Nodes, log_normalise};
 use fallback::{Fallback, Voters};
-use leaves::{Counts, Leaves};
+use leaves::{Counts, Leaves, Weights};
 use patterns::Patterns;
 use residual::{PENALTIES, Residual};
 
@@ -56,7 +56,7 @@ impl Combiner for Ladder {
 
     fn learn(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Rule, Error> {
         let everyone = evidence.tally_for(Method::Ladder)?;
-        let copies = Copies::find(everyone, evidence.n_classifiers(), evidence.n_labels());
+        let (copies, weights) = heard(evidence, everyone);
         let names: Vec<&String> = copies.firsts.iter().map(|&k| &evidence.classifiers()[k]).collect();
         let panel = evidence.select(&names, watch)?;
         let tally = panel.tally_for(Method::Ladder)?;
@@ -64,8 +64,8 @@ impl Combiner for Ladder {
         let entries = tally.n_cells().saturating_mul(panel.n_classifiers());
         watch.allow(|| format!("ladder on {} patterns", tally.n_patterns()), &[entries, 24])?;
 
-        let counts = Counts::of(&panel);
-        let weights = counts.weights();
+        let everyone_heard: Vec<usize> = (0..panel.n_classifiers()).collect();
+        let counts = Counts::of(&panel, &everyone_heard);
         let leaves = Leaves::new(&counts, &weights, true);
         let cells: Vec<Cell> = (0..tally.n_patterns())
             .flat_map(|p| {
@@ -81,11 +81,11 @@ impl Combiner for Ladder {
 
         let parts = folds::deal(&panel, tally, &cells);
         let design = residual::design(tally, panel.n_classifiers(), s);
+        let majority = majority_rights(evidence, everyone, &copies, tally, &cells);
         let climb = Climb {
-            everyone,
             tally,
-            n_classifiers: evidence.n_classifiers(),
             cells: &cells,
+            majority: &majority,
             parts: &parts,
             counts: &counts,
             weights: &weights,
@@ -136,6 +136,60 @@ impl Combiner for Ladder {
             right: choice.right,
         }))))
     }
+}
+
+/// Classifiers pulled further than this are not heard.
+const DEAF: f64 = 0.6;
+
+/// Who is heard, and how far each leaf is pulled to neutrality.
+fn heard(evidence: &Evidence, tally: &Tally) -> (Copies, Vec<Weights>) {
+    let mut copies = Copies::find(tally, evidence.n_classifiers(), evidence.n_labels());
+    let counts = Counts::of(evidence, &copies.firsts);
+    let mut weights = counts.weights();
+    let is_heard: Vec<bool> =
+        weights.iter().enumerate().map(|(leaf, weights)| counts.neutrality(leaf, weights) <= DEAF).collect();
+    // Where everyone guesses there is nobody else to hear.
+    if is_heard.contains(&true) {
+        copies.retain(&is_heard);
+        let mut heard = is_heard.iter();
+        weights.retain(|_| *heard.next().expect("a word for every leaf"));
+    }
+    (copies, weights)
+}
+
+/// Share of the rows of every cell on which the majority of all classifiers is right.
+fn majority_rights(
+    evidence: &Evidence,
+    everyone: &Tally,
+    copies: &Copies,
+    tally: &Tally,
+    cells: &[Cell],
+) -> Vec<f64> {
+    let starts: Vec<usize> = std::iter::once(0)
+        .chain(cells.chunk_by(|a, b| a.pattern == b.pattern).scan(0, |end, cells| {
+            *end += cells.len();
+            Some(*end)
+        }))
+        .collect();
+    let mut rights = vec![0.0; cells.len()];
+    let (mut votes, mut row) = (vec![0.0; evidence.n_classes()], Vec::new());
+    for p in 0..everyone.n_patterns() {
+        let pattern = everyone.pattern(p);
+        row.clear();
+        row.resize(copies.n_leaves(), MISSING);
+        copies.for_each(pattern, evidence.n_labels(), |leaf, j| row[leaf] = j);
+        let Some(at) = tally.find(Row::Dense(&row)) else { continue };
+        if !Voters::Everyone.votes(pattern, &mut votes) {
+            continue;
+        }
+        let decided = climb::largest(&votes);
+        for (class, count) in everyone.outcomes(p).filter(|(class, _)| usize::from(*class) == decided) {
+            for at in (starts[at]..starts[at + 1]).filter(|&at| cells[at].truth == class) {
+                rights[at] += evidence.rows_of(count) / cells[at].rows;
+            }
+        }
+    }
+    rights
 }
 
 /// Everything the ladder learned.
