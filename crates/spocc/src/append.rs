@@ -26,13 +26,18 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::CannotAppend`] for other methods, a slim model, more or fewer than one newcomer, or other rows;
+    /// [`Error::CannotAppend`] for other methods, a slim or a calibrated model, more or fewer than one newcomer, or other rows;
     /// [`Error::UnknownClassifier`] if an old column is missing; [`Error::LevelTooLow`].
     pub fn append(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Self, Error> {
         let refuse = |expected, found: String| Err(Error::CannotAppend { expected, found });
         let Some(known) = &self.evidence else {
             return refuse("a model that holds its evidence", "a slim one".to_owned());
         };
+        if let Some(calibration) = &self.calibration {
+            // Scores of the grown rule would need rows that neither it nor the old rule learned from.
+            let found = format!("one calibrated by {} (fit the whole panel anew)", calibration.how().scheme);
+            return refuse("a model without calibration", found);
+        }
         let is_new = |name: &&String| !self.classifiers.contains(name);
         let newcomers: Vec<&String> = evidence.classifiers().iter().filter(is_new).collect();
         let [newcomer] = newcomers[..] else {

@@ -225,6 +225,23 @@ pub enum Error {
         /// What was given.
         found: String,
     },
+    /// Sets were asked of a model that cannot promise anything.
+    #[error(
+        "sets: expected a calibrated model, found one fitted without (fit it with calibrate split or cross)"
+    )]
+    NotCalibrated,
+    /// Too few scores to leave a class out for certain.
+    #[error("coverage {coverage}: expected at least {needed} calibration rows{of}, found {found}")]
+    TooFewScores {
+        /// The coverage asked.
+        coverage: f64,
+        /// Of which class, if each has its own rows.
+        of: String,
+        /// Rows that it takes.
+        needed: u64,
+        /// Rows there are.
+        found: u64,
+    },
     /// The bytes are something else.
     #[error("{expected} file: expected to begin with the mark of one, found other bytes")]
     NotOurs {

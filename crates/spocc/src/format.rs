@@ -68,6 +68,7 @@ impl Model {
         }
         class_weights::check(&self.class_weights, self.labels.n_classes())?;
         self.check_silence()?;
+        self.calibration.as_ref().map_or(Ok(()), |calibration| calibration.check(size[2]))?;
         let Some(evidence) = &self.evidence else { return Ok(()) };
         evidence.check()?;
         if evidence.classifiers() != self.classifiers {

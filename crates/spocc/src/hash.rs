@@ -20,6 +20,18 @@ pub(crate) fn ids(seed: u64, ids: &[u16]) -> u64 {
     mix(hash, word)
 }
 
+/// Hash of a text.
+pub(crate) fn text(seed: u64, text: &str) -> u64 {
+    text.as_bytes().chunks(8).fold(mix(seed, text.len() as u64), |hash, chunk| {
+        mix(hash, chunk.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)))
+    })
+}
+
+/// A number from 0 to below 1 drawn by a hash.
+pub(crate) fn unit(hash: u64) -> f64 {
+    (mix(hash, 0x0017) >> 11) as f64 / (1u64 << 53) as f64
+}
+
 /// A number below `n` drawn by a hash.
 pub(crate) fn draw(hash: u64, n: u64) -> u64 {
     // One more round of mixing spreads the hash over its low bits.

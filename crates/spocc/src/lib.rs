@@ -40,6 +40,7 @@ mod tuning;
 mod combiners;
 mod model;
 mod aligned;
+mod calibration;
 mod append;
 mod audit;
 mod explain;
@@ -51,6 +52,7 @@ mod parallel;
 
 pub use aligned::{Aligned, Decisions, Ruling, Unseen};
 pub use audit::{Audit, ClassifierAudit, PanelAudit, Verdict, clopper_pearson};
+pub use calibration::{Calibrate, Calibration, Coverage, Lot, Scheme, Sets};
 pub use class_weights::ClassWeights;
 pub use combiners::{
     AdaSpocc, Bayes, Combiner, ExpVote, Fitted, Inputs, Ladder, Majority, Method, NaiveBayes, Rule,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     aligned::{Aligned, Decisions},
+    calibration::{Calibrate, Calibration},
     class_weights::ClassWeights,
     combiners::{Combiner, Fitted, Kind, Method},
     decision::{self, Basis, Decision, TieBreak},
@@ -29,6 +30,8 @@ pub struct Options {
     pub ties: TieBreak,
     /// How much the rows of each class count.
     pub class_weights: ClassWeights,
+    /// Whether and how to learn what sets of labels can promise.
+    pub calibrate: Option<Calibrate>,
 }
 
 /// A fitted combiner: complete, immutable, cheap to share.
@@ -48,6 +51,7 @@ pub struct Model {
     pub(crate) prior: Vec<u64>,
     pub(crate) rule: Kind,
     pub(crate) evidence: Option<Evidence>,
+    pub(crate) calibration: Option<Calibration>,
 }
 
 impl Model {
@@ -56,7 +60,7 @@ impl Model {
     /// # Errors
     ///
     /// [`Error::NoLabelledRows`], [`Error::LevelTooLow`], what [`ClassWeights::resolve`] refuses and whatever
-    /// the combiner refuses.
+    /// the combiner refuses; to calibrate it, [`Error::Weighted`] and [`Error::OutOfRange`] for a single row.
     pub fn fit<C: Combiner + ?Sized>(
         combiner: &C,
         evidence: &Evidence,
@@ -67,6 +71,9 @@ impl Model {
             return Err(Error::NoLabelledRows);
         }
         evidence.require(combiner.method(), combiner.needs())?;
+        if let Some(how) = options.calibrate {
+            return Self::fit_calibrated(combiner, evidence, options, how, watch);
+        }
         let (missing, declines) = options.missing.resolve(combiner.method(), evidence);
         let class_weights = options.class_weights.resolve(evidence)?;
         let as_read = read(evidence, &declines, &class_weights, watch)?;
@@ -82,6 +89,7 @@ impl Model {
             prior: as_read.class_counts().to_vec(),
             rule,
             evidence: Some(evidence.clone()),
+            calibration: None,
         })
     }
 
@@ -125,7 +133,12 @@ impl Model {
         self.ties
     }
 
-    /// The evidence it was fitted to, unless it is slim.
+    /// What its sets can promise, if it was calibrated.
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
+    }
+
+    /// The evidence it was fitted to, unless it is slim; without the rows that only calibrate it.
     pub fn evidence(&self) -> Option<&Evidence> {
         self.evidence.as_ref()
     }

@@ -9,7 +9,8 @@ use std::cell::Cell;
 use panels::{Panel, Random, Shape, config};
 use proptest::prelude::*;
 use spocc::{
-    ClassWeights, Error, Evidence, Level, Method, Missing, Model, Options, Predictions, TieBreak, Watch,
+    Calibrate, ClassWeights, Coverage, Error, Evidence, Level, Method, Missing, Model, Options, Predictions,
+    Scheme, TieBreak, Watch,
 };
 
 /// Mark, version, kind, length, checksum.
@@ -49,9 +50,11 @@ fn models(panel: &Panel) -> Vec<Model> {
     let symbol = Options { missing: Missing::Symbol, ties: TieBreak::Random(3), ..Options::default() };
     let class_weights = ClassWeights::Balanced;
     let weighed = Options { missing: Missing::Auto, class_weights, ..Options::default() };
+    let how = Calibrate { scheme: Scheme::Split, per_class: true, seed: 1 };
+    let calibrated = Options { calibrate: Some(how), ..Options::default() };
     let mut models = Vec::new();
     for method in Method::ALL {
-        for options in [Options::default(), symbol.clone(), weighed.clone()] {
+        for options in [Options::default(), symbol.clone(), weighed.clone(), calibrated.clone()] {
             let model = Model::fit(method.combiner().as_ref(), &evidence, &options, &Watch::default());
             // Not every method takes every kind of evidence.
             models.extend(model.ok().into_iter().flat_map(|model| [model.slim(), model]));
@@ -246,6 +249,11 @@ fn exercise_model(model: &Model, panel: &Panel) {
         let decision = aligned.decide(t).expect("a row");
         assert_eq!(decision.possibility.degrees().len(), model.classes().len());
         assert!(!decision.margin.is_nan() && decision.ties.contains(&decision.class));
+    }
+    let coverage = Coverage::try_from(0.5).expect("a share");
+    match model.predict_sets(&table, coverage, 0) {
+        Ok(sets) => assert!(sets.iter().all(|set| !set.is_empty()) && sets.len() == table.n_rows()),
+        Err(error) => assert!(matches!(error, Error::NotCalibrated | Error::TooFewScores { .. }), "{error}"),
     }
     assert!(model.slim().to_bytes().len() <= model.to_bytes().len());
     let _ = model.fitted();

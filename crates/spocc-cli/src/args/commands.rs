@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap_complete::Shell;
 
 use crate::args::{
-    method::{MethodArgs, OptionArgs},
+    method::{CalibrateArgs, MethodArgs, OptionArgs},
     panel::{PanelArgs, TableArgs},
-    words::{Column, Dialect, Format, Names, columns, methods},
+    words::{Column, Dialect, Format, Names, columns, coverage, margin, methods},
 };
 
 /// What `spocc demo` takes.
@@ -41,6 +41,9 @@ pub(crate) struct FitArgs {
 
     #[command(flatten)]
     pub(crate) options: OptionArgs,
+
+    #[command(flatten)]
+    pub(crate) calibrate: CalibrateArgs,
 }
 
 /// What `spocc predict` takes.
@@ -75,7 +78,39 @@ pub(crate) struct PredictArgs {
     pub(crate) strict: bool,
 
     #[command(flatten)]
+    pub(crate) sets: SetArgs,
+
+    #[command(flatten)]
     pub(crate) table: TableArgs,
+}
+
+/// Sets of classes, and silence where a decision would be rash.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Sets and silence")]
+pub(crate) struct SetArgs {
+    /// Also write the set of classes that holds the truth with this probability, and its size; needs a model fitted
+    /// with --calibrate
+    #[arg(long, value_name = "P", value_parser = coverage)]
+    pub(crate) coverage: Option<spocc::Coverage>,
+
+    /// Seed of the lots that rows draw, by their --id or else their number [default: 0]
+    #[arg(long, value_name = "N", requires = "coverage")]
+    pub(crate) seed: Option<u64>,
+
+    /// Leave the decision empty where its margin is below this, from 0 to 1
+    #[arg(long, value_name = "MARGIN", value_parser = margin)]
+    pub(crate) abstain_below: Option<f64>,
+
+    /// Leave the decision empty where the set holds more classes than this
+    #[arg(long, value_name = "N", requires = "coverage", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) abstain_above_size: Option<u64>,
+}
+
+impl SetArgs {
+    /// Whether some decisions may be left empty.
+    pub(crate) fn may_abstain(&self) -> bool {
+        self.abstain_below.is_some() || self.abstain_above_size.is_some()
+    }
 }
 
 /// What `spocc compare` takes.
@@ -101,7 +136,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "test")]
     pub(crate) rounds: u16,
 
-    /// Leave out how accuracy grows with the number of labelled rows
+    /// Leave out the curves: how accuracy grows with certainty and with the number of labelled rows
     #[arg(long)]
     pub(crate) no_curve: bool,
 

@@ -2,8 +2,8 @@
 
 use clap::error::ErrorKind;
 use spocc::{
-    AdaSpocc, ClassWeights, Combiner, ExpVote, Inputs, Method, Missing, Options, Spocc, SpoccExponent,
-    Stacking, StackingStrength, TieBreak, Tuning,
+    AdaSpocc, Calibrate, ClassWeights, Combiner, ExpVote, Inputs, Method, Missing, Options, Scheme, Spocc,
+    SpoccExponent, Stacking, StackingStrength, TieBreak, Tuning,
 };
 
 use crate::args::{
@@ -57,6 +57,27 @@ pub(crate) struct OptionArgs {
     pub(crate) seed: Option<u64>,
 }
 
+/// Whether and how a model learns what sets can promise.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Sets")]
+pub(crate) struct CalibrateArgs {
+    /// Let `predict --coverage` promise sets that hold the truth: `split` keeps a quarter of the rows from learning,
+    /// for a guarantee; `cross` learns from all, for about the same without one
+    #[arg(long, value_name = "HOW", value_parser = words([Scheme::Split, Scheme::Cross]))]
+    pub(crate) calibrate: Option<Scheme>,
+
+    /// Promise it within every class, not over all of them; needs rows of each
+    #[arg(long, requires = "calibrate")]
+    pub(crate) per_class: bool,
+}
+
+impl CalibrateArgs {
+    /// The choices as the engine takes them.
+    pub(crate) fn calibrate(&self, seed: u64) -> Option<Calibrate> {
+        self.calibrate.map(|scheme| Calibrate { scheme, per_class: self.per_class, seed })
+    }
+}
+
 impl OptionArgs {
     /// The choices as the engine takes them.
     pub(crate) fn options(&self) -> Options {
@@ -64,7 +85,7 @@ impl OptionArgs {
             TieBreak::Random(_) => TieBreak::Random(self.seed()),
             other => other,
         };
-        Options { missing: self.missing, ties, class_weights: self.class_weight.clone() }
+        Options { missing: self.missing, ties, class_weights: self.class_weight.clone(), calibrate: None }
     }
 
     /// The seed given, or 0.
@@ -77,10 +98,10 @@ impl OptionArgs {
     /// # Errors
     ///
     /// A usage error.
-    pub(crate) fn refuse_unused_seed(&self, command: &str) -> Result<(), clap::Error> {
-        if self.seed.is_some() && self.ties == TieBreak::First {
-            let message = "--seed is only used by --ties random";
-            return Err(usage(command, ErrorKind::ArgumentConflict, message));
+    pub(crate) fn refuse_unused_seed(&self, calibrate: &CalibrateArgs) -> Result<(), clap::Error> {
+        if self.seed.is_some() && self.ties == TieBreak::First && calibrate.calibrate.is_none() {
+            let message = "--seed is only used by --ties random and --calibrate";
+            return Err(usage("fit", ErrorKind::ArgumentConflict, message));
         }
         Ok(())
     }

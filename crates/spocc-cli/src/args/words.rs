@@ -6,7 +6,7 @@ use clap::{
     ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
-use spocc::{Exponent, Method, SpoccExponent, StackingStrength, Strength, Tuning};
+use spocc::{Coverage, Exponent, Method, SpoccExponent, StackingStrength, Strength, Tuning};
 
 /// What can be written about a decided row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,16 +16,25 @@ pub(crate) enum Column {
     Possibility,
     Ties,
     Answered,
+    /// The classes of a set; written with `--coverage`.
+    Set,
+    /// How many there are.
+    SetSize,
 }
 
 impl Column {
-    const ALL: [(&'static str, Self); 5] = [
+    const ALL: [(&'static str, Self); 7] = [
         ("decision", Self::Decision),
         ("margin", Self::Margin),
         ("possibility", Self::Possibility),
         ("ties", Self::Ties),
         ("answered", Self::Answered),
+        ("set", Self::Set),
+        ("set_size", Self::SetSize),
     ];
+
+    /// Those that `--columns` takes.
+    const CHOICES: usize = 5;
 
     /// The word for it.
     pub(crate) fn name(self) -> &'static str {
@@ -98,7 +107,7 @@ pub(crate) fn methods() -> impl TypedValueParser<Value = Method> {
 /// A choice among the columns of a decided table.
 pub(crate) fn columns() -> impl TypedValueParser<Value = Column> {
     let find = |word: String| Column::ALL.iter().find(|(name, _)| *name == word).map(|(_, column)| *column);
-    PossibleValuesParser::new(Column::ALL.map(|(name, _)| name))
+    PossibleValuesParser::new(Column::ALL[..Column::CHOICES].iter().map(|(name, _)| name))
         .try_map(move |word| find(word).ok_or("no such column"))
 }
 
@@ -124,6 +133,21 @@ pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
         [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(*byte),
         _ => Err("expected one ASCII character other than a quote, or `tab`".to_owned()),
     }
+}
+
+/// A number above 0 and below 1.
+pub(crate) fn coverage(text: &str) -> Result<Coverage, String> {
+    let number: Option<f64> = text.parse().ok();
+    let coverage = number.and_then(|number| Coverage::try_from(number).ok());
+    coverage.ok_or_else(|| "expected a number above 0 and below 1, such as 0.95".to_owned())
+}
+
+/// A number from 0 to 1.
+pub(crate) fn margin(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.parse().ok();
+    number
+        .filter(|number| (0.0..=1.0).contains(number))
+        .ok_or_else(|| "expected a number from 0 to 1, such as 0.5".to_owned())
 }
 
 /// A number of bytes, with K, M, G or T for powers of 1024.

@@ -3,7 +3,7 @@
 use std::{fmt, path::Path};
 
 use serde::Serialize;
-use spocc::{Evidence, Exposure, Fitted, Label, Level, Method, Missing, Model, TieBreak, Watch};
+use spocc::{Calibrate, Evidence, Exposure, Fitted, Label, Level, Method, Missing, Model, TieBreak, Watch};
 
 use crate::{
     args::InspectArgs,
@@ -45,8 +45,20 @@ struct ModelFacts {
     classifiers: Vec<String>,
     classes: Vec<Label>,
     fitted: Fitted,
+    /// What its sets can promise; none if it was not calibrated.
+    calibration: Option<CalibrationFacts>,
     /// What it holds of its rows; none if it is slim.
     evidence: Option<TallyFacts>,
+}
+
+#[derive(Serialize)]
+struct CalibrationFacts {
+    #[serde(flatten)]
+    how: Calibrate,
+    /// Rows that gave scores: in all, or of each class.
+    n_rows: Vec<u64>,
+    #[serde(skip)]
+    text: String,
 }
 
 #[derive(Serialize)]
@@ -140,6 +152,11 @@ impl ModelFacts {
             classifiers: model.classifiers().to_vec(),
             classes: model.classes().to_vec(),
             fitted: model.fitted(),
+            calibration: model.calibration().map(|calibration| CalibrationFacts {
+                how: calibration.how(),
+                n_rows: calibration.n_rows(),
+                text: calibration.to_string(),
+            }),
             evidence: model.evidence().map(TallyFacts::of),
         }
     }
@@ -264,6 +281,9 @@ impl fmt::Display for ModelFacts {
         }
         fact(out, "ties", format_args!("{} of the equally good classes", self.ties))?;
         fact(out, "parameters", Parameters(&self.fitted))?;
+        if let Some(calibration) = &self.calibration {
+            fact(out, "calibrated", &calibration.text)?;
+        }
         match &self.evidence {
             Some(facts) => {
                 write!(out, "its counts, for append and audit (leave them out with `fit --slim`)\n{facts}")

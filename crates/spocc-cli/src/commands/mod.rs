@@ -1,7 +1,8 @@
-//! The commands, one file each.
+//! The commands, one file each, and the clerk of `predict`.
 
 mod append;
 mod audit;
+mod clerk;
 mod compare;
 mod demo;
 mod explain;

@@ -1,25 +1,17 @@
 //! `spocc predict`: a model decides the rows of a table.
 
-use std::collections::BTreeMap;
-
-use spocc::{Decisions, Model, Predictions, Unseen, Watch};
+use spocc::{Model, Predictions, Watch};
 
 use crate::{
     args::{Column, PredictArgs},
-    decided::{Block, Heading, Shape, Sheet},
+    commands::clerk::Clerk,
+    decided::{Heading, Shape, Sheet},
     error::{Error, Place, list, suggestion},
     input::Input,
-    labelled::{LongTable, Who, piece, rows},
+    labelled::{LongTable, Who, piece},
     output::Output,
     table::{Answers, Copied, Lines, Marker, Marks, Rows, Runs, Table, Worked},
-    tell,
 };
-
-/// Possibilities held at a time, of rows decided in full.
-const DEGREES: usize = 1 << 22;
-
-/// Unseen answers told one by one.
-const SHOWN: usize = 8;
 
 /// Decides every row of a table and writes the decisions.
 ///
@@ -27,23 +19,27 @@ const SHOWN: usize = 8;
 ///
 /// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
 pub(crate) fn predict(args: &PredictArgs, watch: &Watch<'_>) -> Result<(), Error> {
-    refuse_repeats(args)?;
+    let columns = columns(args);
+    refuse_repeats(args, &columns)?;
     let shape = Shape::new(args.format, &args.output)?;
     let output = Output::new(&args.output)?;
     output.refuse_inputs(args.input.iter().chain([&args.model]))?;
-    let (_, model) = Input::model(&args.model)?;
+    let (place, model) = Input::model(&args.model)?;
+    let promised = args.sets.coverage.map_or(Ok(()), |coverage| model.check_coverage(coverage));
+    promised.map_err(|error| place.engine(error))?;
     let mut source = Source::open(args, &model)?;
     let ids = source.ids.clone();
     let heading = Heading {
         ids: &ids,
         #[cfg(feature = "arrow")]
         id_types: source.id_types.clone(),
-        columns: &args.columns,
+        columns: &columns,
         classes: model.classes(),
+        abstains: args.sets.may_abstain(),
     };
     heading.refuse_repeats(shape.is_json())?;
     // The first rows are decided before anything is written: most mistakes show there.
-    let mut clerk = Clerk { model: &model, args, watch, summary: Summary::default() };
+    let mut clerk = Clerk::new(&model, args, watch);
     let first = source.next()?;
     let decided = first.as_ref().map(|piece| clerk.decide(piece)).transpose()?;
     let work = |sheet: &mut dyn Sheet| {
@@ -53,15 +49,20 @@ pub(crate) fn predict(args: &PredictArgs, watch: &Watch<'_>) -> Result<(), Error
             piece = source.next()?;
             decided = piece.as_ref().map(|piece| clerk.decide(piece)).transpose()?;
         }
-        Ok(clerk.summary)
+        Ok(clerk)
     };
-    let summary = output.write(|out| shape.write(out, &heading, work))?;
-    summary.tell(&model);
+    output.write(|out| shape.write(out, &heading, work))?.tell();
     Ok(())
 }
 
+/// What was asked for, and what comes with sets.
+fn columns(args: &PredictArgs) -> Vec<Column> {
+    let of_set = args.sets.coverage.map_or(&[][..], |_| &[Column::Set, Column::SetSize]);
+    [&args.columns, of_set].concat()
+}
+
 /// Refuses two output columns of one name as far as that is known before there is a model.
-fn refuse_repeats(args: &PredictArgs) -> Result<(), Error> {
+fn refuse_repeats(args: &PredictArgs, columns: &[Column]) -> Result<(), Error> {
     let ids: Vec<String> = match (&args.table.long, &args.id) {
         (Some(long), _) => vec![long.item.clone()],
         (None, ids) => ids.iter().flat_map(|names| names.0.clone()).collect(),
@@ -70,8 +71,9 @@ fn refuse_repeats(args: &PredictArgs) -> Result<(), Error> {
         ids: &ids,
         #[cfg(feature = "arrow")]
         id_types: Vec::new(),
-        columns: &args.columns,
+        columns,
         classes: &[],
+        abstains: false,
     };
     Ok(heading.refuse_repeats(false)?)
 }
@@ -91,11 +93,11 @@ pub(super) fn columns_of(model: &Model, table: &Table) -> Result<Vec<usize>, Err
 }
 
 /// Rows to decide.
-struct Piece {
-    ids: Vec<Copied>,
-    answers: Predictions,
-    lines: Lines,
-    place: Place,
+pub(super) struct Piece {
+    pub(super) ids: Vec<Copied>,
+    pub(super) answers: Predictions,
+    pub(super) lines: Lines,
+    pub(super) place: Place,
 }
 
 /// Where rows come from, a piece at a time.
@@ -217,82 +219,4 @@ fn read(rows: &Rows, columns: &[usize], ids: &[usize]) -> Told {
     }
     told.answers.labels = marker.finish();
     told
-}
-
-/// Decides pieces and writes them down.
-struct Clerk<'a> {
-    model: &'a Model,
-    args: &'a PredictArgs,
-    watch: &'a Watch<'a>,
-    summary: Summary,
-}
-
-impl Clerk<'_> {
-    fn decide(&mut self, piece: &Piece) -> Result<Decisions, Error> {
-        let blame = |error| piece.lines.blame(&piece.place, error);
-        let mut aligned = self.model.align(&piece.answers).map_err(blame)?;
-        if self.args.strict {
-            aligned = aligned.strict().map_err(blame)?;
-        }
-        let decisions = aligned.decide_all(self.watch).map_err(blame)?;
-        self.summary.add(&decisions);
-        Ok(decisions)
-    }
-
-    fn write(&self, piece: &Piece, decisions: &Decisions, sheet: &mut dyn Sheet) -> Result<(), Error> {
-        // Decisions in full cost more than labels alone: they are made only for what needs them.
-        let in_full = self.args.columns.iter().any(|column| *column != Column::Decision);
-        if !in_full {
-            let block = Block { ids: &piece.ids, first: 0, rulings: decisions.rulings(), decisions: &[] };
-            return Ok(sheet.write(&block)?);
-        }
-        let blame = |error| piece.lines.blame(&piece.place, error);
-        let aligned = self.model.align(&piece.answers).map_err(blame)?;
-        let n_rows = (DEGREES / self.model.classes().len().max(1)).max(1);
-        for (at, rulings) in decisions.rulings().chunks(n_rows).enumerate() {
-            let first = at * n_rows;
-            let full = aligned.decide_rows(first..first + rulings.len()).map_err(blame)?;
-            sheet.write(&Block { ids: &piece.ids, first, rulings, decisions: &full })?;
-        }
-        Ok(())
-    }
-}
-
-/// How it went.
-#[derive(Default)]
-struct Summary {
-    n_rows: usize,
-    n_ties: usize,
-    n_prior: usize,
-    /// Rows with each unseen answer, by classifier and label.
-    unseen: BTreeMap<(String, String), usize>,
-}
-
-impl Summary {
-    fn add(&mut self, decisions: &Decisions) {
-        self.n_rows += decisions.rulings().len();
-        self.n_ties += decisions.n_ties();
-        self.n_prior += decisions.n_prior();
-        for Unseen { classifier, label, n_rows, .. } in decisions.unseen() {
-            *self.unseen.entry((classifier.clone(), label.to_string())).or_default() += n_rows;
-        }
-    }
-
-    fn tell(&self, model: &Model) {
-        tell(format_args!(
-            "decided {} by {}: {} tied, {} by the prior alone",
-            rows(self.n_rows as u64),
-            model.method(),
-            self.n_ties,
-            self.n_prior
-        ));
-        for ((classifier, label), n) in self.unseen.iter().take(SHOWN) {
-            tell(format_args!(
-                "note: `{classifier}` said `{label}` in {n} of them, which the model never met: taken for silence"
-            ));
-        }
-        if let more @ 1.. = self.unseen.len().saturating_sub(SHOWN) {
-            tell(format_args!("note: and {more} more such answers"));
-        }
-    }
 }

@@ -8,7 +8,7 @@ use std::{
 use serde::{Serialize, Serializer};
 use spocc::{Combiner, Error, Evidence, Method, Model, Options, Watch};
 
-use crate::compare::cells::Cells;
+use crate::compare::{cells::Cells, deal::Part, risk::Certainties};
 
 /// Told how many fits of how many are done; `Break` ends the comparison.
 pub(crate) type Progress<'a> = &'a (dyn Fn(u64, u64) -> ControlFlow<()> + Sync);
@@ -45,6 +45,8 @@ pub(super) struct Contest<'a> {
     options: &'a Options,
     pub(super) watch: &'a Watch<'a>,
     progress: Progress<'a>,
+    /// By method, of the rows whose margins were asked for.
+    pub(super) certainties: Vec<Certainties>,
     done: u64,
     total: u64,
 }
@@ -65,7 +67,8 @@ impl<'a> Contest<'a> {
             }
         }
         let total = trials.saturating_mul(combiners.len() as u64);
-        Self { combiners, options, watch, progress, done: 0, total }
+        let certainties = vec![Certainties::default(); combiners.len()];
+        Self { combiners, options, watch, progress, certainties, done: 0, total }
     }
 
     /// The methods, by the number of their bit.
@@ -73,16 +76,22 @@ impl<'a> Contest<'a> {
         self.combiners.iter().map(|combiner| combiner.method()).collect()
     }
 
-    /// Lets every method learn from `training` and judges it on all cells of `judged`.
+    /// Lets every method learn from `training` and judges it on all cells of `judged`; of those in `sure`, how certain
+    /// it was counts too.
     ///
     /// # Errors
     ///
     /// [`Error::Cancelled`], [`Error::UnknownClassifier`]; a method that refuses gets no marks instead.
-    pub(super) fn hold(&mut self, training: &Evidence, judged: &Cells) -> Result<Marks, Error> {
+    pub(super) fn hold(
+        &mut self,
+        training: &Evidence,
+        judged: &Cells,
+        sure: Option<&Part>,
+    ) -> Result<Marks, Error> {
         let mut marks = Marks { right: vec![0; judged.len()], refused: Vec::new() };
         for m in 0..self.combiners.len() {
             match self.fit(m, training)? {
-                Ok(model) => marks.give(m, &judged.judge(&model, self.watch)?),
+                Ok(model) => self.judge(m, &model, judged, sure, &mut marks)?,
                 Err(reason) => marks.refused.push((m, reason)),
             }
             self.advance()?;
@@ -99,6 +108,7 @@ impl<'a> Contest<'a> {
         &mut self,
         training: &Evidence,
         judged: &Cells,
+        sure: Option<&Part>,
     ) -> Result<(Marks, Vec<Option<Times>>), Error> {
         let mut marks = Marks { right: vec![0; judged.len()], refused: Vec::new() };
         let mut times = vec![None; self.combiners.len()];
@@ -110,7 +120,7 @@ impl<'a> Contest<'a> {
                 Ok(model) => {
                     let fit = self.median_of_fits(m, training, first)?;
                     let predict = self.time_decisions(&model, judged)?;
-                    marks.give(m, &judged.judge(&model, self.watch)?);
+                    self.judge(m, &model, judged, sure, &mut marks)?;
                     *times = Some(Times { fit, predict });
                 }
                 Err(reason) => marks.refused.push((m, reason)),
@@ -118,6 +128,19 @@ impl<'a> Contest<'a> {
             self.advance()?;
         }
         Ok((marks, times))
+    }
+
+    fn judge(
+        &mut self,
+        m: usize,
+        model: &Model,
+        judged: &Cells,
+        sure: Option<&Part>,
+        marks: &mut Marks,
+    ) -> Result<(), Error> {
+        let right = judged.judge(model, self.watch)?;
+        marks.give(m, &right);
+        sure.map_or(Ok(()), |part| self.certainties[m].add(model, judged, part, &right))
     }
 
     /// A model, or why there is none.
@@ -186,8 +209,12 @@ mod tests {
     }
 
     fn contest<'a>(methods: &[Method], watch: &'a Watch<'a>, progress: Progress<'a>) -> Contest<'a> {
-        const USUAL: &Options =
-            &Options { missing: Missing::Silent, ties: TieBreak::First, class_weights: ClassWeights::Equal };
+        const USUAL: &Options = &Options {
+            missing: Missing::Silent,
+            ties: TieBreak::First,
+            class_weights: ClassWeights::Equal,
+            calibrate: None,
+        };
         Contest::new(methods, USUAL, 2, watch, progress)
     }
 
@@ -200,10 +227,10 @@ mod tests {
         let methods = [Method::Selection, Method::Majority, Method::Selection];
         let mut contest = contest(&methods, &watch, GO_ON);
         assert_eq!(contest.methods(), methods[..2]);
-        let marks = contest.hold(&evidence, &cells).expect("a tally");
+        let marks = contest.hold(&evidence, &cells, None).expect("a tally");
         assert!(marks.right.iter().all(|who| who & 1 == 1), "the first classifier is always right");
         assert!(marks.right.iter().any(|who| who & 2 == 0), "the majority is not");
-        let (timed, times) = contest.time(&evidence, &cells).expect("a tally");
+        let (timed, times) = contest.time(&evidence, &cells, None).expect("a tally");
         assert_eq!(timed.right, marks.right);
         assert!(times.iter().flatten().filter(|times| !times.predict.is_zero()).count() == 2);
     }
@@ -214,7 +241,7 @@ mod tests {
         let cells = Cells::new(&evidence, &ClassWeights::Equal).expect("a tally");
         let watch = Watch::default().with_memory_limit(200);
         let mut contest = contest(&[Method::Stacking, Method::Majority], &watch, GO_ON);
-        let (marks, times) = contest.time(&evidence, &cells).expect("one method goes on");
+        let (marks, times) = contest.time(&evidence, &cells, None).expect("one method goes on");
         assert!(times[0].is_none() && times[1].is_some());
         assert!(
             matches!(&marks.refused[..], [(0, reason)] if reason.contains("bytes")),
@@ -233,7 +260,7 @@ mod tests {
             &|done, total| if done * 2 < total { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
         for (watch, progress) in [(&calm, half_way), (&hasty, GO_ON)] {
             let mut contest = contest(&[Method::Majority, Method::Stacking], watch, progress);
-            assert!(matches!(contest.hold(&evidence, &cells), Err(Error::Cancelled)));
+            assert!(matches!(contest.hold(&evidence, &cells, None), Err(Error::Cancelled)));
         }
     }
 }

@@ -123,7 +123,7 @@ impl Drawing {
             }
             counts = half(&trial.learned.keys, &counts, mix(salt, level as u64));
             let training = trial.learned.evidence(&counts, contest.watch)?;
-            let marks = contest.hold(&training, trial.judged)?;
+            let marks = contest.hold(&training, trial.judged, None)?;
             point.add(&counts, &marks, trial.part);
             for (m, gains) in self.gains.get_mut(level - 1).into_iter().flatten().enumerate() {
                 gains.push(paired(m, trial.marks, &marks, trial.part));

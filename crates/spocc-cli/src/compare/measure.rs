@@ -8,6 +8,7 @@ use crate::compare::{
     contest::{Contest, Marks, Progress, Times},
     curve::{Drawing, halvings},
     deal::{Weighed, deal, mix},
+    risk::Certainties,
     scores::{Scores, Sheet},
 };
 
@@ -25,6 +26,7 @@ pub(super) struct Measured {
     /// Why who refused, perhaps several times.
     pub(super) refused: Vec<(usize, String)>,
     pub(super) drawing: Drawing,
+    pub(super) certainties: Vec<Certainties>,
 }
 
 /// Rows learned from and rows judged, with the marks that were given.
@@ -124,7 +126,8 @@ impl<'a> Plan<'a> {
     ) -> Result<Measured, Error> {
         let mut contest = Contest::new(methods, &self.settings.options, self.n_trials(), watch, progress);
         let methods = contest.methods();
-        let (marks, times) = contest.time(self.evidence, self.judged_cells())?;
+        let sure = self.test.as_ref().filter(|_| self.settings.curve).map(Cells::all);
+        let (marks, times) = contest.time(self.evidence, self.judged_cells(), sure.as_ref())?;
         let mut refused = marks.refused.clone();
         let mut drawing = Drawing::new(methods.len(), self.halvings);
         let scores = if let Some(test) = &self.test {
@@ -138,7 +141,8 @@ impl<'a> Plan<'a> {
             let sheets = self.fold_by_fold(&mut contest, &mut drawing, &mut refused)?;
             Scores::new(sheets, Some(self.repeats))
         };
-        Ok(Measured { methods, scores, times, refused, drawing })
+        let certainties = contest.certainties;
+        Ok(Measured { methods, scores, times, refused, drawing, certainties })
     }
 
     fn fold_by_fold(
@@ -152,8 +156,11 @@ impl<'a> Plan<'a> {
         for repetition in 0..self.repeats as u64 {
             let parts = deal(&learned.keys, learned.counts(), self.folds, self.salt(0, repetition));
             for (fold, part) in (0..).zip(&parts).filter(|(_, part)| !part.is_empty()) {
-                let (counts, part) = (learned.without(part), &learned.weighed(part));
-                let marks = contest.hold(&learned.evidence(&counts, contest.watch)?, learned)?;
+                let counts = learned.without(part);
+                let training = learned.evidence(&counts, contest.watch)?;
+                let sure = (self.settings.curve && repetition == 0).then_some(part);
+                let marks = contest.hold(&training, learned, sure)?;
+                let part = &learned.weighed(part);
                 refused.extend(marks.refused.iter().cloned());
                 sheets.push(Sheet::new(&marks, part));
                 if repetition == 0 {

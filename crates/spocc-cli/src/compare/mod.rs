@@ -1,7 +1,7 @@
 //! Comparing: every method on the user's own rows, each judged on rows it did not learn from.
 //!
 //! In: the tally of the labelled rows, and perhaps of test rows about the same panel. Out: how often each
-//! method is right, how sure that is, what it costs, whether more labelled rows would help, and all of it in
+//! method is right, how sure that is, how much better where it is most certain, what it costs, whether more labelled rows would help, and all of it in
 //! words.
 
 mod cells;
@@ -9,6 +9,7 @@ mod deal;
 mod contest;
 mod difference;
 mod scores;
+mod risk;
 mod curve;
 mod measure;
 mod verdict;
@@ -26,6 +27,7 @@ use contest::Times;
 use curve::Curve;
 use difference::Difference;
 use measure::{Measured, Plan};
+use risk::Risk;
 use verdict::Verdict;
 
 pub(crate) use contest::Progress;
@@ -46,7 +48,7 @@ pub(crate) struct Settings {
     pub(crate) methods: Vec<Method>,
     /// What every method is told.
     pub(crate) options: Options,
-    /// Whether to measure what fewer labelled rows would do.
+    /// Whether to measure what fewer labelled rows would do, and how much certainty is worth.
     pub(crate) curve: bool,
 }
 
@@ -110,6 +112,8 @@ pub(crate) struct Entry {
     pub(crate) interval: [f64; 2],
     /// How much more often the best method was right on the same rows; none for the best.
     pub(crate) behind: Option<Difference>,
+    /// How often it was right where it was most certain; none if curves were not wanted.
+    pub(crate) risk: Option<Risk>,
     #[serde(flatten)]
     pub(crate) times: Times,
 }
@@ -183,6 +187,7 @@ impl Measured {
                 .then(|| self.scores.accuracy(m)),
             interval: self.scores.interval(m),
             behind: (m != best).then(|| self.scores.difference(best, m, ranking.len() - 1)),
+            risk: self.certainties[m].risk(),
             times: self.times[m]?,
         })
     }
@@ -212,6 +217,7 @@ impl Entry {
             weighted_accuracy: None,
             interval: [0.0, 1.0],
             behind,
+            risk: None,
             times,
         }
     }

@@ -4,11 +4,11 @@ use std::{fmt, time::Duration};
 
 use spocc::{ClassWeights, Method};
 
-use crate::compare::{Comparison, Entry, Judged, curve::Curve};
+use crate::compare::{Comparison, Entry, Judged, curve::Curve, risk::Risk};
 
 const WIDTH: usize = 80;
 
-/// Lines of a learning curve that are shown; majority comes on top.
+/// Lines of a curve that are shown; majority comes on top.
 const CURVES: usize = 4;
 
 impl fmt::Display for Comparison {
@@ -16,6 +16,7 @@ impl fmt::Display for Comparison {
         self.write_head(out)?;
         self.write_methods(out)?;
         self.verdict.lines.iter().try_for_each(|line| paragraph(out, line))?;
+        self.write_risks(out)?;
         match (&self.curve, &self.curve_left_out) {
             (Some(curve), _) => self.write_curve(out, curve),
             (None, Some(reason)) => paragraph(out, &format!("No learning curve: {reason}.")),
@@ -70,13 +71,34 @@ impl Comparison {
         writeln!(out)
     }
 
+    /// What the curves are drawn from, where that is less than all draws.
+    fn round(&self) -> &'static str {
+        if matches!(self.judged, Judged::Folds { repeats: 2.., .. }) { " (first draw)" } else { "" }
+    }
+
+    fn write_risks(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let risks = self.methods.iter().enumerate().filter(|(at, entry)| is_shown(*at, entry.method));
+        let risks: Vec<(Method, &Risk)> =
+            risks.filter_map(|(_, entry)| entry.risk.as_ref().map(|risk| (entry.method, risk))).collect();
+        let Some((_, first)) = risks.first() else { return Ok(()) };
+        writeln!(out, "\nRight among the rows decided with the largest margins{}:\n", self.round())?;
+        write!(out, "{:15}", "method")?;
+        let head = |share: f64| format!("{:.0} %", share * 100.0);
+        first.most_certain.iter().try_for_each(|selected| write!(out, "{:>10}", head(selected.share)))?;
+        writeln!(out, "{:>11}", "AURC")?;
+        for (method, risk) in risks {
+            write!(out, "{:15}", method.to_string())?;
+            let mut accuracies = risk.most_certain.iter().map(|selected| percent(selected.accuracy));
+            accuracies.try_for_each(|accuracy| write!(out, "{accuracy:>10}"))?;
+            writeln!(out, "{:>11.4}", risk.area)?;
+        }
+        paragraph(out, "AURC: area under the curve of errors against rows kept; less is better")
+    }
+
     fn write_curve(&self, out: &mut fmt::Formatter<'_>, curve: &Curve) -> fmt::Result {
-        let round =
-            if matches!(self.judged, Judged::Folds { repeats: 2.., .. }) { " (first draw)" } else { "" };
-        writeln!(out, "\nRight after learning from so many labelled rows{round}:\n")?;
+        writeln!(out, "\nRight after learning from so many labelled rows{}:\n", self.round())?;
         write!(out, "{:15}", "method")?;
         curve.n_rows.iter().try_for_each(|n| write!(out, "{:>11}", short(*n)))?;
-        let is_shown = |at: usize, method: Method| at < CURVES || method == Method::Majority;
         for (at, line) in curve.methods.iter().enumerate() {
             if is_shown(at, line.method) {
                 write!(out, "\n{:15}", line.method.to_string())?;
@@ -87,6 +109,11 @@ impl Comparison {
         writeln!(out, "\n")?;
         curve.summary.iter().try_for_each(|line| paragraph(out, line))
     }
+}
+
+/// Whether a curve has room for a method.
+fn is_shown(at: usize, method: Method) -> bool {
+    at < CURVES || method == Method::Majority
 }
 
 fn write_entry(out: &mut fmt::Formatter<'_>, entry: &Entry) -> fmt::Result {

@@ -166,7 +166,7 @@ fn a_report_fits_a_screen() {
     for comparison in [run(&evidence(names, &rows), Some(&test), &Settings::default()), refusing] {
         let text = comparison.to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        assert!(text.lines().count() < 40, "{text}");
+        assert!(text.lines().count() < 48, "{text}");
     }
 }
 
@@ -178,6 +178,8 @@ fn json_has_shares_seconds_and_the_words_of_the_engine() {
     assert_eq!(json["judged"]["by"], "folds");
     let best = &json["methods"][0];
     assert!(best["accuracy"].as_f64().is_some_and(|share| (0.0..=1.0).contains(&share)));
+    assert_eq!(best["risk"]["most_certain"][0]["share"], 1.0);
+    assert!(best["risk"]["area"].is_f64());
     assert!(best["fit_seconds"].is_f64() && best["predict_seconds_per_million"].is_f64());
     assert!(best["behind"].is_null() && json["methods"][1]["behind"]["is_beyond_noise"].is_boolean());
     assert!(json["verdict"]["beats_majority"].is_boolean() && json["verdict"]["lines"][0].is_string());

@@ -8,7 +8,7 @@ use spocc::Decision;
 
 use crate::{
     args::Column,
-    decided::{Block, Heading, Sheet, texts, ties},
+    decided::{Block, Heading, Sheet, joined, texts, ties},
 };
 
 /// Rows that one core makes into text at a time.
@@ -78,9 +78,14 @@ fn write_row(
     for ids in block.ids {
         out.write_field(ids.get(block.first + row).unwrap_or_default())?;
     }
-    out.write_field(&classes[usize::from(block.rulings[row].class)])?;
-    if let Some(decision) = block.decisions.get(row) {
-        columns.iter().try_for_each(|column| write_cells(out, *column, decision, classes))?;
+    out.write_field(block.class(row).map_or("", |class| &classes[class]))?;
+    for column in columns {
+        match (column, block.decisions.get(row)) {
+            (Column::Set, _) => out.write_field(joined(block.set(row), classes))?,
+            (Column::SetSize, _) => out.write_field(block.set(row).len().to_string())?,
+            (_, Some(decision)) => write_cells(out, *column, decision, classes)?,
+            (_, None) => {}
+        }
     }
     out.write_record(None::<&[u8]>)
 }
@@ -88,7 +93,7 @@ fn write_row(
 fn write_cells(out: &mut Text, column: Column, decision: &Decision, classes: &[String]) -> csv::Result<()> {
     // The debug form of a float is the shortest that reads back as the same number, small ones included.
     match column {
-        Column::Decision => Ok(()),
+        Column::Decision | Column::Set | Column::SetSize => Ok(()),
         Column::Margin => out.write_field(format!("{:?}", decision.margin)),
         Column::Possibility => {
             let mut degrees = decision.possibility.degrees().iter();

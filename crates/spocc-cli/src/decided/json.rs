@@ -43,22 +43,28 @@ impl Serialize for Row<'_> {
         for (name, ids) in names.ids.iter().zip(block.ids) {
             object.serialize_entry(name, &ids.get(block.first + at))?;
         }
-        object.serialize_entry("decision", &names.classes[usize::from(block.rulings[*at].class)])?;
-        for column in names.columns.iter().filter(|column| **column != Column::Decision) {
-            let decision = block.decisions.get(*at).ok_or_else(|| S::Error::custom("no decision in full"))?;
-            match column {
-                Column::Decision => {}
-                Column::Margin => object.serialize_entry("margin", &decision.margin)?,
-                Column::Possibility => {
+        object.serialize_entry("decision", &block.class(*at).map(|class| &names.classes[class]))?;
+        let labels = |numbers: &mut dyn Iterator<Item = usize>| -> Vec<&Label> {
+            numbers.map(|class| &names.classes[class]).collect()
+        };
+        for column in &names.columns {
+            match (column, block.decisions.get(*at)) {
+                (Column::Decision, _) => {}
+                (Column::Set, _) => object.serialize_entry("set", &labels(&mut block.set(*at)))?,
+                (Column::SetSize, _) => object.serialize_entry("set_size", &block.set(*at).len())?,
+                (_, None) => return Err(S::Error::custom("no decision in full")),
+                (Column::Margin, Some(decision)) => object.serialize_entry("margin", &decision.margin)?,
+                (Column::Possibility, Some(decision)) => {
                     let degrees = names.texts.iter().zip(decision.possibility.degrees());
                     object.serialize_entry("possibility", &Object(degrees.collect()))?;
                 }
-                Column::Ties => {
-                    let tied = decision.ties.iter().filter(|_| decision.is_tie());
-                    let tied: Vec<&Label> = tied.map(|&class| &names.classes[class]).collect();
-                    object.serialize_entry("ties", &tied)?;
+                (Column::Ties, Some(decision)) => {
+                    let mut tied = decision.ties.iter().copied().filter(|_| decision.is_tie());
+                    object.serialize_entry("ties", &labels(&mut tied))?;
                 }
-                Column::Answered => object.serialize_entry("answered", &decision.answered)?,
+                (Column::Answered, Some(decision)) => {
+                    object.serialize_entry("answered", &decision.answered)?;
+                }
             }
         }
         object.end()

@@ -13,7 +13,7 @@ use std::{
 };
 
 use clap::error::ErrorKind;
-use spocc::{Decision, Label, Ruling};
+use spocc::{Decision, Label, Ruling, Sets};
 
 pub(crate) use json::Object;
 
@@ -34,6 +34,9 @@ pub(crate) struct Heading<'a> {
     pub(crate) columns: &'a [Column],
     /// The classes.
     pub(crate) classes: &'a [Label],
+    /// Whether decisions may be left empty.
+    #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
+    pub(crate) abstains: bool,
 }
 
 impl Heading<'_> {
@@ -80,8 +83,25 @@ pub(crate) struct Block<'a> {
     pub(crate) first: usize,
     /// The decisions in short.
     pub(crate) rulings: &'a [Ruling],
+    /// Whether each is left empty; empty if none may be.
+    pub(crate) abstained: &'a [bool],
     /// The decisions in full; empty if only the decision itself is written.
     pub(crate) decisions: &'a [Decision],
+    /// The sets, if they are written.
+    pub(crate) sets: Option<&'a Sets>,
+}
+
+impl Block<'_> {
+    /// Number of the class that is written for a row, if any is.
+    fn class(&self, row: usize) -> Option<usize> {
+        let abstains = self.abstained.get(row).copied().unwrap_or(false);
+        (!abstains).then(|| self.rulings[row].class.into())
+    }
+
+    /// Numbers of the classes in a row's set.
+    fn set(&self, row: usize) -> impl ExactSizeIterator<Item = usize> {
+        self.sets.and_then(|sets| sets.get(row)).unwrap_or_default().iter().map(|&class| class.into())
+    }
 }
 
 /// A format and a compression.
@@ -214,11 +234,37 @@ pub(crate) trait Sheet {
 
 /// The tied classes of a decision, joined; none if there is no tie.
 fn ties(decision: &Decision, classes: &[String]) -> Option<String> {
-    let tied = || decision.ties.iter().map(|&class| classes[class].as_str()).collect::<Vec<&str>>();
-    decision.is_tie().then(|| tied().join("|"))
+    decision.is_tie().then(|| joined(decision.ties.iter().copied(), classes))
+}
+
+/// Classes with bars between them; a bar or backslash that is part of a name has a backslash before it.
+fn joined(numbers: impl Iterator<Item = usize>, classes: &[String]) -> String {
+    let mut text = String::new();
+    for (at, class) in numbers.enumerate() {
+        text.push_str(if at == 0 { "" } else { "|" });
+        for character in classes[class].chars() {
+            text.push_str(if matches!(character, '|' | '\\') { "\\" } else { "" });
+            text.push(character);
+        }
+    }
+    text
 }
 
 /// Each class as text.
 fn texts(classes: &[Label]) -> Vec<String> {
     classes.iter().map(ToString::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joined_classes_can_be_told_apart() {
+        let classes = ["a", "a|b", "b", "\\"].map(str::to_owned);
+        let of = |numbers: &[usize]| joined(numbers.iter().copied(), &classes);
+        assert_eq!(of(&[0, 2]), "a|b");
+        assert_eq!(of(&[1]), r"a\|b");
+        assert_eq!(of(&[3, 0]), r"\\|a");
+    }
 }

@@ -9,6 +9,7 @@ mod long;
 mod manners;
 mod refusals;
 mod reports;
+mod sets;
 mod sharing;
 mod tables;
 mod weights;

@@ -79,7 +79,9 @@ fn every_key_of_a_report_is_documented_and_the_reverse() {
     agree("compare", &[folds, test], &[]);
 
     desk.done(&format!("tally {gold} -o gold.tally"));
-    let inspected = ["panel.spocc", "gold.tally", gold].map(|what| report(&desk, &format!("inspect {what}")));
+    desk.done(&format!("fit {gold} --method majority --calibrate split -o sure.spocc"));
+    let inspected = ["panel.spocc", "sure.spocc", "gold.tally", gold]
+        .map(|what| report(&desk, &format!("inspect {what}")));
     agree("inspect", &inspected, &["fitted.", "evidence.", "tally."]);
 }
 

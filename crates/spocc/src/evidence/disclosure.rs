@@ -69,16 +69,8 @@ impl Evidence {
     }
 
     fn tally_without_rare(&self, min_count: u64) -> Result<Self, Error> {
-        let tally = self.tally_for("dropping rare patterns")?.at_least(min_count);
-        let (s, l) = (self.n_labels(), self.n_classes());
-        let mut class_counts = vec![0; l];
-        let mut confusion = vec![0; self.confusion.len()];
-        for (row, class, count) in tally.cells() {
-            let i = usize::from(class);
-            class_counts[i] += count;
-            row.for_each(|k, j| confusion[(k * s + usize::from(j)) * l + i] += count);
-        }
-        Ok(Self { class_counts, confusion, tally: Some(tally), ..self.clone() })
+        let tally = self.tally_for("dropping rare patterns")?;
+        Ok(self.with_tally(tally.keeping(|_, count| if count < min_count { 0 } else { count })))
     }
 
     fn marginals_without_rare(&self, min_count: u64) -> Self {

@@ -9,6 +9,7 @@
 mod check;
 mod confusions;
 mod counting;
+mod deal;
 mod disclosure;
 mod grouped;
 mod numbers;
@@ -328,6 +329,28 @@ impl Evidence {
             _ => None,
         };
         Ok(Self { pairs, tally: None, ..self.clone() })
+    }
+
+    /// The evidence of a tally of the same classifiers and labels.
+    pub(crate) fn with_tally(&self, tally: Tally) -> Self {
+        let (s, l) = (self.n_labels(), self.n_classes());
+        let mut class_counts = vec![0; l];
+        let mut confusion = vec![0; self.confusion.len()];
+        for (row, class, count) in tally.cells() {
+            let i = usize::from(class);
+            class_counts[i] += count;
+            row.for_each(|k, j| confusion[(k * s + usize::from(j)) * l + i] += count);
+        }
+        Self {
+            classifiers: self.classifiers.clone(),
+            labels: self.labels.clone(),
+            fraction_bits: self.fraction_bits,
+            class_counts,
+            confusion,
+            pairs: None,
+            tally: Some(tally),
+            row_units: self.row_units.clone(),
+        }
     }
 
     /// Whether both hold the same counts about the same labels, classifiers in the same order.

@@ -138,6 +138,11 @@ impl Tally {
         })
     }
 
+    /// How often every cell occurred, in order.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = u64> + '_ {
+        self.counts.iter().copied()
+    }
+
     /// Bytes it takes.
     pub(crate) fn bytes(&self) -> usize {
         self.patterns.bytes() + self.starts.len() * 8 + self.counts.len() * 10
@@ -241,11 +246,14 @@ impl Tally {
         Ok(found.sorted())
     }
 
-    /// Only the cells that occurred so often.
-    pub(crate) fn at_least(&self, min_count: u64) -> Self {
+    /// The same cells with other counts: `count` is given the number of a cell and what it holds.
+    pub(crate) fn keeping(&self, count: impl Fn(usize, u64) -> u64) -> Self {
         let mut kept = Appender::new(self.patterns.width());
-        for (row, class, count) in self.cells().filter(|cell| cell.2 >= min_count) {
-            kept.add(row, class, count).expect("the sum of one count");
+        for (cell, (row, class, held)) in self.cells().enumerate() {
+            match count(cell, held) {
+                0 => {}
+                count => kept.add(row, class, count).expect("the sum of one count"),
+            }
         }
         kept.finish()
     }

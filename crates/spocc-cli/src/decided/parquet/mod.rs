@@ -10,7 +10,8 @@ use std::{
     sync::Arc,
 };
 
-use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, ListArray, RecordBatch, StringArray};
+use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::{
     arrow::ArrowWriter, basic::Compression, errors::ParquetError, file::properties::WriterProperties,
@@ -35,11 +36,11 @@ pub(super) struct ParquetSheet<W: Write + Send> {
 impl<W: Write + Send> ParquetSheet<W> {
     /// Begins a file: the ids, the decision, then what was asked.
     pub(super) fn new(out: W, heading: &Heading<'_>) -> io::Result<Self> {
-        let Heading { ids, id_types, columns, classes } = heading;
+        let Heading { ids, id_types, columns, classes, abstains } = heading;
         let ids = ids.iter().zip(id_types);
         let mut fields: Vec<Field> = ids.map(|(name, of)| Field::new(name, stored(of), true)).collect();
         let n_ids = fields.len();
-        fields.push(Field::new("decision", decided(classes), false));
+        fields.push(Field::new("decision", decided(classes), *abstains));
         for column in *columns {
             match column {
                 Column::Decision => {}
@@ -53,6 +54,11 @@ impl<W: Write + Send> ParquetSheet<W> {
                 // it.
                 Column::Ties => fields.push(Field::new("ties", DataType::Utf8, true)),
                 Column::Answered => fields.push(Field::new("answered", DataType::Int64, false)),
+                Column::Set => {
+                    let item = Field::new_list_field(decided(classes), false);
+                    fields.push(Field::new("set", DataType::List(Arc::new(item)), false));
+                }
+                Column::SetSize => fields.push(Field::new("set_size", DataType::Int64, false)),
             }
         }
         let schema = Arc::new(Schema::new(fields));
@@ -73,11 +79,19 @@ impl<W: Write + Send> ParquetSheet<W> {
             let ids: Vec<Option<&str>> = rows.map(|row| ids.get(row)).collect();
             arrays.push(typed(&ids, field)?);
         }
+        let rows = 0..block.rulings.len();
         let decided: Vec<Option<&str>> =
-            block.rulings.iter().map(|ruling| self.class(ruling.class.into())).collect();
+            rows.clone().map(|row| block.class(row).and_then(|class| self.class(class))).collect();
         arrays.push(typed(&decided, self.schema.field(self.n_ids))?);
         for column in &self.columns {
-            self.push(*column, block.decisions, &mut arrays);
+            match column {
+                Column::Set => arrays.push(self.sets(block)?),
+                Column::SetSize => {
+                    let sizes = rows.clone().map(|row| Some(block.set(row).len() as i64));
+                    arrays.push(Arc::new(sizes.collect::<Int64Array>()));
+                }
+                _ => self.push(*column, block.decisions, &mut arrays),
+            }
         }
         // Refuses columns of unequal length.
         RecordBatch::try_new(Arc::clone(&self.schema), arrays).map_err(io::Error::other)
@@ -86,7 +100,7 @@ impl<W: Write + Send> ParquetSheet<W> {
     fn push(&self, column: Column, decisions: &[Decision], arrays: &mut Vec<ArrayRef>) {
         let rows = decisions.iter();
         match column {
-            Column::Decision => {}
+            Column::Decision | Column::Set | Column::SetSize => {}
             Column::Margin => {
                 arrays.push(Arc::new(rows.map(|row| Some(row.margin)).collect::<Float64Array>()));
             }
@@ -104,6 +118,18 @@ impl<W: Write + Send> ParquetSheet<W> {
                 arrays.push(Arc::new(rows.map(|row| Some(row.answered as i64)).collect::<Int64Array>()));
             }
         }
+    }
+
+    /// The sets as lists of what the classes were written as.
+    fn sets(&self, block: &Block<'_>) -> io::Result<ArrayRef> {
+        let item = Arc::new(Field::new_list_field(self.schema.field(self.n_ids).data_type().clone(), false));
+        let rows = || (0..block.rulings.len()).map(|row| block.set(row));
+        let classes: Vec<Option<&str>> = rows().flatten().map(|class| self.class(class)).collect();
+        let ends = OffsetBuffer::from_lengths(rows().map(|set| set.len()));
+        let values = typed(&classes, &item)?;
+        ListArray::try_new(item, ends, values, None)
+            .map(|sets| Arc::new(sets) as ArrayRef)
+            .map_err(io::Error::other)
     }
 
     fn class(&self, number: usize) -> Option<&str> {
@@ -149,11 +175,18 @@ fn of_parquet(error: ParquetError) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::{cast::AsArray as _, types::Float64Type};
+    use arrow_array::{
+        Array as _,
+        cast::AsArray as _,
+        types::{Float64Type, Int64Type},
+    };
     use arrow_schema::TimeUnit;
     use bytes::Bytes;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-    use spocc::{Combiner, Evidence, Majority, Predictions, Ruling, Truth, Watch};
+    use spocc::{
+        Calibrate, Combiner, Coverage, Evidence, Majority, Model, NaiveBayes, Options, Predictions, Ruling,
+        Scheme, Truth, Watch,
+    };
 
     use super::*;
     use crate::table::Copied;
@@ -175,6 +208,10 @@ mod tests {
         (model.classes().to_vec(), rulings, aligned.decide_rows(0..2).expect("decisions"))
     }
 
+    fn block<'a>(ids: &'a [Copied], rulings: &'a [Ruling], decisions: &'a [Decision]) -> Block<'a> {
+        Block { ids, first: 0, rulings, abstained: &[], decisions, sets: None }
+    }
+
     fn write(
         ids: &[(&str, DataType, [Option<&str>; 2])],
         labels: [Label; 2],
@@ -185,9 +222,9 @@ mod tests {
         let types: Vec<DataType> = ids.iter().map(|(_, of, _)| of.clone()).collect();
         let texts: Vec<Copied> = ids.iter().map(|(.., texts)| texts.iter().copied().collect()).collect();
         let mut bytes = Vec::new();
-        let heading = Heading { ids: &names, id_types: types, columns, classes: &classes };
+        let heading = Heading { ids: &names, id_types: types, columns, classes: &classes, abstains: false };
         let mut sheet = ParquetSheet::new(&mut bytes, &heading)?;
-        sheet.write(&Block { ids: &texts, first: 0, rulings: &rulings, decisions: &decisions })?;
+        sheet.write(&block(&texts, &rulings, &decisions))?;
         sheet.finish()?;
         drop(sheet);
         Ok(bytes.into())
@@ -220,6 +257,37 @@ mod tests {
             for (class, degree) in decision.possibility.degrees().iter().enumerate() {
                 assert_eq!(batch.column(2 + class).as_primitive::<Float64Type>().value(row), *degree);
             }
+        }
+    }
+
+    #[test]
+    fn sets_are_lists_of_the_type_of_the_classes_and_an_abstention_is_null() {
+        let mut rows = Predictions::builder(["ann"]).expect("a name");
+        (0..40).for_each(|row| rows.push([Some(Label::from(row % 2))]).expect("an answer"));
+        let rows = rows.finish();
+        let truth = Truth::new((0..40).map(|row| Some(Label::from(row % 2)))).expect("few labels");
+        let options = Options { calibrate: Some(Calibrate::new(Scheme::Split)), ..Options::default() };
+        let evidence = Evidence::new(&rows, &truth).expect("evidence");
+        let model = Model::fit(&NaiveBayes, &evidence, &options, &Watch::default()).expect("a model");
+        let sets = model.predict_sets(&rows, Coverage::try_from(0.9).expect("a share"), 0).expect("sets");
+        let decided = model.predict(&rows).expect("decisions");
+        let columns = [Column::Decision, Column::Set, Column::SetSize];
+        let (classes, abstained) = (model.classes(), [vec![true], vec![false; 39]].concat());
+        let heading = Heading { ids: &[], id_types: Vec::new(), columns: &columns, classes, abstains: true };
+        let mut bytes = Vec::new();
+        let mut sheet = ParquetSheet::new(&mut bytes, &heading).expect("a file");
+        let block = block(&[], decided.rulings(), &[]);
+        sheet.write(&Block { abstained: &abstained, sets: Some(&sets), ..block }).expect("written");
+        sheet.finish().expect("written");
+        drop(sheet);
+        let batch = read(bytes.into());
+        assert!(batch.column(0).is_null(0) && batch.column(0).null_count() == 1);
+        let lists = batch.column(1).as_list::<i32>();
+        for (row, set) in sets.iter().enumerate() {
+            let found: Vec<i64> = lists.value(row).as_primitive::<Int64Type>().values().to_vec();
+            let expected: Vec<i64> = set.iter().map(|class| i64::from(*class)).collect();
+            assert_eq!(found, expected);
+            assert_eq!(batch.column(2).as_primitive::<Int64Type>().value(row), set.len() as i64);
         }
     }
 
@@ -311,15 +379,13 @@ mod tests {
     fn columns_of_unequal_length_are_refused() {
         let (classes, rulings, decisions) = decide(["a", "b"].map(Label::from));
         let (names, id_types) = (["id".to_owned()], vec![DataType::Utf8]);
-        let heading = Heading { ids: &names, id_types, columns: &ALL, classes: &classes };
+        let heading = Heading { ids: &names, id_types, columns: &ALL, classes: &classes, abstains: false };
         let mut sheet = ParquetSheet::new(Vec::new(), &heading).expect("a file");
         let ids = [[None, None].into_iter().collect::<Copied>()];
         for (ids, decisions) in [(&ids[..], &decisions[..1]), (&ids[..], &[]), (&[], &decisions)] {
-            assert!(sheet.write(&Block { ids, first: 0, rulings: &rulings, decisions }).is_err());
+            assert!(sheet.write(&block(ids, &rulings, decisions)).is_err());
         }
-        assert!(
-            sheet.write(&Block { ids: &ids, first: 0, rulings: &rulings, decisions: &decisions }).is_ok()
-        );
+        assert!(sheet.write(&block(&ids, &rulings, &decisions)).is_ok());
     }
 
     #[test]
@@ -334,9 +400,10 @@ mod tests {
             }
         }
         let (classes, rulings, _) = decide(["a", "b"].map(Label::from));
-        let heading = Heading { ids: &[], id_types: Vec::new(), columns: &[], classes: &classes };
+        let heading =
+            Heading { ids: &[], id_types: Vec::new(), columns: &[], classes: &classes, abstains: false };
         let written = ParquetSheet::new(Closed, &heading).and_then(|mut sheet| {
-            sheet.write(&Block { ids: &[], first: 0, rulings: &rulings, decisions: &[] })?;
+            sheet.write(&block(&[], &rulings, &[]))?;
             sheet.finish()
         });
         assert_eq!(written.expect_err("a closed pipe").kind(), io::ErrorKind::BrokenPipe);

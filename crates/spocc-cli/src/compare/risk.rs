@@ -1,0 +1,153 @@
+//! Risk against coverage: how often a method is right on the rows it is most certain of.
+//!
+//! In: rows judged by a model that did not learn from them, with the margins of its decisions. Out: the share that is
+//! right among the most certain part of them, for smaller and smaller parts, and the mean of the rest over all parts.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use serde::Serialize;
+use spocc::{Error, Model};
+
+use crate::compare::{cells::Cells, deal::Part};
+
+/// Parts of the rows that are shown.
+const SHARES: [f64; 5] = [1.0, 0.9, 0.8, 0.7, 0.5];
+
+/// How often a method is right where it is most certain.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Risk {
+    /// From all rows to the most certain half.
+    pub(crate) most_certain: Vec<Selected>,
+    /// Area under the curve: the share that is wrong among the most certain rows, averaged over all numbers of them.
+    pub(crate) area: f64,
+}
+
+/// The most certain part of the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct Selected {
+    /// How large a part.
+    pub(crate) share: f64,
+    /// How often the method is right there.
+    pub(crate) accuracy: f64,
+}
+
+/// Rows by how certain the decision was, the most certain first: how many, and how many right.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Certainties(BTreeMap<i64, [f64; 2]>);
+
+impl Certainties {
+    /// Adds rows that a model decided, some of every cell in `part`, and whether it was right about each cell.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownClassifier`].
+    pub(super) fn add(
+        &mut self,
+        model: &Model,
+        judged: &Cells,
+        part: &Part,
+        right: &[bool],
+    ) -> Result<(), Error> {
+        let aligned = model.align(judged.answers())?;
+        let margin = |(cell, _): &(usize, u64)| aligned.decide(*cell).map(|decision| decision.margin);
+        let margins: Vec<f64> = part.par_iter().map(margin).collect::<Result<_, Error>>()?;
+        for ((cell, count), margin) in part.iter().zip(margins) {
+            self.push(margin, *count as f64, right[*cell]);
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, margin: f64, rows: f64, is_right: bool) {
+        // Margins near 1 are told apart by how much is missing; what differs by rounding is equal.
+        let key = ((1.0 - margin).ln() * 1e9).round() as i64;
+        let sums = self.0.entry(key).or_default();
+        sums[0] += rows;
+        sums[1] += if is_right { rows } else { 0.0 };
+    }
+
+    /// The curve; none without rows. Rows of equal margin are taken in equal parts.
+    pub(super) fn risk(&self) -> Option<Risk> {
+        let total: f64 = self.0.values().map(|sums| sums[0]).sum();
+        let accuracy = |share: f64| {
+            let (mut left, mut right) = (share * total, 0.0);
+            for [rows, right_ones] in self.0.values() {
+                let taken = left.clamp(0.0, *rows);
+                right += right_ones * taken / rows;
+                left -= taken;
+            }
+            right / (share * total)
+        };
+        let select = |share: f64| Selected { share, accuracy: accuracy(share) };
+        (total > 0.0).then(|| Risk { most_certain: SHARES.map(select).to_vec(), area: self.area() / total })
+    }
+
+    /// The share that is wrong among the first t rows, summed over all t.
+    fn area(&self) -> f64 {
+        let (mut before, mut wrong, mut area) = (0.0, 0.0, 0.0);
+        for [rows, right] in self.0.values() {
+            // Within a group, t rows hold `wrong + (t - before) * rate` errors.
+            let rate = 1.0 - right / rows;
+            let harmonics = harmonic(before + rows) - harmonic(before);
+            area += rows * rate + (wrong - before * rate) * harmonics;
+            before += rows;
+            wrong += rows * rate;
+        }
+        area
+    }
+}
+
+/// `1 + 1/2 + .. + 1/n`.
+fn harmonic(n: f64) -> f64 {
+    const EULER: f64 = 0.577_215_664_901_532_9;
+    if n < 64.0 {
+        return (1..=n as u32).map(|i| f64::from(i).recip()).sum();
+    }
+    // The next term of the series is below 1e-9.
+    n.ln() + EULER + 0.5 / n - 1.0 / (12.0 * n * n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(rows: &[(f64, f64, bool)]) -> Certainties {
+        let mut certainties = Certainties::default();
+        rows.iter().for_each(|(margin, count, right)| certainties.push(*margin, *count, *right));
+        certainties
+    }
+
+    #[test]
+    fn the_most_certain_come_first_and_equals_share() {
+        // Five surely right, then two of four right at one margin, then one wrong.
+        let certain = of(&[(0.1, 1.0, false), (0.9, 5.0, true), (0.5, 2.0, false), (0.5, 2.0, true)]);
+        let risk = certain.risk().expect("rows");
+        let accuracies: Vec<f64> = risk.most_certain.iter().map(|selected| selected.accuracy).collect();
+        assert_eq!(accuracies, [0.7, 7.0 / 9.0, 6.5 / 8.0, 6.0 / 7.0, 1.0]);
+        // Errors among the first t rows: 0 five times, then 0.5, 1, 1.5, 2, 3.
+        let area = (0.5 / 6.0 + 1.0 / 7.0 + 1.5 / 8.0 + 2.0 / 9.0 + 3.0 / 10.0) / 10.0;
+        assert!((risk.area - area).abs() < 1e-15, "{} {area}", risk.area);
+        assert_eq!(Certainties::default().risk(), None);
+    }
+
+    #[test]
+    fn near_certainty_is_told_apart_and_rounding_is_not() {
+        let certain =
+            of(&[(1.0 - 1e-12, 1.0, false), (1.0, 1.0, true), (0.3, 1.0, true), (0.1 + 0.2, 1.0, false)]);
+        let risk = certain.risk().expect("rows");
+        assert_eq!(certain.0.len(), 3);
+        assert_eq!(risk.most_certain[4].accuracy, 0.5);
+        assert_eq!(risk.most_certain[3].accuracy, (1.0 + 0.8 / 2.0) / 2.8);
+    }
+
+    #[test]
+    fn sums_of_many_rows_are_those_of_few() {
+        let direct = (1..=1000).map(|i| f64::from(i).recip()).sum::<f64>();
+        assert!((harmonic(1000.0) - direct).abs() < 1e-11);
+        let direct = (1..=64).map(|i| f64::from(i).recip()).sum::<f64>();
+        assert!((harmonic(64.0) - direct).abs() < 1e-9);
+        let billions = of(&[(0.9, 3e9, true), (0.5, 1e9, false)]).risk().expect("rows");
+        // The integral of (t - 3/4) / t from 3/4 to 1.
+        assert!((billions.area - (0.25 + 0.75 * 0.75f64.ln())).abs() < 1e-9, "{}", billions.area);
+    }
+}

@@ -1,0 +1,174 @@
+//! Sets with coverage, and decisions left empty.
+
+use std::fmt::Write as _;
+
+use crate::desk::{Desk, without_numbers_that_vary};
+
+/// Three voters of mixed skill on `n` rows with an id, and the truth; the same every time.
+fn table(n: u64, seed: u64) -> String {
+    let mut state = seed;
+    let mut draw = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut text = "id,ann,bob,eve,truth\n".to_owned();
+    for id in 0..n {
+        let truth = draw(3);
+        let mut said = |right: u64| ["x", "y", "z|"][if draw(10) < right { truth } else { draw(3) } as usize];
+        let (ann, bob, eve) = (said(7), said(5), said(4));
+        writeln!(text, "r{id},{ann},{bob},{eve},{}", ["x", "y", "z|"][truth as usize]).expect("memory");
+    }
+    text
+}
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.write("gold.csv", table(200, 1));
+    desk.write("new.csv", table(500, 2));
+    desk
+}
+
+#[test]
+fn a_calibrated_model_promises_sets_and_says_what_they_are_worth() {
+    let desk = desk();
+    let fitted =
+        desk.done("fit gold.csv --label truth --id id --method naive-bayes --calibrate split -o m.spocc");
+    let promise = "calibrated: split, 50 rows: sets hold the truth at least as often as asked, on average over such splits\n";
+    assert_eq!(
+        without_numbers_that_vary(&fitted.stderr),
+        format!(
+            "fitted naive-bayes to 150 rows: 3 classifiers, 3 classes (x, y, z|), # s\n{promise}wrote m.spocc # bytes)\n"
+        )
+    );
+    let decided = desk.done("predict m.spocc new.csv --id id --coverage 0.9");
+    let lines: Vec<&str> = decided.stdout.lines().collect();
+    assert_eq!((lines[0], lines.len()), ("id,decision,set,set_size", 501));
+    let truths: Vec<String> = table(500, 2)
+        .lines()
+        .skip(1)
+        .map(|line| line[line.rfind(',').expect("five") + 1..].to_owned())
+        .collect();
+    let mut held = 0;
+    for (line, truth) in lines[1..].iter().zip(&truths) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let set: Vec<String> =
+            cells[2].replace("\\|", "\0").split('|').map(|class| class.replace('\0', "|")).collect();
+        assert_eq!(set.len().to_string(), cells[3], "{line}");
+        assert!(set.contains(&cells[1].to_owned()), "the decision is in the set: {line}");
+        held += usize::from(set.contains(truth));
+    }
+    // Three standard deviations of 50 calibration rows are 0.13.
+    assert!(held > 380 && held < 500, "{held}");
+    assert!(decided.stderr.contains("\nsets at coverage 0.9, give or take 0.042: "), "{}", decided.stderr);
+    assert!(decided.stderr.ends_with(promise), "{}", decided.stderr);
+    let inspected = desk.done("inspect m.spocc").stdout;
+    assert!(inspected.contains("  calibrated   split, 50 rows: "), "{inspected}");
+    let json = desk.done("inspect m.spocc --json").stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let expected = serde_json::json!({"scheme": "split", "per_class": false, "seed": 0, "n_rows": [50]});
+    assert_eq!(json["calibration"], expected);
+}
+
+#[test]
+fn sets_depend_on_names_or_numbers_of_rows_and_on_nothing_else() {
+    let desk = desk();
+    desk.done("fit gold.csv --label truth --id id --calibrate split --per-class --seed 3 -o m.spocc");
+    let predict = |what: &str| desk.done(&format!("predict m.spocc {what} --coverage 0.9")).stdout;
+    let whole = predict("new.csv --id id");
+    assert!(whole == predict("new.csv --id id --threads 1"));
+    let text = table(500, 2);
+    let lines: Vec<&str> = text.lines().collect();
+    desk.write("one.csv", format!("{}\n{}\n", lines[0], lines[1..300].join("\n")));
+    desk.write("two.csv", format!("{}\n{}\n", lines[0], lines[300..].join("\n")));
+    assert!(whole == predict("one.csv two.csv --id id"));
+    let apart = format!(
+        "{}{}",
+        predict("one.csv --id id"),
+        predict("two.csv --id id").split_once('\n').expect("rows").1
+    );
+    assert!(whole == apart, "named rows draw alike in whatever table");
+    assert!(predict("new.csv") == predict("one.csv two.csv"));
+    assert!(whole != predict("new.csv --id id --seed 1"), "the seed draws");
+    let slim = "fit gold.csv --label truth --id id --calibrate split --per-class --seed 3 --slim -o m.spocc";
+    desk.done(slim);
+    assert!(whole == predict("new.csv --id id"));
+}
+
+#[test]
+fn json_has_sets_as_lists_and_silence_as_null() {
+    let desk = desk();
+    desk.done("fit gold.csv --label truth --id id --calibrate cross -o m.spocc");
+    let run = desk.done(
+        "predict m.spocc new.csv --columns margin --coverage 0.9 --abstain-below 0.4 --abstain-above-size 2 --format json",
+    );
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&run.stdout).expect("JSON");
+    let mut n = 0;
+    for row in &rows {
+        let size = row["set"].as_array().expect("a list").len() as u64;
+        assert_eq!(row["set_size"], size);
+        let abstains = size > 2 || row["margin"].as_f64().expect("a number") < 0.4;
+        assert_eq!(row["decision"].is_null(), abstains, "{row}");
+        n += usize::from(abstains);
+    }
+    assert!(n > 0 && n < rows.len());
+    let share = format!("abstained on {n} rows, {:.1} %\n", n as f64 / 5.0);
+    assert!(run.stderr.contains(&share), "{}", run.stderr);
+    assert!(run.stderr.contains("about as often as asked, without a guarantee"), "{}", run.stderr);
+}
+
+#[test]
+fn an_empty_decision_is_an_abstention_and_the_rest_stays() {
+    let desk = Desk::with_model();
+    let all = desk.done("predict panel.spocc gold.csv --id item --columns margin").stdout;
+    let run = desk.done("predict panel.spocc gold.csv --id item --columns margin --abstain-below 1");
+    assert!(run.stderr.contains("abstained on "), "{}", run.stderr);
+    assert!(run.stdout.lines().any(|line| line.contains(",,")), "{}", run.stdout);
+    for (line, before) in run.stdout.lines().zip(all.lines()).skip(1) {
+        let (cells, before): (Vec<&str>, Vec<&str>) =
+            (line.split(',').collect(), before.split(',').collect());
+        assert!(cells[0] == before[0] && cells[2] == before[2], "{line}");
+        let is_sure = before[2].parse::<f64>().expect("a margin") >= 1.0;
+        assert_eq!(cells[1], if is_sure { before[1] } else { "" });
+    }
+    let none = desk.done("predict panel.spocc gold.csv --abstain-below 0");
+    assert!(none.stderr.ends_with("abstained on 0 rows, 0.0 %\n"), "{}", none.stderr);
+}
+
+#[test]
+fn what_cannot_be_promised_is_refused() {
+    let desk = Desk::with_model();
+    desk.refused(
+        "predict panel.spocc gold.csv --coverage 0.9",
+        "panel.spocc: sets: expected a calibrated model, found one fitted without (fit it with calibrate split or cross)",
+    );
+    desk.done("fit gold.csv --label truth --id item --calibrate cross -o m.spocc");
+    desk.refused(
+        "predict m.spocc gold.csv --coverage 0.9",
+        "m.spocc: coverage 0.9: expected at least 9 calibration rows, found 5",
+    );
+    desk.done("fit gold.csv --label truth --id item --calibrate cross --per-class -o m.spocc");
+    desk.refused(
+        "predict m.spocc gold.csv --coverage 0.8",
+        "m.spocc: coverage 0.8: expected at least 4 calibration rows of class `cat`, found 3",
+    );
+    desk.done("tally gold.csv --label truth --id item --marginals -o t.tally");
+    desk.refused(
+        "fit t.tally --method majority --calibrate split -o m.spocc",
+        "t.tally: calibration: expected evidence with a tally, found marginals",
+    );
+    for coverage in ["0", "1", "1.5", "nan", "many"] {
+        desk.misused(
+            &format!("predict m.spocc gold.csv --coverage {coverage}"),
+            "expected a number above 0 and below 1",
+        );
+    }
+    desk.misused("predict m.spocc gold.csv --abstain-below 2", "expected a number from 0 to 1");
+    desk.misused("predict m.spocc gold.csv --abstain-above-size 1", "--coverage");
+    desk.misused("predict m.spocc gold.csv --seed 1", "--coverage");
+    desk.misused("fit gold.csv --label truth --per-class -o m.spocc", "--calibrate");
+    desk.misused(
+        "fit gold.csv --label truth --seed 1 -o m.spocc",
+        "only used by --ties random and --calibrate",
+    );
+    desk.misused("predict m.spocc gold.csv --columns set", "invalid value");
+}

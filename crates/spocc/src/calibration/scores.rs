@@ -1,0 +1,137 @@
+//! Scores: a sorted list of how surprising truths were, and where a new score stands in it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{decision::TIE_TOLERANCE, error::Error};
+
+/// A score and on how many rows it was met.
+pub(super) type Score = (f64, u64);
+
+/// Distinct scores in ascending order, each with the number of rows that gave it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Scores {
+    values: Vec<f64>,
+    counts: Vec<u64>,
+}
+
+impl Scores {
+    /// From scores in any order; those that are equal but for rounding become one.
+    pub(super) fn new(mut found: Vec<Score>) -> Self {
+        found.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut scores = Self { values: Vec::new(), counts: Vec::new() };
+        for (value, count) in found {
+            match (scores.values.last(), scores.counts.last_mut()) {
+                (Some(last), Some(sum)) if value <= upper(*last) => *sum += count,
+                _ => {
+                    scores.values.push(value);
+                    scores.counts.push(count);
+                }
+            }
+        }
+        scores
+    }
+
+    pub(super) fn n_rows(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let wrong = |expected, found: String| Err(Error::Inconsistent { expected, found });
+        if self.values.len() != self.counts.len() {
+            return wrong("a count per score", format!("{} counts", self.counts.len()));
+        }
+        if let Some(value) = self.values.iter().find(|value| value.is_nan() || **value < 0.0) {
+            return wrong("scores from 0 to infinity", value.to_string());
+        }
+        if !self.values.is_sorted_by(|a, b| a < b) {
+            return wrong("distinct scores in ascending order", "another order".to_owned());
+        }
+        // One more row, the one to be decided, must fit too.
+        let total = self.counts.iter().try_fold(1u64, |sum, count| sum.checked_add(*count));
+        if total.is_none() || self.counts.contains(&0) {
+            return wrong("counts above 0 with a total below 2^64", "others".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Made ready to be looked up.
+    pub(super) fn ranks(&self) -> Ranks<'_> {
+        let mut above = vec![0; self.values.len() + 1];
+        for (at, count) in self.counts.iter().enumerate().rev() {
+            above[at] = above[at + 1] + count;
+        }
+        Ranks { values: &self.values, above }
+    }
+}
+
+/// Scores with the number of rows from each on.
+pub(super) struct Ranks<'a> {
+    values: &'a [f64],
+    above: Vec<u64>,
+}
+
+impl Ranks<'_> {
+    /// The share of rows, this one among them, that are at least as surprising; of its equals, this one included,
+    /// only the part `lot` counts.
+    pub(super) fn p_value(&self, score: f64, lot: f64) -> f64 {
+        let from = self.values.partition_point(|value| *value < lower(score));
+        let to = self.values.partition_point(|value| *value <= upper(score));
+        let (greater, equal) = (self.above[to], self.above[from] - self.above[to]);
+        (greater as f64 + lot * (equal + 1) as f64) / (self.above[0] + 1) as f64
+    }
+}
+
+/// The largest score that is this one but for rounding: relatively, and, as scores are logarithms, absolutely too.
+fn upper(score: f64) -> f64 {
+    score * (1.0 + TIE_TOLERANCE) + TIE_TOLERANCE
+}
+
+/// The smallest score that is this one but for rounding.
+fn lower(score: f64) -> f64 {
+    score * (1.0 - TIE_TOLERANCE) - TIE_TOLERANCE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_p_value_counts_the_greater_and_a_part_of_the_equal() {
+        let scores = Scores::new(vec![(2.0, 3), (0.5, 4), (f64::INFINITY, 1), (2.0 + 1e-12, 2)]);
+        assert_eq!(
+            (scores.values.as_slice(), scores.counts.as_slice()),
+            (&[0.5, 2.0, f64::INFINITY][..], &[4, 5, 1][..])
+        );
+        let ranks = scores.ranks();
+        assert_eq!(ranks.p_value(0.1, 0.5), 10.5 / 11.0);
+        assert_eq!(ranks.p_value(0.5 - 1e-12, 0.5), (6.0 + 0.5 * 5.0) / 11.0);
+        assert_eq!(ranks.p_value(2.0, 0.25), (1.0 + 0.25 * 6.0) / 11.0);
+        assert_eq!(ranks.p_value(3.0, 0.0), 1.0 / 11.0);
+        assert_eq!(ranks.p_value(f64::INFINITY, 0.5), (0.5 * 2.0) / 11.0);
+    }
+
+    #[test]
+    fn no_scores_leave_every_class_as_likely_as_the_lot() {
+        assert_eq!(Scores::new(Vec::new()).ranks().p_value(1.0, 0.3), 0.3);
+    }
+
+    #[test]
+    fn scores_that_no_rows_could_give_are_refused() {
+        let scores =
+            |values: &[f64], counts: &[u64]| Scores { values: values.to_vec(), counts: counts.to_vec() };
+        let refusal = |scores: Scores| scores.check().map_err(|error| error.to_string());
+        let cases = [
+            (scores(&[1.0], &[]), "a count per score, found 0 counts"),
+            (scores(&[f64::NAN], &[1]), "scores from 0 to infinity, found NaN"),
+            (scores(&[-1.0], &[1]), "scores from 0 to infinity, found -1"),
+            (scores(&[2.0, 1.0], &[1, 1]), "distinct scores in ascending order, found another order"),
+            (scores(&[1.0, 1.0], &[1, 1]), "distinct scores in ascending order, found another order"),
+            (scores(&[1.0], &[0]), "counts above 0 with a total below 2^64, found others"),
+            (scores(&[1.0], &[u64::MAX]), "counts above 0 with a total below 2^64, found others"),
+        ];
+        for (scores, message) in cases {
+            assert_eq!(refusal(scores), Err(format!("file content: expected {message}")));
+        }
+        assert_eq!(refusal(scores(&[0.0, f64::INFINITY], &[1, u64::MAX - 2])), Ok(()));
+    }
+}

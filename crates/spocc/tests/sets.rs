@@ -1,0 +1,309 @@
+//! Sets of labels: they hold the truth as often as was asked, whatever the method, and depend on nothing else.
+
+mod panels;
+
+use panels::Random;
+use spocc::{
+    Calibrate, Counting, Coverage, Error, Evidence, Label, Level, Lot, Method, Missing, Model, NaiveBayes,
+    Options, Predictions, Scheme, Sets, Spocc, Truth, Watch,
+};
+
+const CLASSES: [&str; 3] = ["ant", "bee", "cow"];
+
+/// Rows of three classifiers that are right with chance .7, .5 and .5, of classes with frequencies .5, .3 and .2; a
+/// tenth of the cells is empty.
+fn draw(n: usize, random: &mut Random) -> Vec<([Option<usize>; 3], usize)> {
+    let row = |_| {
+        let at = random.unit();
+        let truth = if at < 0.5 { 0 } else { 1 + usize::from(at > 0.8) };
+        let answers = [0.55, 0.25, 0.25].map(|skill| {
+            let said = if random.unit() < skill { truth } else { random.below(3) };
+            (random.unit() > 0.1).then_some(said)
+        });
+        (answers, truth)
+    };
+    (0..n).map(row).collect()
+}
+
+fn table(rows: &[([Option<usize>; 3], usize)], names: [&str; 3]) -> (Predictions, Truth) {
+    let mut answers = Predictions::builder(["a", "b", "c"]).expect("three names");
+    let mut truth = Truth::default();
+    for (row, class) in rows {
+        answers.push(row.map(|said| said.map(|said| names[said]))).expect("three answers");
+        truth.push(Some(names[*class])).expect("few labels");
+    }
+    (answers.finish(), truth)
+}
+
+fn evidence(rows: &[([Option<usize>; 3], usize)], names: [&str; 3]) -> Evidence {
+    let (answers, truth) = table(rows, names);
+    let classes = Some(names.map(Label::from).to_vec());
+    Evidence::count(&answers, &truth, &Counting { classes, ..Counting::default() }, &Watch::default())
+        .expect("rows")
+}
+
+fn calibrated(method: Method, evidence: &Evidence, how: Calibrate) -> Model {
+    let options = Options { calibrate: Some(how), ..Options::default() };
+    Model::fit(method.combiner().as_ref(), evidence, &options, &Watch::default()).expect("a tally")
+}
+
+fn coverage(share: f64) -> Coverage {
+    Coverage::try_from(share).expect("a share")
+}
+
+/// How often sets held the truth, by class, over fresh panels: rows held and rows in all.
+fn held(method: Method, how: Calibrate, n_rows: usize, share: f64, n_draws: u64) -> [[f64; 2]; 3] {
+    let mut sums = [[0.0; 2]; 3];
+    for seed in 0..n_draws {
+        let mut random = Random(seed << 20);
+        let learned = draw(n_rows, &mut random);
+        let fresh = draw(40, &mut random);
+        let model = calibrated(method, &evidence(&learned, CLASSES), Calibrate { seed, ..how });
+        let sets =
+            model.predict_sets(&table(&fresh, CLASSES).0, coverage(share), seed).expect("scores enough");
+        for (set, (_, truth)) in sets.iter().zip(&fresh) {
+            sums[*truth][0] += f64::from(u8::from(set.contains(&(*truth as u16))));
+            sums[*truth][1] += 1.0;
+        }
+    }
+    sums
+}
+
+fn share(sums: &[[f64; 2]]) -> f64 {
+    sums.iter().map(|sum| sum[0]).sum::<f64>() / sums.iter().map(|sum| sum[1]).sum::<f64>()
+}
+
+/// Four standard errors of the mean over 600 draws: given 15 calibration rows, a draw's coverage has a standard
+/// deviation of at most 0.13, and 40 fresh rows add at most 0.08.
+const NOISE: f64 = 4.0 * 0.15 / 24.5;
+
+#[test]
+fn a_split_holds_the_truth_as_often_as_asked_whatever_the_method() {
+    // Bayes learns by heart, majority learns nothing: their scores differ as much as scores can.
+    for method in [Method::Bayes, Method::NaiveBayes, Method::Majority, Method::Spocc] {
+        for asked in [0.85, 0.9, 0.93] {
+            let found = share(&held(method, Calibrate::new(Scheme::Split), 60, asked, 600));
+            assert!(found >= asked - NOISE, "{method}: {found} for {asked}");
+            // Nor larger than that takes, for all that the decided class is always in.
+            assert!(found <= asked + NOISE, "{method}: {found} for {asked}");
+        }
+    }
+}
+
+#[test]
+fn scores_of_each_class_hold_within_each_class() {
+    let apart = Calibrate { per_class: true, ..Calibrate::new(Scheme::Split) };
+    let together = held(Method::NaiveBayes, Calibrate::new(Scheme::Split), 400, 0.8, 600);
+    let apart = held(Method::NaiveBayes, apart, 400, 0.8, 600);
+    for (class, name) in CLASSES.iter().enumerate() {
+        assert!(share(&apart[class..=class]) >= 0.8 - NOISE, "{name}");
+    }
+    assert!(share(&together[2..]) < 0.75, "the rare class pays where scores are shared");
+}
+
+#[test]
+fn the_spread_is_that_of_shares_over_splits() {
+    let rows = draw(400, &mut Random(12));
+    let fresh = draw(4000, &mut Random(13));
+    let answers = table(&fresh, CLASSES).0;
+    let evidence = evidence(&rows, CLASSES);
+    let mut shares = Vec::new();
+    for seed in 0..200 {
+        let model =
+            calibrated(Method::NaiveBayes, &evidence, Calibrate { seed, ..Calibrate::new(Scheme::Split) });
+        let spread = model.calibration().expect("calibrated").spread(coverage(0.9));
+        assert!((spread - (0.09f64 / 102.0).sqrt()).abs() < 1e-12);
+        let sets = model.predict_sets(&answers, coverage(0.9), seed).expect("scores enough");
+        let held = sets.iter().zip(&fresh).filter(|(set, (_, truth))| set.contains(&(*truth as u16)));
+        shares.push(held.count() as f64 / 4000.0);
+    }
+    let mean = shares.iter().sum::<f64>() / 200.0;
+    let spread = (shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / 199.0).sqrt();
+    // Splits of the same 400 rows overlap, so their shares differ less than those of fresh rows: 0.030.
+    assert!(spread > 0.015 && spread < 0.035, "{spread}");
+}
+
+#[test]
+fn crossing_comes_close() {
+    for method in [Method::NaiveBayes, Method::Majority] {
+        let found = share(&held(method, Calibrate::new(Scheme::Cross), 60, 0.9, 300));
+        assert!((found - 0.9).abs() < 0.04, "{method}: {found}");
+    }
+}
+
+#[test]
+fn every_method_can_be_calibrated() {
+    let mut random = Random(3);
+    let evidence = evidence(&draw(120, &mut random), CLASSES);
+    let fresh = table(&draw(50, &mut random), CLASSES).0;
+    for method in Method::ALL {
+        for scheme in [Scheme::Split, Scheme::Cross] {
+            for missing in [Missing::Silent, Missing::Symbol] {
+                let options =
+                    Options { missing, calibrate: Some(Calibrate::new(scheme)), ..Options::default() };
+                let model = Model::fit(method.combiner().as_ref(), &evidence, &options, &Watch::default());
+                let model = model.expect("whole counts");
+                let n_rows = model.calibration().expect("calibrated").n_rows();
+                assert_eq!(n_rows, [if scheme == Scheme::Split { 30 } else { 120 }], "{method}");
+                let learned = model.evidence().expect("not slim").n_rows();
+                assert_eq!(learned, if scheme == Scheme::Split { 90.0 } else { 120.0 }, "{method}");
+                let sets = model.predict_sets(&fresh, coverage(0.9), 0).expect("scores enough");
+                let decided = model.predict(&fresh).expect("the same panel");
+                assert!(
+                    sets.iter().zip(decided.rulings()).all(|(set, ruling)| set.contains(&ruling.class)),
+                    "{method}"
+                );
+            }
+        }
+    }
+}
+
+fn fitted(seed: u64) -> (Model, Predictions) {
+    let mut random = Random(seed);
+    let model = calibrated(
+        Method::NaiveBayes,
+        &evidence(&draw(200, &mut random), CLASSES),
+        Calibrate::new(Scheme::Split),
+    );
+    (model, table(&draw(3000, &mut random), CLASSES).0)
+}
+
+#[test]
+fn sets_grow_with_coverage() {
+    let (model, fresh) = fitted(4);
+    let mut smaller = Sets::default();
+    for (at, share) in [0.1, 0.75, 0.8, 0.9, 0.95, 0.98].into_iter().enumerate() {
+        let sets = model.predict_sets(&fresh, coverage(share), 1).expect("scores enough");
+        assert_eq!(sets.len(), 3000);
+        assert!(
+            smaller.iter().zip(sets.iter()).all(|(a, b)| a.iter().all(|class| b.contains(class))),
+            "{share}"
+        );
+        assert!(at == 0 || sets != smaller, "{share}");
+        smaller = sets;
+    }
+}
+
+#[test]
+fn neither_pieces_nor_the_order_of_learned_rows_matter() {
+    let mut random = Random(5);
+    let learned = draw(200, &mut random);
+    let shuffled: Vec<_> = random.order(200).into_iter().map(|at| learned[at]).collect();
+    let how = Calibrate::new(Scheme::Cross);
+    let model = calibrated(Method::AdaSpocc, &evidence(&learned, CLASSES), how);
+    assert_eq!(model.to_bytes(), calibrated(Method::AdaSpocc, &evidence(&shuffled, CLASSES), how).to_bytes());
+    let halves =
+        evidence(&learned[..70], CLASSES).merge(&evidence(&learned[70..], CLASSES), &Watch::default());
+    assert_eq!(model.to_bytes(), calibrated(Method::AdaSpocc, &halves.expect("one panel"), how).to_bytes());
+
+    let fresh = draw(2500, &mut random);
+    let whole = table(&fresh, CLASSES).0;
+    let all = model.predict_sets(&whole, coverage(0.9), 7).expect("scores enough");
+    let piece = table(&fresh[1700..], CLASSES).0;
+    let lot = |row: usize| Lot::of_number(7, 1700 + row as u64);
+    let own =
+        model.align(&piece).expect("the same panel").sets(0..800, coverage(0.9), lot).expect("scores enough");
+    assert!(all.iter().skip(1700).eq(own.iter()));
+    assert!(all != model.predict_sets(&whole, coverage(0.9), 8).expect("scores enough"), "the seed draws");
+}
+
+#[test]
+fn renamed_classes_are_renamed_in_the_sets() {
+    let mut random = Random(6);
+    let (learned, fresh) = (draw(200, &mut random), draw(500, &mut random));
+    // The order of the classes is turned round, too.
+    let others = ["zebra", "yak", "wasp"];
+    for scheme in [Scheme::Split, Scheme::Cross] {
+        let sets = |names: [&str; 3]| {
+            let (answers, truth) = table(&learned, names);
+            let evidence = Evidence::new(&answers, &truth).expect("rows");
+            let model = calibrated(Method::NaiveBayes, &evidence, Calibrate::new(scheme));
+            let sets = model.predict_sets(&table(&fresh, names).0, coverage(0.9), 0).expect("scores enough");
+            let number = |class: &u16| {
+                let label = model.classes()[usize::from(*class)].to_string();
+                names.iter().position(|name| *name == label).expect("a class")
+            };
+            let mut sets: Vec<Vec<usize>> = sets.iter().map(|set| set.iter().map(number).collect()).collect();
+            sets.iter_mut().for_each(|set| set.sort_unstable());
+            sets
+        };
+        assert_eq!(sets(CLASSES), sets(others));
+    }
+}
+
+#[test]
+fn a_file_and_a_slim_model_keep_the_scores() {
+    let (model, fresh) = fitted(8);
+    let sets = model.predict_sets(&fresh, coverage(0.9), 0).expect("scores enough");
+    for copy in [model.slim(), Model::from_bytes(&model.slim().to_bytes()).expect("our own bytes")] {
+        assert_eq!(copy.calibration(), model.calibration());
+        assert_eq!(copy.predict_sets(&fresh, coverage(0.9), 0), Ok(sets.clone()));
+    }
+}
+
+#[test]
+fn a_row_on_which_nobody_speaks_is_scored_by_the_class_frequencies() {
+    let mut random = Random(9);
+    let rows = draw(400, &mut random);
+    let model = calibrated(Method::NaiveBayes, &evidence(&rows, CLASSES), Calibrate::new(Scheme::Split));
+    let silent = table(&[([None; 3], 0)], CLASSES).0;
+    let set = |share| model.predict_sets(&silent, coverage(share), 0).expect("scores enough");
+    assert_eq!(set(0.01).get(0), Some(&[0u16][..]), "the most frequent class is decided");
+    assert_eq!(set(0.99).get(0), Some(&[0u16, 1, 2][..]));
+    assert_eq!(set(0.99).get(1), None);
+}
+
+#[test]
+fn what_cannot_be_promised_is_refused() {
+    let mut random = Random(10);
+    let (rows, fresh) = (draw(40, &mut random), table(&draw(3, &mut random), CLASSES).0);
+    let evidence = evidence(&rows, CLASSES);
+    let refusal = |model: &Model, share| {
+        model.predict_sets(&fresh, coverage(share), 0).expect_err("no promise").to_string()
+    };
+    let plain = Model::fit(&NaiveBayes, &evidence, &Options::default(), &Watch::default()).expect("rows");
+    assert_eq!(
+        refusal(&plain, 0.9),
+        "sets: expected a calibrated model, found one fitted without (fit it with calibrate split or cross)"
+    );
+    let split = calibrated(Method::NaiveBayes, &evidence, Calibrate::new(Scheme::Split));
+    assert_eq!(refusal(&split, 0.95), "coverage 0.95: expected at least 19 calibration rows, found 10");
+    assert!(split.predict_sets(&fresh, coverage(0.9), 0).is_ok());
+    let how = Calibrate { per_class: true, ..Calibrate::new(Scheme::Split) };
+    let apart = calibrated(Method::NaiveBayes, &evidence, how);
+    let message = refusal(&apart, 0.95);
+    assert!(
+        message.starts_with("coverage 0.95: expected at least 19 calibration rows of class `ant`, found "),
+        "{message}"
+    );
+
+    let options = Options { calibrate: Some(how), ..Options::default() };
+    let fit = |evidence: &Evidence| {
+        Model::fit(&NaiveBayes, evidence, &options, &Watch::default()).expect_err("refused").to_string()
+    };
+    let marginals = evidence.reduce_to(Level::Marginals, &Watch::default()).expect("less");
+    assert_eq!(fit(&marginals), "calibration: expected evidence with a tally, found marginals");
+    let (answers, truth) = table(&rows, CLASSES);
+    let weights = vec![0.5; rows.len()];
+    let counting = Counting { weights: Some(&weights), ..Counting::default() };
+    let weighted = Evidence::count(&answers, &truth, &counting, &Watch::default()).expect("weights");
+    assert_eq!(fit(&weighted), "calibration: expected rows that count as whole numbers, found weights");
+    let (answers, truth) = table(&rows[..1], CLASSES);
+    let single = Evidence::new(&answers, &truth).expect("a row");
+    assert_eq!(fit(&single), "rows to learn from and to calibrate with: expected at least 2, found 1");
+}
+
+#[test]
+fn a_calibrated_model_does_not_grow() {
+    let rows = draw(80, &mut Random(11));
+    let evidence = evidence(&rows, CLASSES);
+    let two = evidence.select(&["a", "b"], &Watch::default()).expect("known names");
+    let options = Options { calibrate: Some(Calibrate::new(Scheme::Cross)), ..Options::default() };
+    let model = Model::fit(&Spocc::default(), &two, &options, &Watch::default()).expect("a tally");
+    let error = model.append(&evidence, &Watch::default()).expect_err("calibrated");
+    assert!(matches!(error, Error::CannotAppend { .. }));
+    assert_eq!(
+        error.to_string(),
+        "append: expected a model without calibration, found one calibrated by cross (fit the whole panel anew)"
+    );
+}
