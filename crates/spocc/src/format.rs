@@ -3,6 +3,8 @@
 //! The layout is written down in `docs/model-format.md`: a mark, a version, a kind, a length, a checksum, then
 //! the content in the postcard encoding. Nothing in a file can name code to run.
 
+use std::borrow::Cow;
+
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
@@ -12,7 +14,7 @@ use crate::{
 };
 
 const MARK: [u8; 8] = *b"\x89SPOCC\r\n";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEADER: usize = 8 + 4 + 4 + 8 + 4;
 
 /// What a file can hold.
@@ -172,8 +174,13 @@ fn read<T: DeserializeOwned>(wanted: Content, bytes: &[u8]) -> Result<T, Error> 
         expected: "content of this version",
         found: error.to_string(),
     };
-    let (value, rest) = postcard::take_from_bytes(payload).map_err(broken)?;
-    if rest.is_empty() {
+    // Version 1 knew no rows without truth, which are last in evidence, and evidence is last in a model: there
+    // are none of them.
+    let addition: &[u8] = if version == 1 { &[0] } else { &[] };
+    let payload = if version == 1 { [payload, addition].concat().into() } else { Cow::Borrowed(payload) };
+    let (value, rest) = postcard::take_from_bytes(&payload).map_err(broken)?;
+    // A slim model has no evidence that the addition could belong to.
+    if rest.is_empty() || rest == addition {
         return Ok(value);
     }
     Err(Error::Inconsistent { expected: "nothing after the content", found: format!("{} bytes", rest.len()) })

@@ -50,7 +50,7 @@ mod parallel;
 pub use aligned::{Aligned, Decisions, Ruling, Unseen};
 pub use audit::{Audit, ClassifierAudit, PanelAudit, Verdict, clopper_pearson};
 pub use combiners::{
-    AdaSpocc, Bayes, Combiner, ExpVote, Fitted, Inputs, Majority, Method, NaiveBayes, Rule, Selection, Spocc,
+    AdaSpocc, Bayes, Combiner, DawidSkene, ExpVote, Fitted, Inputs, Majority, Method, NaiveBayes, Rule, Selection, Spocc,
     SpoccExponent, Stacking, StackingStrength, Strength, WeightedVote,
 };
 pub use decision::{Basis, Decision, TieBreak};

@@ -1,6 +1,6 @@
 //! Model: a fitted rule with everything needed to decide new rows.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,7 @@ pub struct Model {
     pub(crate) labels: Labels,
     pub(crate) missing: Missing,
     pub(crate) ties: TieBreak,
-    /// How often each class was true, for rows on which nobody speaks.
+    /// How often each class was true or, where no truth was known, decided; for rows on which nobody speaks.
     pub(crate) prior: Vec<u64>,
     pub(crate) rule: Kind,
     pub(crate) evidence: Option<Evidence>,
@@ -84,21 +84,28 @@ impl Model {
         options: &Options,
         watch: &Watch<'_>,
     ) -> Result<Self, Error> {
-        if evidence.total() == 0 {
+        let uses_all = combiner.uses_unlabelled(evidence);
+        let evidence = if uses_all { Cow::Borrowed(evidence) } else { evidence.labelled(watch)? };
+        if evidence.total() == 0 && (evidence.unlabelled_rows().is_none() || evidence.n_classes() == 0) {
             return Err(Error::NoLabelledRows);
         }
         evidence.require(combiner.method(), combiner.needs())?;
-        let as_read = read(evidence, options.missing, watch)?;
+        let as_read = read(&evidence, options.missing, watch)?;
         let rule = combiner.learn(&as_read, watch)?.0;
+        let prior = if evidence.total() > 0 {
+            evidence.class_counts().to_vec()
+        } else {
+            decided(&rule, &as_read).ok_or(Error::NoLabelledRows)?
+        };
         Ok(Self {
             method: combiner.method(),
             classifiers: evidence.classifiers().to_vec(),
-            labels: as_read.labels().clone(),
             missing: options.missing,
             ties: options.ties,
-            prior: evidence.class_counts().to_vec(),
+            labels: as_read.labels().clone(),
+            prior,
             rule,
-            evidence: Some(evidence.clone()),
+            evidence: Some(evidence.into_owned()),
         })
     }
 
@@ -212,14 +219,26 @@ impl Model {
     }
 }
 
+/// How often the rule decides for each class among rows without truth; none if nobody spoke on any of them.
+fn decided(rule: &Kind, evidence: &Evidence) -> Option<Vec<u64>> {
+    let mut counts = vec![0; evidence.n_classes()];
+    let mut work = Work::default();
+    for (row, count) in evidence.unlabelled_rows().iter().flat_map(|rows| rows.rows()) {
+        if rule.surprisals(row, &mut work) {
+            counts[decision::first_best(&work.out)] += count;
+        }
+    }
+    counts.iter().any(|count| *count > 0).then_some(counts)
+}
+
 /// Evidence as a model reads it: with silence as an answer, or not.
 pub(crate) fn read<'a>(
     evidence: &'a Evidence,
     missing: Missing,
     watch: &Watch<'_>,
-) -> Result<std::borrow::Cow<'a, Evidence>, Error> {
+) -> Result<Cow<'a, Evidence>, Error> {
     Ok(match missing {
-        Missing::Silent => std::borrow::Cow::Borrowed(evidence),
-        Missing::Symbol => std::borrow::Cow::Owned(evidence.with_silence_as_answer(watch)?),
+        Missing::Silent => Cow::Borrowed(evidence),
+        Missing::Symbol => Cow::Owned(evidence.with_silence_as_answer(watch)?),
     })
 }

@@ -1,7 +1,8 @@
-//! Combiners: nine ways to turn a panel's answers into one, behind one trait, each learned from evidence alone.
+//! Combiners: ten ways to turn a panel's answers into one, behind one trait, each learned from evidence alone.
 
 mod adaspocc;
 mod bayes;
+mod dawid_skene;
 mod exp_vote;
 mod majority;
 mod naive_bayes;
@@ -29,6 +30,7 @@ use crate::{
 
 pub use adaspocc::AdaSpocc;
 pub use bayes::Bayes;
+pub use dawid_skene::DawidSkene;
 pub use exp_vote::ExpVote;
 pub use majority::Majority;
 pub use naive_bayes::NaiveBayes;
@@ -64,11 +66,13 @@ pub enum Method {
     Bayes,
     /// Softmax regression on the answers.
     Stacking,
+    /// Answers independent given the truth, learned also from rows without truth.
+    DawidSkene,
 }
 
 impl Method {
     /// Every method there is.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Spocc,
         Self::AdaSpocc,
         Self::Selection,
@@ -78,6 +82,7 @@ impl Method {
         Self::NaiveBayes,
         Self::Bayes,
         Self::Stacking,
+        Self::DawidSkene,
     ];
 
     /// The method with its default settings.
@@ -92,6 +97,7 @@ impl Method {
             Self::NaiveBayes => Box::new(NaiveBayes),
             Self::Bayes => Box::new(Bayes),
             Self::Stacking => Box::new(Stacking::default()),
+            Self::DawidSkene => Box::new(DawidSkene),
         }
     }
 }
@@ -108,6 +114,7 @@ impl fmt::Display for Method {
             Self::NaiveBayes => "naive-bayes",
             Self::Bayes => "bayes",
             Self::Stacking => "stacking",
+            Self::DawidSkene => "dawid-skene",
         })
     }
 }
@@ -127,6 +134,12 @@ pub trait Combiner: Send + Sync {
 
     /// How much evidence it needs.
     fn needs(&self) -> Level;
+
+    /// Whether it learns from those rows of this evidence whose truth is not known; most methods never see them.
+    fn uses_unlabelled(&self, evidence: &Evidence) -> bool {
+        let _ = evidence;
+        false
+    }
 
     /// Learns the rule; [`fit`](Self::fit) makes a model of it.
     ///
@@ -238,7 +251,7 @@ impl Kind {
             Self::AdaSpocc(_) => method == Method::AdaSpocc,
             Self::Selection(_) => method == Method::Selection,
             Self::Vote(_) => matches!(method, Method::Majority | Method::WeightedVote | Method::ExpVote),
-            Self::NaiveBayes(_) => method == Method::NaiveBayes,
+            Self::NaiveBayes(_) => matches!(method, Method::NaiveBayes | Method::DawidSkene),
             Self::Bayes(_) => method == Method::Bayes,
             Self::Stacking(_) => method == Method::Stacking,
         }
