@@ -1,13 +1,15 @@
 //! `spocc fit`: a table with truths, or a tally, becomes a model.
 
-use std::time::Instant;
+use std::{borrow::Cow, time::Instant};
 
-use spocc::{Method, Model, Watch};
+use clap::error::ErrorKind;
+use spocc::{Evidence, Level, Method, Model, Watch};
 
 use crate::{
-    args::FitArgs,
+    args::{FitArgs, usage},
     error::{Error, count, list},
-    labelled::{Labelled, rows},
+    input::Input,
+    labelled::{Keep, Labelled, Which, rows},
     output::Output,
     tell,
 };
@@ -21,12 +23,21 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
     let start = Instant::now();
     let combiner = args.method.combiner()?;
     args.options.refuse_unused_seed("fit")?;
+    let method = combiner.method();
+    if method != Method::DawidSkene && !args.unlabelled.is_empty() {
+        let message = format!("--unlabelled is not used by --method {method}, only by dawid-skene");
+        return Err(usage("fit", ErrorKind::ArgumentConflict, &message).into());
+    }
     let output = Output::new(&args.output)?;
-    output.refuse_inputs(args.input.iter().chain(&args.panel.gold))?;
-    // A model keeps what its method needs; a table of a large crowd would not fit otherwise.
-    let labelled = Labelled::read(&args.input, &args.panel, "fit", combiner.needs(), watch)?;
+    output.refuse_inputs(args.input.iter().chain(&args.panel.gold).chain(&args.unlabelled))?;
+    let labelled = read(args, method, combiner.needs(), watch)?;
     let engine = |error| labelled.place.engine(error);
-    let evidence = labelled.evidence.reduce_to(combiner.needs(), watch).map_err(engine)?;
+    // A model keeps what its method needs; a table of a large crowd would not fit otherwise.
+    let evidence = if combiner.uses_unlabelled(&labelled.evidence) {
+        Cow::Borrowed(&labelled.evidence)
+    } else {
+        Cow::Owned(labelled.evidence.reduce_to(combiner.needs(), watch).map_err(engine)?)
+    };
     let model =
         Model::fit(&*combiner, &evidence, &args.options.options(), watch).map_err(|error| match error {
             spocc::Error::LevelTooLow { what, needs, found } => {
@@ -43,7 +54,7 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
     tell(format_args!(
         "fitted {} to {}: {}, {} ({}), {:.2} s",
         model.method(),
-        rows(evidence.n_rows().round() as u64),
+        fitted_to(&evidence),
         count(model.classifiers().len(), "classifier", "classifiers"),
         count(model.classes().len(), "class", "classes"),
         list(model.classes()).replace('`', ""),
@@ -52,4 +63,33 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
     labelled.tell_notes();
     tell(format_args!("wrote {output} ({} bytes)", bytes.len()));
     Ok(())
+}
+
+/// Rows with truths and, where the method learns from them, rows without.
+fn read(args: &FitArgs, method: Method, needs: Level, watch: &Watch<'_>) -> Result<Labelled, Error> {
+    let learns_all = match method {
+        Method::DawidSkene => true,
+        Method::Majority => args.panel.label.is_none(),
+        _ => false,
+    };
+    let keep =
+        if learns_all { Keep { level: Level::Tally, which: Which::All } } else { Keep::labelled(needs) };
+    if args.unlabelled.is_empty() {
+        return Labelled::read(&args.input, &args.panel, "fit", keep, watch);
+    }
+    // Options about columns are for this table, even if the other is a tally.
+    args.panel.refuse_double_use("fit")?;
+    let input = Input::open(&args.input, &args.panel.table.reading())?;
+    let mut labelled = Labelled::of(input, &args.panel, "fit", keep, watch)?;
+    labelled.add_unlabelled(&args.unlabelled, &args.panel, "fit", watch)?;
+    Ok(labelled)
+}
+
+/// `3 rows`, `3 rows and 2 without truth`, `2 rows without truth`.
+fn fitted_to(evidence: &Evidence) -> String {
+    match [evidence.n_rows(), evidence.n_unlabelled()].map(|n| n.round() as u64) {
+        [labelled, 0] => rows(labelled),
+        [0, unlabelled] => format!("{} without truth", rows(unlabelled)),
+        [labelled, unlabelled] => format!("{} and {unlabelled} without truth", rows(labelled)),
+    }
 }

@@ -44,6 +44,8 @@ pub(super) struct Contest<'a> {
     combiners: Vec<Box<dyn Combiner>>,
     options: Options,
     pub(super) watch: &'a Watch<'a>,
+    /// Rows without truth, for methods that learn from them.
+    pub(super) unlabelled: Option<&'a Evidence>,
     progress: Progress<'a>,
     done: u64,
     total: u64,
@@ -65,7 +67,7 @@ impl<'a> Contest<'a> {
             }
         }
         let total = trials.saturating_mul(combiners.len() as u64);
-        Self { combiners, options, watch, progress, done: 0, total }
+        Self { combiners, options, watch, unlabelled: None, progress, done: 0, total }
     }
 
     /// The methods, by the number of their bit.
@@ -122,7 +124,13 @@ impl<'a> Contest<'a> {
 
     /// A model, or why there is none.
     fn fit(&self, m: usize, training: &Evidence) -> Result<Result<Model, String>, Error> {
-        match Model::fit(self.combiners[m].as_ref(), training, &self.options, self.watch) {
+        let combiner = self.combiners[m].as_ref();
+        let fit = |evidence: &Evidence| Model::fit(combiner, evidence, &self.options, self.watch);
+        let fitted = match self.unlabelled.filter(|_| combiner.uses_unlabelled(training)) {
+            Some(more) => training.merge(more, self.watch).and_then(|all| fit(&all)),
+            None => fit(training),
+        };
+        match fitted {
             Err(Error::Cancelled) => Err(Error::Cancelled),
             fitted => Ok(fitted.map_err(|error| error.to_string())),
         }

@@ -11,3 +11,4 @@ mod refusals;
 mod reports;
 mod sharing;
 mod tables;
+mod unlabelled;

@@ -111,3 +111,67 @@ fn estimate(evidence: &Evidence, rows: &Unlabelled, shares: &[f64]) -> Likelihoo
     }
     Likelihoods::new([n, s, l], evidence.unit(), &classes, |at| confusion[at])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Counting, Predictions, Truth, hash};
+
+    /// Log-likelihood of all rows and of one row of every answer, which is what smoothing adds.
+    fn objective(evidence: &Evidence, rows: &Unlabelled, likelihoods: &Likelihoods) -> f64 {
+        let l = evidence.n_classes();
+        let mut sum = 0.0;
+        for (row, count) in rows.rows() {
+            let mut surprisals = likelihoods.prior.clone();
+            likelihoods.add(row, &mut surprisals);
+            sum += count as f64 * surprisals.iter().map(|s| (-s).exp()).sum::<f64>().ln();
+        }
+        for (row, class, count) in evidence.tally().expect("a tally").cells() {
+            let mut surprisals = likelihoods.prior.clone();
+            likelihoods.add(row, &mut surprisals);
+            sum -= count as f64 * surprisals[usize::from(class)];
+        }
+        for k in 0..evidence.n_classifiers() {
+            for j in 0..evidence.n_labels() as u16 {
+                let mut surprisals = vec![0.0; l];
+                let mut cells = vec![crate::labels::MISSING; evidence.n_classifiers()];
+                cells[k] = j;
+                likelihoods.add(Row::Dense(&cells), &mut surprisals);
+                sum -= surprisals.iter().sum::<f64>();
+            }
+        }
+        sum
+    }
+
+    #[test]
+    fn no_step_makes_the_rows_less_likely() {
+        // Sums of a few hundred logarithms are this exact.
+        const ROUNDING: f64 = 1e-9;
+        for seed in 0..5 {
+            let draw = |t: u64, k: u64| hash::draw(hash::mix(hash::mix(seed, t), k), 100);
+            let mut rows = Predictions::builder(["a", "b", "c", "d"]).expect("four names");
+            let mut truth = Truth::default();
+            for t in 0..80 {
+                let class = draw(t, 9) % 3;
+                let said = |k: u64| if draw(t, k) < 40 + 10 * k { class } else { draw(t, k) % 3 };
+                rows.push((0..4).map(|k| (draw(t, k + 20) < 70).then(|| said(k) as i64))).expect("a row");
+                truth.push((t % 8 == 0).then_some(class as i64)).expect("few labels");
+            }
+            let counting = Counting { unlabelled: true, ..Counting::default() };
+            let evidence =
+                Evidence::count(&rows.finish(), &truth, &counting, &Watch::default()).expect("rows");
+            let rows = evidence.unlabelled_rows().expect("seven in eight");
+            let mut likelihoods = estimate(&evidence, rows, &votes(&evidence, rows));
+            let mut before = objective(&evidence, rows, &likelihoods);
+            let first = before;
+            for step in 0..50 {
+                let shares = share_out(rows, &likelihoods, |_, out| out.copy_from_slice(&likelihoods.prior));
+                likelihoods = estimate(&evidence, rows, &shares);
+                let after = objective(&evidence, rows, &likelihoods);
+                assert!(after >= before - ROUNDING, "step {step}: {before} {after}");
+                before = after;
+            }
+            assert!(before > first + 0.01, "{first} {before}");
+        }
+    }
+}

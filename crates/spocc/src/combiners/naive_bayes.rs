@@ -66,7 +66,8 @@ impl Likelihoods {
             let cell = |j: usize, i: usize| count((k * s + j) * l + i);
             let spoken = |i: usize| (0..s).map(|j| cell(j, i)).sum::<f64>();
             let totals: Vec<f64> = (0..l).map(|i| spoken(i) + unit * s as f64).collect();
-            let cells = (0..s * l).map(|at| -((cell(at / l, at % l) + unit) / totals[at % l]).min(1.0).ln() + 0.0);
+            let cells =
+                (0..s * l).map(|at| -((cell(at / l, at % l) + unit) / totals[at % l]).min(1.0).ln() + 0.0);
             table.extend(cells);
         }
         Self { n_labels: s, prior, table }
