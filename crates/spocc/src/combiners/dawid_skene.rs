@@ -5,7 +5,7 @@
 //! the estimates are made anew from the shares, until the shares stand still.
 
 use crate::{
-    combiners::{Combiner, Kind, Method, NaiveBayes, Rule, naive_bayes::Likelihoods},
+    combiners::{Combiner, Kind, Method, Rule, naive_bayes::Likelihoods},
     error::Error,
     evidence::{Evidence, Level, Unlabelled},
     grid::Row,
@@ -13,6 +13,9 @@ use crate::{
     watch::Watch,
 };
 
+/// Rows that every classifier is taken to have given every answer to every class in, before anything was counted: so
+/// few that workers of a handful of answers are heard, and enough that nothing is impossible.
+const SMOOTHING: f64 = 0.01;
 /// Shares that move by less than this stand still.
 const STILL: f64 = 1e-6;
 /// Steps after which the shares are taken as they are.
@@ -20,8 +23,9 @@ const MOST_STEPS: usize = 1000;
 /// Patterns that are shared out in one go.
 const PIECE: usize = 1 << 10;
 
-/// Dawid and Skene's estimate by expectation-maximisation, smoothed as [`NaiveBayes`](crate::NaiveBayes), which it is
-/// where every truth is known; it has no settings.
+/// Dawid and Skene's estimate by expectation-maximisation; it has no settings.
+///
+/// Where every truth is known it is [`NaiveBayes`](crate::NaiveBayes) with little smoothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DawidSkene;
 
@@ -39,19 +43,21 @@ impl Combiner for DawidSkene {
     }
 
     fn learn(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Rule, Error> {
-        let Some(rows) = evidence.unlabelled_rows() else { return NaiveBayes.learn(evidence, watch) };
         let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
         watch.allow(|| format!("likelihoods of {n} classifiers"), &[n, s, l, 24])?;
+        let Some(rows) = evidence.unlabelled_rows() else {
+            return Ok(Rule(Kind::NaiveBayes(estimate(evidence, None, &[]))));
+        };
         let n_patterns = rows.patterns().n_rows();
         watch.allow(|| format!("shares of {n_patterns} patterns in {l} classes"), &[n_patterns, l, 16])?;
         let mut shares = votes(evidence, rows);
-        let mut likelihoods = estimate(evidence, rows, &shares);
+        let mut likelihoods = estimate(evidence, Some(rows), &shares);
         for step in 0..MOST_STEPS {
             watch.report("estimating", step, MOST_STEPS)?;
             let next = share_out(rows, &likelihoods, |_, shares| shares.copy_from_slice(&likelihoods.prior));
             let moved = next.iter().zip(&shares).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             shares = next;
-            likelihoods = estimate(evidence, rows, &shares);
+            likelihoods = estimate(evidence, Some(rows), &shares);
             if moved < STILL {
                 break;
             }
@@ -95,12 +101,13 @@ fn share_out(
 }
 
 /// Likelihoods from the known truths and from rows that are shared out, in the order of the patterns.
-fn estimate(evidence: &Evidence, rows: &Unlabelled, shares: &[f64]) -> Likelihoods {
+fn estimate(evidence: &Evidence, rows: Option<&Unlabelled>, shares: &[f64]) -> Likelihoods {
     let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
     let mut classes: Vec<f64> = evidence.class_counts().iter().map(|&count| count as f64).collect();
     let mut confusion: Vec<f64> = evidence.confusions().iter().map(|&count| count as f64).collect();
     let mut weighed = vec![0.0; l];
-    for ((row, count), shares) in rows.rows().zip(shares.chunks_exact(l.max(1))) {
+    for ((row, count), shares) in rows.iter().flat_map(|rows| rows.rows()).zip(shares.chunks_exact(l.max(1)))
+    {
         weighed.iter_mut().zip(shares).for_each(|(weighed, share)| *weighed = count as f64 * share);
         let add = |to: &mut [f64]| to.iter_mut().zip(&weighed).for_each(|(sum, more)| *sum += more);
         add(&mut classes);
@@ -109,7 +116,8 @@ fn estimate(evidence: &Evidence, rows: &Unlabelled, shares: &[f64]) -> Likelihoo
             add(&mut confusion[at..at + l]);
         });
     }
-    Likelihoods::new([n, s, l], evidence.unit(), &classes, |at| confusion[at])
+    let smoothing = SMOOTHING * evidence.unit() as f64;
+    Likelihoods::new([n, s, l], smoothing, &classes, |at| confusion[at])
 }
 
 #[cfg(test)]
@@ -117,7 +125,7 @@ mod tests {
     use super::*;
     use crate::{Counting, Predictions, Truth, hash};
 
-    /// Log-likelihood of all rows and of one row of every answer, which is what smoothing adds.
+    /// Log-likelihood of all rows and of what smoothing adds.
     fn objective(evidence: &Evidence, rows: &Unlabelled, likelihoods: &Likelihoods) -> f64 {
         let l = evidence.n_classes();
         let mut sum = 0.0;
@@ -137,7 +145,7 @@ mod tests {
                 let mut cells = vec![crate::labels::MISSING; evidence.n_classifiers()];
                 cells[k] = j;
                 likelihoods.add(Row::Dense(&cells), &mut surprisals);
-                sum -= surprisals.iter().sum::<f64>();
+                sum -= SMOOTHING * surprisals.iter().sum::<f64>();
             }
         }
         sum
@@ -161,12 +169,12 @@ mod tests {
             let evidence =
                 Evidence::count(&rows.finish(), &truth, &counting, &Watch::default()).expect("rows");
             let rows = evidence.unlabelled_rows().expect("seven in eight");
-            let mut likelihoods = estimate(&evidence, rows, &votes(&evidence, rows));
+            let mut likelihoods = estimate(&evidence, Some(rows), &votes(&evidence, rows));
             let mut before = objective(&evidence, rows, &likelihoods);
             let first = before;
             for step in 0..50 {
                 let shares = share_out(rows, &likelihoods, |_, out| out.copy_from_slice(&likelihoods.prior));
-                likelihoods = estimate(&evidence, rows, &shares);
+                likelihoods = estimate(&evidence, Some(rows), &shares);
                 let after = objective(&evidence, rows, &likelihoods);
                 assert!(after >= before - ROUNDING, "step {step}: {before} {after}");
                 before = after;

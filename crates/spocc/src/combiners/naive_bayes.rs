@@ -48,26 +48,26 @@ impl Likelihoods {
     pub(super) fn of(evidence: &Evidence) -> Self {
         let size = [evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes()];
         let classes: Vec<f64> = evidence.class_counts().iter().map(|&count| count as f64).collect();
-        Self::new(size, evidence.unit(), &classes, |at| evidence.confusions()[at] as f64)
+        Self::new(size, evidence.unit() as f64, &classes, |at| evidence.confusions()[at] as f64)
     }
 
-    /// From counts in which one row is a `unit`; `count` gives those of classifier, said, true by place.
+    /// From counts, to each of which `smoothing` is added; `count` gives those of classifier, said, true by place.
     pub(super) fn new(
         [n, s, l]: [usize; 3],
-        unit: u64,
+        smoothing: f64,
         classes: &[f64],
         count: impl Fn(usize) -> f64,
     ) -> Self {
-        let (total, unit) = (classes.iter().sum::<f64>(), unit as f64);
+        let total = classes.iter().sum::<f64>();
         // Rounding may leave the only class a little above all rows.
         let prior = classes.iter().map(|&count| -(count / total).min(1.0).ln() + 0.0).collect();
         let mut table = Vec::with_capacity(n * s * l);
         for k in 0..n {
             let cell = |j: usize, i: usize| count((k * s + j) * l + i);
             let spoken = |i: usize| (0..s).map(|j| cell(j, i)).sum::<f64>();
-            let totals: Vec<f64> = (0..l).map(|i| spoken(i) + unit * s as f64).collect();
-            let cells =
-                (0..s * l).map(|at| -((cell(at / l, at % l) + unit) / totals[at % l]).min(1.0).ln() + 0.0);
+            let totals: Vec<f64> = (0..l).map(|i| spoken(i) + smoothing * s as f64).collect();
+            let cells = (0..s * l)
+                .map(|at| -((cell(at / l, at % l) + smoothing) / totals[at % l]).min(1.0).ln() + 0.0);
             table.extend(cells);
         }
         Self { n_labels: s, prior, table }
