@@ -34,7 +34,7 @@ fn crowd(n_rows: usize, seed: u64) -> (Panel, Vec<usize>) {
     let truth: Vec<usize> = (0..n_rows).map(|_| random.below(n_classes)).collect();
     let row = |class: &usize| {
         let said = |k: usize, random: &mut Random| {
-            let chance = if k % 3 == 0 { 0.95 } else { 0.2 };
+            let chance = if k.is_multiple_of(3) { 0.95 } else { 0.2 };
             let said = if random.unit() < chance { *class } else { random.below(n_classes) };
             (random.unit() < 0.1).then_some(said)
         };
