@@ -50,8 +50,8 @@ mod parallel;
 pub use aligned::{Aligned, Decisions, Ruling, Unseen};
 pub use audit::{Audit, ClassifierAudit, PanelAudit, Verdict, clopper_pearson};
 pub use combiners::{
-    AdaSpocc, Bayes, Combiner, DawidSkene, ExpVote, Fitted, Inputs, Majority, Method, NaiveBayes, Rule,
-    Selection, Spocc, SpoccExponent, Stacking, StackingStrength, Strength, WeightedVote,
+    AdaSpocc, Bayes, Combiner, DawidSkene, ExpVote, Fitted, Inputs, Ladder, Majority, Method, NaiveBayes,
+    Rule, Selection, Spocc, SpoccExponent, Stacking, StackingStrength, Strength, WeightedVote,
 };
 pub use decision::{Basis, Decision, TieBreak};
 pub use dendrogram::{Dendrogram, Merge};

@@ -41,26 +41,12 @@ impl JointTable {
     pub(crate) fn n_patterns(&self) -> usize {
         self.tally.n_patterns()
     }
-
-    /// The number of the pattern, if it was met.
-    fn find(&self, row: Row<'_>) -> Option<usize> {
-        let (mut from, mut to) = (0, self.tally.n_patterns());
-        while from < to {
-            let middle = usize::midpoint(from, to);
-            match self.tally.pattern(middle).cmp(row) {
-                std::cmp::Ordering::Less => from = middle + 1,
-                std::cmp::Ordering::Equal => return Some(middle),
-                std::cmp::Ordering::Greater => to = middle,
-            }
-        }
-        None
-    }
 }
 
 impl Judge for JointTable {
     /// A pattern never met says nothing, so that the class most often true is decided.
     fn surprisals(&self, row: Row<'_>, work: &mut Work) -> bool {
-        let Some(p) = self.find(row).filter(|_| row.n_spoken() > 0) else { return false };
+        let Some(p) = self.tally.find(row).filter(|_| row.n_spoken() > 0) else { return false };
         work.out.clear();
         work.out.resize(self.n_classes, f64::INFINITY);
         let total: f64 = self.tally.outcomes(p).map(|(_, count)| count as f64).sum();

@@ -1,9 +1,10 @@
-//! Combiners: ten ways to turn a panel's answers into one, behind one trait, each learned from evidence alone.
+//! Combiners: eleven ways to turn a panel's answers into one, behind one trait, each learned from evidence alone.
 
 mod adaspocc;
 mod bayes;
 mod dawid_skene;
 mod exp_vote;
+mod ladder;
 mod majority;
 mod naive_bayes;
 mod selection;
@@ -32,6 +33,7 @@ pub use adaspocc::AdaSpocc;
 pub use bayes::Bayes;
 pub use dawid_skene::DawidSkene;
 pub use exp_vote::ExpVote;
+pub use ladder::Ladder;
 pub use majority::Majority;
 pub use naive_bayes::NaiveBayes;
 pub use selection::Selection;
@@ -40,9 +42,10 @@ pub use stacking::{Inputs, Stacking, StackingStrength, Strength};
 pub use weighted_vote::WeightedVote;
 
 pub(crate) use adaspocc::{FittedAdaSpocc, share};
+pub(crate) use ladder::LadderWork;
 pub(crate) use spocc::{Opinions, opinions_of};
 
-/// The methods, by the words that every face uses.
+/// The methods, by the words that every face uses. Files know them by their place here: new ones come last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -68,11 +71,14 @@ pub enum Method {
     Stacking,
     /// Answers independent given the truth, learned also from rows without truth.
     DawidSkene,
+    /// Models of growing richness, each pulled towards the one below it.
+    Ladder,
 }
 
 impl Method {
     /// Every method there is.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
+        Self::Ladder,
         Self::Spocc,
         Self::AdaSpocc,
         Self::Selection,
@@ -88,6 +94,7 @@ impl Method {
     /// The method with its default settings.
     pub fn combiner(self) -> Box<dyn Combiner> {
         match self {
+            Self::Ladder => Box::new(Ladder),
             Self::Spocc => Box::new(Spocc::default()),
             Self::AdaSpocc => Box::new(AdaSpocc::default()),
             Self::Selection => Box::new(Selection),
@@ -105,6 +112,7 @@ impl Method {
 impl fmt::Display for Method {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
+            Self::Ladder => "ladder",
             Self::Spocc => "spocc",
             Self::AdaSpocc => "adaspocc",
             Self::Selection => "selection",
@@ -171,11 +179,13 @@ pub(crate) enum Kind {
     NaiveBayes(naive_bayes::Likelihoods),
     Bayes(bayes::JointTable),
     Stacking(stacking::Regression),
+    Ladder(Box<ladder::FittedLadder>),
 }
 
 impl Kind {
     fn judge(&self) -> &dyn Judge {
         match self {
+            Self::Ladder(fitted) => &**fitted,
             Self::Spocc(opinions) => opinions,
             Self::AdaSpocc(fitted) => fitted.opinions(),
             Self::Selection(ranking) => ranking,
@@ -198,6 +208,7 @@ impl Kind {
     /// The parameters, to be looked at.
     pub(crate) fn fitted(&self) -> Fitted {
         match self {
+            Self::Ladder(fitted) => fitted.fitted(),
             Self::Spocc(opinions) => Fitted::Spocc { exponent: opinions.tree().root_exponent() },
             Self::AdaSpocc(fitted) => Fitted::AdaSpocc {
                 dendrogram: fitted.dendrogram.clone(),
@@ -247,6 +258,7 @@ impl Kind {
     /// Whether this is a rule that the method learns.
     pub(crate) fn fits(&self, method: Method) -> bool {
         match self {
+            Self::Ladder(_) => method == Method::Ladder,
             Self::Spocc(_) => method == Method::Spocc,
             Self::AdaSpocc(_) => method == Method::AdaSpocc,
             Self::Selection(_) => method == Method::Selection,
@@ -264,6 +276,20 @@ impl Kind {
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum Fitted {
+    /// Classifiers by the leaf they share, the gain g of the core and the exponent of every merge of leaves, how
+    /// strongly the residual and the pattern table are pulled back (none if they are not there), what decides, and
+    /// of so many labelled rows the shares that the ladder, the majority and the best one decided rightly when
+    /// left out.
+    Ladder {
+        leaves: Vec<Vec<usize>>,
+        gain: f64,
+        exponents: Vec<f64>,
+        penalty: Option<f64>,
+        pattern_pull: Option<f64>,
+        rests_on: &'static str,
+        rows: f64,
+        right: [f64; 3],
+    },
     /// The one exponent.
     Spocc { exponent: Exponent },
     /// The merge tree with an exponent per merge, the Ward distance up to which classifiers share a cluster,

@@ -116,6 +116,20 @@ impl Tally {
         self.classes[range.clone()].iter().copied().zip(self.counts[range].iter().copied())
     }
 
+    /// The number of the pattern, if it was met.
+    pub(crate) fn find(&self, row: Row<'_>) -> Option<usize> {
+        let (mut from, mut to) = (0, self.n_patterns());
+        while from < to {
+            let middle = usize::midpoint(from, to);
+            match self.pattern(middle).cmp(row) {
+                std::cmp::Ordering::Less => from = middle + 1,
+                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Greater => to = middle,
+            }
+        }
+        None
+    }
+
     /// Every (pattern, class, count) in order.
     pub(crate) fn cells(&self) -> impl Iterator<Item = (Row<'_>, u16, u64)> {
         (0..self.n_patterns()).flat_map(|p| {

@@ -294,6 +294,7 @@ pub(crate) struct Work {
     sums: Vec<f64>,
     /// Inputs of a regression.
     pub(crate) features: Vec<(u32, f64)>,
+    pub(crate) ladder: crate::combiners::LadderWork,
     pub(crate) out: Vec<f64>,
 }
 

@@ -109,7 +109,7 @@ impl<'a, const N: usize> Descent<'a, N> {
     fn guess(&mut self) -> Vec<f64> {
         let (n, c, stride) = (self.n_outputs, self.c, self.stride());
         let nothing = vec![0.0; (self.problem.design.n_features + 1) * stride];
-        if !self.problem.design.is_indicator() {
+        if !self.problem.design.is_indicator() || !self.problem.offsets.is_empty() {
             return nothing;
         }
         let (counts, totals) = self.problem.counts::<N>(self.chunks);
@@ -206,9 +206,13 @@ impl<'a, const N: usize> Descent<'a, N> {
         problem.design.spread(at.as_chunks::<N>().0, chunks, &mut sums);
         let mut pulls = vec![[0.0; N]; sums.len()];
         let rows = problem.rows().zip(&self.row_weight);
+        let mut offsets = problem.offsets.chunks_exact(n.max(1));
         for (((leaves, outcomes), weight), p) in rows.zip(self.probabilities.chunks_exact_mut(chunks)) {
+            let from = offsets.next().unwrap_or(&[]);
             for (chunk, p) in p.iter_mut().enumerate() {
                 *p = [0.0; N];
+                let from = from.iter().skip(chunk * N);
+                p.iter_mut().zip(from).for_each(|(p, from)| *p = *from);
                 for &leaf in leaves {
                     add(1.0, &sums[leaf as usize * chunks + chunk], p);
                 }

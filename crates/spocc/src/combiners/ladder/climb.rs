@@ -1,0 +1,270 @@
+//! How high to climb: every rung judged on rows that it did not learn from, by one rule.
+//!
+//! The log score of rows left out, fold by fold, decides how strongly the residual is pulled back to the core and
+//! the pattern table to the residual; no residual and no table are among the choices. The core's few parameters stay
+//! those of all rows, its counts are those of the other folds. In the same folds the whole is compared with the
+//! majority and with the classifier that was best in the other folds.
+
+use std::sync::Arc;
+
+use crate::{
+    combiners::{
+        ladder::{
+            core::{Cell, Core, Nodes, log_normalise},
+            fallback::Voters,
+            folds::FOLDS,
+            leaves::{Counts, Leaves, Weights},
+            patterns,
+            residual::{self, PENALTIES},
+        },
+        softmax::Design,
+    },
+    decision::first_best,
+    error::Error,
+    evidence::Tally,
+    parallel,
+    watch::Watch,
+};
+
+/// The core alone and one residual per penalty.
+const RESIDUALS: usize = 1 + PENALTIES.len();
+/// No table and one per pull.
+const TABLES: usize = 1 + patterns::PULLS.len();
+/// Logarithmic score that a table must gain to be worth its many numbers.
+const WORTH: f64 = 2.0;
+/// Majority and best one.
+const RIVALS: usize = 2;
+
+/// Everything a fold looks at.
+pub(super) struct Climb<'a> {
+    /// Of all classifiers, and of the leaves; both have the same patterns in the same order.
+    pub(super) everyone: &'a Tally,
+    pub(super) tally: &'a Tally,
+    pub(super) n_classifiers: usize,
+    pub(super) cells: &'a [Cell],
+    pub(super) parts: &'a [[f64; FOLDS]],
+    pub(super) counts: &'a Counts,
+    pub(super) weights: &'a [Weights],
+    pub(super) core: &'a Core,
+    pub(super) design: &'a Arc<Design>,
+}
+
+/// What rows left out say of one choice.
+#[derive(Clone, Copy, Debug, Default)]
+struct Score {
+    log: f64,
+    right: f64,
+    /// Rows on which a rival is right and this is not, and the other way round.
+    lost: [f64; RIVALS],
+    won: [f64; RIVALS],
+}
+
+/// What rows left out decided.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    /// Place among [`PENALTIES`].
+    pub(super) residual: Option<usize>,
+    /// Place among the pulls of tables.
+    pub(super) table: Option<usize>,
+    /// Rows decided rightly by the ladder, by the majority and by the best one.
+    pub(super) right: [f64; 1 + RIVALS],
+    /// Which rival the evidence prefers.
+    pub(super) rival: Option<usize>,
+}
+
+impl Climb<'_> {
+    /// Judges all choices on all folds.
+    pub(super) fn choose(&self, watch: &Watch<'_>) -> Result<Choice, Error> {
+        let parts = parallel::map(FOLDS, |fold| self.fold(fold, watch));
+        let mut scores = vec![Score::default(); RESIDUALS * TABLES];
+        let mut rivals = [0.0; RIVALS];
+        for part in parts {
+            let (part, rights) = part?;
+            for (sum, part) in scores.iter_mut().zip(part) {
+                sum.log += part.log;
+                sum.right += part.right;
+                (0..RIVALS).for_each(|at| sum.lost[at] += part.lost[at]);
+                (0..RIVALS).for_each(|at| sum.won[at] += part.won[at]);
+            }
+            rivals.iter_mut().zip(rights).for_each(|(sum, right)| *sum += right);
+        }
+        let worth = |at: usize| scores[at].log - if at % TABLES > 0 { WORTH } else { 0.0 };
+        // The first of equals is the one pulled most.
+        let best = (1..scores.len()).fold(0, |best, at| if worth(at) > worth(best) { at } else { best });
+        let score = scores[best];
+        let n_rows: f64 = self.cells.iter().map(|cell| cell.rows).sum();
+        // A rival is preferred if it is ahead by more than a standard error and a row. With hardly any rows the
+        // majority has the benefit of the doubt: it needs no evidence to be good.
+        let doubt = [40.0 / (n_rows + 10.0), 0.0];
+        let ahead = |at: usize| {
+            let [lost, won] = [score.lost[at], score.won[at]];
+            lost - won + doubt[at] - (lost + won).sqrt() - 1.0
+        };
+        let rival = (0..RIVALS)
+            .filter(|&at| ahead(at) >= 0.0)
+            .max_by(|&a, &b| rivals[a].total_cmp(&rivals[b]).then(b.cmp(&a)));
+        Ok(Choice {
+            residual: (best / TABLES).checked_sub(1),
+            table: (best % TABLES).checked_sub(1),
+            right: [score.right, rivals[0], rivals[1]],
+            rival,
+        })
+    }
+
+    /// Judges all choices on one fold by what the others teach.
+    fn fold(&self, fold: usize, watch: &Watch<'_>) -> Result<(Vec<Score>, [f64; RIVALS]), Error> {
+        let l = self.counts.n_classes();
+        let s = self.counts.n_labels;
+        let mut counts = self.counts.clone();
+        let mut kept = Vec::with_capacity(self.cells.len());
+        for (cell, part) in self.cells.iter().zip(self.parts) {
+            let held = part[fold];
+            kept.push(cell.rows - held);
+            if held > 0.0 {
+                let truth = usize::from(cell.truth);
+                counts.classes[truth] -= held;
+                self.tally.pattern(cell.pattern as usize).for_each(|k, j| {
+                    let at = counts.at(k, j) + truth;
+                    counts.said[at] -= held;
+                });
+            }
+        }
+        let leaves = Leaves::new(&counts, self.weights, true);
+        let mut nodes = Nodes::default();
+        let mut judge = |cell: &Cell, without: Option<u16>, logs: &mut [f64]| {
+            logs.copy_from_slice(leaves.log_prior(without));
+            let said = answers(self.tally, cell.pattern);
+            self.core.judge(said.map(|(leaf, j)| (leaf, leaves.opinion(leaf, j, without))), logs, &mut nodes);
+        };
+        let mut held = self.held(fold, &kept);
+        for case in &mut held {
+            judge(case.cell, None, &mut case.log_core);
+        }
+        let mut scores = vec![Score::default(); RESIDUALS * TABLES];
+        for case in &held {
+            case.judge(&case.log_core, &mut scores[..TABLES]);
+        }
+        let mut at = 0;
+        watch.report("ladder: residual", 0, RESIDUALS)?;
+        let mut logs = vec![0.0; l];
+        residual::path(
+            self.design,
+            self.cells,
+            &kept,
+            [s, l],
+            &PENALTIES,
+            |cell, logs| judge(cell, Some(cell.truth), logs),
+            |residual| {
+                at += 1;
+                for case in &held {
+                    logs.copy_from_slice(&case.log_core);
+                    residual.begin(&mut logs);
+                    answers(self.tally, case.cell.pattern)
+                        .for_each(|(leaf, j)| residual.add(leaf, j, 1.0, &mut logs));
+                    log_normalise(&mut logs);
+                    case.judge(&logs, &mut scores[at * TABLES..][..TABLES]);
+                }
+                watch.report("ladder: residual", at, RESIDUALS)
+            },
+        )?;
+        let mut rights = [0.0; RIVALS];
+        for case in &held {
+            (0..RIVALS).for_each(|rival| rights[rival] += case.rows * f64::from(case.rivals[rival]));
+        }
+        Ok((scores, rights))
+    }
+
+    /// The cells of a fold, with what the other folds know of their patterns.
+    fn held(&self, fold: usize, kept: &[f64]) -> Vec<Case<'_>> {
+        let l = self.counts.n_classes();
+        let (mut right, mut spoken) = (vec![0.0; self.n_classifiers], vec![0.0; self.n_classifiers]);
+        let mut total = 0.0;
+        for (cell, &rows) in self.cells.iter().zip(kept) {
+            total += rows;
+            self.everyone.pattern(cell.pattern as usize).for_each(|k, j| {
+                spoken[k] += rows;
+                right[k] += if j == cell.truth { rows } else { 0.0 };
+            });
+        }
+        let rivals = [Voters::Everyone, Voters::best(&right, &spoken, total)];
+        let mut votes = vec![0.0; l];
+        let (mut cases, mut start) = (Vec::new(), 0);
+        for cells in self.cells.chunk_by(|a, b| a.pattern == b.pattern) {
+            let range = start..start + cells.len();
+            start = range.end;
+            if self.parts[range.clone()].iter().all(|part| part[fold] == 0.0) {
+                continue;
+            }
+            let mut known = vec![0.0; l];
+            cells
+                .iter()
+                .zip(&kept[range.clone()])
+                .for_each(|(cell, &rows)| known[usize::from(cell.truth)] = rows);
+            let row = self.everyone.pattern(cells[0].pattern as usize);
+            let decided: [Option<usize>; RIVALS] = std::array::from_fn(|rival| {
+                rivals[rival].votes(row, &mut votes).then(|| {
+                    votes.iter_mut().for_each(|votes| *votes = -*votes);
+                    first_best(&votes)
+                })
+            });
+            for (cell, part) in cells.iter().zip(&self.parts[range]).filter(|(_, part)| part[fold] > 0.0) {
+                cases.push(Case {
+                    cell,
+                    rows: part[fold],
+                    log_core: vec![0.0; l],
+                    known: known.clone(),
+                    rivals: decided.map(|class| class == Some(cell.truth.into())),
+                });
+            }
+        }
+        cases
+    }
+}
+
+/// What the leaves said of a pattern.
+pub(super) fn answers(tally: &Tally, pattern: u32) -> impl Iterator<Item = (usize, u16)> {
+    let mut said = Vec::new();
+    tally.pattern(pattern as usize).for_each(|k, j| said.push((k, j)));
+    said.into_iter()
+}
+
+/// Rows to be judged.
+struct Case<'a> {
+    cell: &'a Cell,
+    rows: f64,
+    log_core: Vec<f64>,
+    /// What was true of the pattern in other folds.
+    known: Vec<f64>,
+    /// Whether each rival is right.
+    rivals: [bool; RIVALS],
+}
+
+impl Case<'_> {
+    /// Adds what is made of these rows with no table and with each.
+    fn judge(&self, logs: &[f64], scores: &mut [Score]) {
+        let truth = usize::from(self.cell.truth);
+        let known: f64 = self.known.iter().sum();
+        let mut add = |at: usize, log: f64, decided: usize| {
+            let score = &mut scores[at];
+            let is_right = decided == truth;
+            score.log += self.rows * log;
+            score.right += if is_right { self.rows } else { 0.0 };
+            for (rival, &rival_is_right) in self.rivals.iter().enumerate() {
+                score.lost[rival] += if rival_is_right && !is_right { self.rows } else { 0.0 };
+                score.won[rival] += if is_right && !rival_is_right { self.rows } else { 0.0 };
+            }
+        };
+        let decided = first_best(&logs.iter().map(|log| -log).collect::<Vec<f64>>());
+        add(0, logs[truth], decided);
+        if known == 0.0 {
+            (1..TABLES).for_each(|at| add(at, logs[truth], decided));
+            return;
+        }
+        let shares: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
+        for (at, &pull) in patterns::PULLS.iter().enumerate() {
+            let mended: Vec<f64> =
+                shares.iter().zip(&self.known).map(|(share, rows)| -(rows + pull * share)).collect();
+            add(1 + at, (-mended[truth] / (known + pull)).ln(), first_best(&mended));
+        }
+    }
+}

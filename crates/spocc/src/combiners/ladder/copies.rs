@@ -1,0 +1,119 @@
+//! Copies: classifiers that are equal up to a renaming of their answers, joined before anything is learned.
+//!
+//! Two classifiers that part the labelled rows alike say the same in other words. Their leaf counts once, however
+//! many they are; on new rows, where they may part, the leaf holds possible only what none of them excludes.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{error::Error, evidence::Tally, grid::Row, labels::MISSING};
+
+/// Who speaks for whom.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Copies {
+    /// The first of each set of copies, ascending: the leaves.
+    pub(super) firsts: Vec<usize>,
+    /// The leaf of every classifier.
+    leaf_of: Vec<u32>,
+    /// What the first of its copies says when a classifier says this, by classifier and answer; silence if it
+    /// never said it.
+    means: Vec<u16>,
+}
+
+impl Copies {
+    pub(super) fn find(tally: &Tally, n_classifiers: usize, n_labels: usize) -> Self {
+        let partitions = Partitions::new(tally, n_classifiers);
+        let (mut firsts, mut leaf_of, mut means) =
+            (Vec::new(), Vec::new(), vec![MISSING; n_classifiers * n_labels]);
+        let mut known: HashMap<u64, Vec<usize>> = HashMap::new();
+        for k in 0..n_classifiers {
+            let alike = known.entry(partitions.hashes[k]).or_default();
+            let leaf = alike.iter().copied().find(|&leaf| partitions.are_equal(tally, firsts[leaf], k));
+            let leaf = leaf.unwrap_or_else(|| {
+                alike.push(firsts.len());
+                firsts.push(k);
+                firsts.len() - 1
+            });
+            leaf_of.push(leaf as u32);
+            let (own, first) = (&partitions.order[k], &partitions.order[firsts[leaf]]);
+            for (&j, &meant) in own.iter().zip(first).filter(|pair| *pair.0 != MISSING) {
+                means[k * n_labels + usize::from(j)] = meant;
+            }
+        }
+        Self { firsts, leaf_of, means }
+    }
+
+    pub(super) fn n_leaves(&self) -> usize {
+        self.firsts.len()
+    }
+
+    /// The classifiers of every leaf.
+    pub(super) fn groups(&self) -> Vec<Vec<usize>> {
+        let mut groups = vec![Vec::new(); self.firsts.len()];
+        self.leaf_of.iter().enumerate().for_each(|(k, &leaf)| groups[leaf as usize].push(k));
+        groups
+    }
+
+    /// Shows (leaf, answer) of everyone who says something the leaf ever meant.
+    #[inline]
+    pub(super) fn for_each(&self, row: Row<'_>, n_labels: usize, mut show: impl FnMut(usize, u16)) {
+        row.for_each(|k, j| {
+            let meant = self.means[k * n_labels + usize::from(j)];
+            if meant != MISSING {
+                show(self.leaf_of[k] as usize, meant);
+            }
+        });
+    }
+
+    pub(super) fn check(&self, n_classifiers: usize, n_labels: usize) -> Result<(), Error> {
+        let holds = self.leaf_of.len() == n_classifiers
+            && Some(self.means.len()) == n_classifiers.checked_mul(n_labels)
+            && self.firsts.is_sorted_by(|a, b| a < b)
+            && self.firsts.iter().all(|&first| first < n_classifiers)
+            && self.leaf_of.iter().all(|&leaf| (leaf as usize) < self.firsts.len())
+            && self.means.iter().all(|&j| j == MISSING || usize::from(j) < n_labels);
+        if holds {
+            return Ok(());
+        }
+        Err(Error::Inconsistent { expected: "a leaf for every classifier", found: "others".to_owned() })
+    }
+}
+
+/// How each classifier parts the patterns, whatever the names of its answers.
+struct Partitions {
+    /// Its answers in the order they first appear; silence is one of them.
+    order: Vec<Vec<u16>>,
+    hashes: Vec<u64>,
+}
+
+impl Partitions {
+    fn new(tally: &Tally, n_classifiers: usize) -> Self {
+        let mut order: Vec<Vec<u16>> = vec![Vec::new(); n_classifiers];
+        let mut numbers: Vec<HashMap<u16, u64>> = vec![HashMap::new(); n_classifiers];
+        let mut hashes = vec![0; n_classifiers];
+        for p in 0..tally.n_patterns() {
+            let said = tally.pattern(p).to_dense(n_classifiers);
+            for (k, &j) in said.iter().enumerate() {
+                let next = numbers[k].len() as u64;
+                let number = *numbers[k].entry(j).or_insert_with(|| {
+                    order[k].push(j);
+                    next
+                });
+                hashes[k] = crate::hash::mix(hashes[k], number);
+            }
+        }
+        Self { order, hashes }
+    }
+
+    /// Whether two classifiers part the patterns alike: a hash may err, this does not.
+    fn are_equal(&self, tally: &Tally, a: usize, b: usize) -> bool {
+        let place =
+            |k: usize, j: Option<u16>| self.order[k].iter().position(|&other| other == j.unwrap_or(MISSING));
+        self.order[a].len() == self.order[b].len()
+            && (0..tally.n_patterns()).all(|p| {
+                let row = tally.pattern(p);
+                place(a, row.get(a)) == place(b, row.get(b))
+            })
+    }
+}
