@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 METHODS = [
     "spocc", "adaspocc", "selection", "majority", "weighted-vote", "exp-vote", "naive-bayes", "bayes", "stacking",
+    "dawid-skene",
 ]  # fmt: skip
 
 # Stacking at the strength 1 alone, one regression, which is what scikit-learn fits by default; it decides as

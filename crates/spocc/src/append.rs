@@ -47,6 +47,7 @@ impl Model {
             );
         };
         evidence.require("append", known.level())?;
+        let evidence = evidence.labelled(watch)?;
         let everyone: Vec<&String> = self.classifiers.iter().chain([newcomer]).collect();
         let grown = evidence
             .reduce_to(known.level(), watch)?

@@ -15,7 +15,7 @@ use crate::{
 };
 
 const MARK: [u8; 8] = *b"\x89SPOCC\r\n";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEADER: usize = 8 + 4 + 4 + 8 + 4;
 
 /// What a file can hold.
@@ -163,8 +163,9 @@ fn read<T: DeserializeOwned>(wanted: Content, bytes: &[u8]) -> Result<T, Error> 
     if version > VERSION {
         return Err(Error::FutureVersion { newest: VERSION, found: version });
     }
-    if version == 0 {
-        return Err(Error::Inconsistent { expected: "a version from 1", found: "0".to_owned() });
+    if version < VERSION {
+        let found = format!("version {version}: make it again");
+        return Err(Error::Inconsistent { expected: "a file of version 2", found });
     }
     let (Some(kind), Some(low), Some(high), Some(sum)) = (number(12), number(16), number(20), number(24))
     else {

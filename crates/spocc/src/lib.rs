@@ -55,8 +55,8 @@ pub use audit::{Audit, ClassifierAudit, PanelAudit, Verdict, clopper_pearson};
 pub use calibration::{Calibrate, Calibration, Coverage, Lot, Scheme, Sets};
 pub use class_weights::ClassWeights;
 pub use combiners::{
-    AdaSpocc, Bayes, Combiner, ExpVote, Fitted, Inputs, Ladder, Majority, Method, NaiveBayes, Rule,
-    Selection, Spocc, SpoccExponent, Stacking, StackingStrength, Strength, WeightedVote,
+    AdaSpocc, Bayes, Combiner, DawidSkene, ExpVote, Fitted, Inputs, Ladder, Majority, Method, NaiveBayes,
+    Rule, Selection, Spocc, SpoccExponent, Stacking, StackingStrength, Strength, WeightedVote,
 };
 pub use decision::{Basis, Decision, TieBreak};
 pub use dendrogram::{Dendrogram, Merge};

@@ -47,7 +47,7 @@ pub struct Model {
     pub(crate) ties: TieBreak,
     /// A weight per class, or none.
     pub(crate) class_weights: Vec<f64>,
-    /// How often each class was true, weighed, for rows on which nobody speaks.
+    /// How often each class was true, weighed, or, where no truth was known, decided; for rows on which nobody speaks.
     pub(crate) prior: Vec<u64>,
     pub(crate) rule: Kind,
     pub(crate) evidence: Option<Evidence>,
@@ -67,17 +67,24 @@ impl Model {
         options: &Options,
         watch: &Watch<'_>,
     ) -> Result<Self, Error> {
-        if evidence.total() == 0 {
+        let uses_all = combiner.uses_unlabelled(evidence);
+        let evidence = if uses_all { Cow::Borrowed(evidence) } else { evidence.labelled(watch)? };
+        if evidence.total() == 0 && (evidence.unlabelled_rows().is_none() || evidence.n_classes() == 0) {
             return Err(Error::NoLabelledRows);
         }
         evidence.require(combiner.method(), combiner.needs())?;
         if let Some(how) = options.calibrate {
-            return Self::fit_calibrated(combiner, evidence, options, how, watch);
+            return Self::fit_calibrated(combiner, &evidence, options, how, watch);
         }
-        let (missing, declines) = options.missing.resolve(combiner.method(), evidence);
-        let class_weights = options.class_weights.resolve(evidence)?;
-        let as_read = read(evidence, &declines, &class_weights, watch)?;
+        let (missing, declines) = options.missing.resolve(combiner.method(), &evidence);
+        let class_weights = options.class_weights.resolve(&evidence)?;
+        let as_read = read(&evidence, &declines, &class_weights, watch)?;
         let rule = combiner.learn(&as_read, watch)?.0;
+        let prior = if evidence.total() > 0 {
+            as_read.class_counts().to_vec()
+        } else {
+            decided(&rule, &as_read).ok_or(Error::NoLabelledRows)?
+        };
         Ok(Self {
             method: combiner.method(),
             classifiers: evidence.classifiers().to_vec(),
@@ -86,9 +93,9 @@ impl Model {
             declines,
             ties: options.ties,
             class_weights,
-            prior: as_read.class_counts().to_vec(),
+            prior,
             rule,
-            evidence: Some(evidence.clone()),
+            evidence: Some(evidence.clone().into_owned()),
             calibration: None,
         })
     }
@@ -216,6 +223,18 @@ impl Model {
         out.clear();
         out.extend(self.prior.iter().map(|&count| -(count as f64 / total).ln() + 0.0));
     }
+}
+
+/// How often the rule decides for each class among rows without truth; none if nobody spoke on any of them.
+fn decided(rule: &Kind, evidence: &Evidence) -> Option<Vec<u64>> {
+    let mut counts = vec![0; evidence.n_classes()];
+    let mut work = Work::default();
+    for (row, count) in evidence.unlabelled_rows().iter().flat_map(|rows| rows.rows()) {
+        if rule.surprisals(row, &mut work) {
+            counts[decision::first_best(&work.out)] += count;
+        }
+    }
+    counts.iter().any(|count| *count > 0).then_some(counts)
 }
 
 /// Evidence as a model reads it: with some silences as answers, and with the rows of every class weighed.

@@ -92,3 +92,36 @@ fn crowds_are_counted_sparsely_and_decided_well() {
         Evidence::count(&table, &truth, &level, &Watch::default()).expect("marginals of a crowd");
     }
 }
+
+#[test]
+fn a_crowd_is_decided_without_a_single_truth() {
+    let Some(data) = env::var_os("SPOCC_DATA") else {
+        eprintln!("skipped: SPOCC_DATA names no directory with real data");
+        return;
+    };
+    let mut n_won = 0;
+    // Least accuracies of dawid-skene; zencrowd's many workers who agree in their errors mislead it.
+    for (name, floor) in [("rte", 0.92), ("dog", 0.83), ("zencrowd", 0.78)] {
+        let crowd = read(&Path::new(&data).join("crowd"), name);
+        let cells = crowd.cells.iter().map(|(t, k, label)| (*t, *k, label.as_str()));
+        let table = Predictions::from_cells(crowd.workers.clone(), crowd.truth.len(), cells)
+            .expect("one label per worker and item");
+        let unknown = Truth::new(vec![None::<&str>; table.n_rows()]).expect("no labels");
+        let all = Counting { unlabelled: true, ..Counting::default() };
+        let evidence = Evidence::count(&table, &unknown, &all, &Watch::default()).expect("rows");
+        let [majority, dawid_skene] = [Method::Majority, Method::DawidSkene].map(|method| {
+            let start = std::time::Instant::now();
+            let model = method.combiner().fit(&evidence).expect("answers enough");
+            let spent = start.elapsed();
+            let decided = model.predict(&table).expect("all workers");
+            let labels = decided.labels().map(|label| Some(label.to_string()));
+            let right = crowd.truth.iter().zip(labels).filter(|(truth, label)| *truth == label).count();
+            let accuracy = right as f64 / crowd.truth.iter().flatten().count() as f64;
+            eprintln!("{name} {method}, no truth known: {:.1} %, fitted in {spent:.1?}", accuracy * 100.0);
+            accuracy
+        });
+        n_won += usize::from(dawid_skene > majority);
+        assert!(dawid_skene > floor, "{name}: {dawid_skene}");
+    }
+    assert!(n_won >= 2, "dawid-skene beats the vote on {n_won} of 3");
+}

@@ -9,8 +9,8 @@ use std::cell::Cell;
 use panels::{Panel, Random, Shape, config};
 use proptest::prelude::*;
 use spocc::{
-    Calibrate, ClassWeights, Coverage, Error, Evidence, Level, Method, Missing, Model, Options, Predictions,
-    Scheme, TieBreak, Watch,
+    Calibrate, ClassWeights, Counting, Coverage, Error, Evidence, Level, Method, Missing, Model, Options,
+    Predictions, Scheme, TieBreak, Watch,
 };
 
 /// Mark, version, kind, length, checksum.
@@ -45,8 +45,16 @@ fn sparse_panel() -> Panel {
     Panel { is_closed: true, ..Panel::new(shape) }
 }
 
+/// The tally of a panel, and a few of its rows once more, without their truth.
+fn all_rows(panel: &Panel) -> Evidence {
+    let few = Panel { truth: vec![None; 3], ..panel.part(&[0, 1, 2]) };
+    let counting = Counting { unlabelled: true, ..few.counting(Level::Tally) };
+    let few = Evidence::count(&few.predictions(), &few.truths(), &counting, &Watch::default());
+    panel.tally().merge(&few.expect("sound rows"), &Watch::default()).expect("the same panel")
+}
+
 fn models(panel: &Panel) -> Vec<Model> {
-    let evidence = panel.tally();
+    let evidence = all_rows(panel);
     let symbol = Options { missing: Missing::Symbol, ties: TieBreak::Random(3), ..Options::default() };
     let class_weights = ClassWeights::Balanced;
     let weighed = Options { missing: Missing::Auto, class_weights, ..Options::default() };
@@ -162,15 +170,28 @@ fn what_follows_the_end_is_refused() {
 #[test]
 fn a_file_of_a_later_version_is_named_so() {
     for bytes in [small_panel().tally().to_bytes(), models(&small_panel())[0].to_bytes()] {
-        for version in [2u32, 7, u32::MAX] {
+        for version in [3u32, 7, u32::MAX] {
             let mut later = bytes.clone();
             later[8..12].copy_from_slice(&version.to_le_bytes());
-            let expected = Error::FutureVersion { newest: 1, found: version };
+            let expected = Error::FutureVersion { newest: 2, found: version };
             assert_eq!((model_error(&later), evidence_error(&later)), (expected.clone(), expected));
         }
     }
-    let error = Error::FutureVersion { newest: 1, found: 2 }.to_string();
-    assert_eq!(error, "file version: expected at most 1, found 2 (written by a newer spocc)");
+    let error = Error::FutureVersion { newest: 2, found: 3 }.to_string();
+    assert_eq!(error, "file version: expected at most 2, found 3 (written by a newer spocc)");
+}
+
+#[test]
+fn a_file_of_an_earlier_version_is_to_be_made_again() {
+    let model = Method::AdaSpocc.combiner().fit(&small_panel().tally()).expect("rows");
+    let mut first = model.to_bytes();
+    first[8..12].copy_from_slice(&1u32.to_le_bytes());
+    let message = "expected a file of version 2, found version 1: make it again";
+    assert!(
+        model_error(&resealed(&first)).to_string().contains(message),
+        "{}",
+        model_error(&resealed(&first))
+    );
 }
 
 #[test]
@@ -353,9 +374,8 @@ fn an_altered_model_with_a_true_checksum_is_refused_or_works() {
 #[test]
 fn altered_evidence_with_a_true_checksum_is_refused_or_works() {
     for panel in [small_panel(), sparse_panel()] {
-        let files: Vec<Vec<u8>> = [Level::Marginals, Level::Pairs, Level::Tally]
-            .map(|level| panel.evidence(level).to_bytes())
-            .to_vec();
+        let levels = [Level::Marginals, Level::Pairs, Level::Tally].map(|level| panel.evidence(level));
+        let files: Vec<Vec<u8>> = levels.iter().chain([&all_rows(&panel)]).map(Evidence::to_bytes).collect();
         let believed = Cell::new(0);
         proptest!(config(1500), |(file: prop::sample::Index, edits in edits())| {
             let bytes = edited(&files[file.index(files.len())], &edits);

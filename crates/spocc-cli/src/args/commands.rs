@@ -21,9 +21,14 @@ pub(crate) struct DemoArgs {
 /// What `spocc fit` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct FitArgs {
-    /// Table with truths, or a tally; several files, globs and directories are one table, `-` is standard input
+    /// Table with truths (dawid-skene and majority need none), or a tally; several files, globs and directories are
+    /// one table, `-` is standard input
     #[arg(value_name = "TABLE|TALLY", required = true)]
     pub(crate) input: Vec<PathBuf>,
+
+    /// Table of further rows, in the same form, for --method dawid-skene to learn from: nobody knows their truth
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) unlabelled: Vec<PathBuf>,
 
     /// The file to write the model to; `-` is standard output
     #[arg(short, long, value_name = "MODEL")]
@@ -123,6 +128,10 @@ pub(crate) struct CompareArgs {
     /// Other rows with truths, in the same form, to judge on instead of k-fold
     #[arg(long, value_name = "TABLE|TALLY")]
     pub(crate) test: Vec<PathBuf>,
+
+    /// Table of further rows, in the same form, for dawid-skene to learn from: nobody knows their truth
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) unlabelled: Vec<PathBuf>,
 
     /// Only these methods
     #[arg(long, value_name = "a,b", value_delimiter = ',', value_parser = methods())]

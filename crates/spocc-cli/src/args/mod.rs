@@ -66,7 +66,8 @@ Examples:
     ///
     /// Every column is a classifier, except those you name with --label, --id, --weight, --count or --ignore.
     /// A cell is what that classifier said about that row; an empty cell means it said nothing. Rows without a
-    /// truth are skipped.
+    /// truth are skipped, except by --method dawid-skene, which learns from them too. It and --method majority
+    /// need no truth at all: leave --label out.
     #[command(after_help = "\
 Examples:
   spocc fit gold.csv --label truth --id item -o panel.spocc
@@ -75,6 +76,8 @@ Examples:
   spocc fit gold.csv --label truth --id item --method stacking --strength 1 -o p.spocc
   spocc fit 'part-*.csv.gz' --label truth --id item -o panel.spocc
   spocc fit crowd.csv --long item,worker,answer --gold gold.csv --label truth -o crowd.spocc
+  spocc fit crowd.csv --long item,worker,answer --method dawid-skene -o crowd.spocc
+  spocc fit gold.csv --label truth --id item --method dawid-skene --unlabelled new.csv -o p.spocc
   spocc fit all.tally -o panel.spocc")]
     Fit(FitArgs),
     /// Decide the rows of a table with a fitted model

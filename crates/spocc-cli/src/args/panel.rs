@@ -137,8 +137,10 @@ impl PanelArgs {
     /// A usage error if it was not given.
     pub(crate) fn label(&self, command: &str) -> Result<&str, clap::Error> {
         self.label.as_deref().ok_or_else(|| {
-            let message = "a table needs --label COL, the column that holds the truth";
-            usage(command, ErrorKind::MissingRequiredArgument, message)
+            let others =
+                if command == "fit" { " (--method dawid-skene and majority go without)" } else { "" };
+            let message = format!("a table needs --label COL, the column that holds the truth{others}");
+            usage(command, ErrorKind::MissingRequiredArgument, &message)
         })
     }
 

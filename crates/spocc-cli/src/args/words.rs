@@ -122,6 +122,7 @@ fn description(method: Method) -> &'static str {
         Method::NaiveBayes => "answers taken as independent given the truth",
         Method::Bayes => "the joint table of all answers",
         Method::Stacking => "softmax regression on the answers",
+        Method::DawidSkene => "naive-bayes that learns also from rows without truth, or from them alone",
         _ => "",
     }
 }

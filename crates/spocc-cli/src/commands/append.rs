@@ -6,7 +6,7 @@ use crate::{
     args::{AppendArgs, Names, PanelArgs},
     error::Error,
     input::Input,
-    labelled::Labelled,
+    labelled::{Keep, Labelled},
     output::Output,
     tell,
 };
@@ -28,7 +28,7 @@ pub(crate) fn append(args: &AppendArgs, watch: &Watch<'_>) -> Result<(), Error> 
     // Other columns of the table are nobody's business here.
     let everyone: Vec<String> = model.classifiers().iter().chain([&args.name]).cloned().collect();
     let panel = PanelArgs { classifiers: Some(Names(everyone.clone())), ..args.panel.clone() };
-    let labelled = Labelled::read(&args.input, &panel, "append", level, watch)?;
+    let labelled = Labelled::read(&args.input, &panel, "append", Keep::labelled(level), watch)?;
     let engine = |error| labelled.place.engine(error);
     let evidence = labelled.evidence.select(&everyone, watch).map_err(engine)?;
     let grown = model.append(&evidence, watch).map_err(|error| match error {

@@ -6,7 +6,7 @@ use crate::{
     args::AuditArgs,
     error::{Error, Place},
     input::Input,
-    labelled::Labelled,
+    labelled::{Keep, Labelled},
     report,
 };
 
@@ -25,7 +25,8 @@ pub(crate) fn audit(args: &AuditArgs, watch: &Watch<'_>) -> Result<(), Error> {
             (of_evidence(&labelled.place, &labelled.evidence, watch)?, None)
         }
         Input::Table(table) => {
-            let labelled = Labelled::count(*table, &args.panel, "audit", Level::Tally, watch)?;
+            let labelled =
+                Labelled::count(*table, &args.panel, "audit", Keep::labelled(Level::Tally), watch)?;
             (of_evidence(&labelled.place, &labelled.evidence, watch)?, Some(labelled))
         }
     };

@@ -2,15 +2,16 @@
 
 use std::{ops::ControlFlow, path::PathBuf};
 
+use clap::error::ErrorKind;
 use spocc::{Level, Method, Watch};
 
 use crate::{
-    args::CompareArgs,
+    args::{CompareArgs, usage},
     compare::{self, Settings},
     error::Error,
     input::Input,
-    labelled::Labelled,
-    progress, report,
+    labelled::{Keep, Labelled, Which, rows},
+    progress, report, tell,
 };
 
 /// Measures every method and prints how they did.
@@ -23,12 +24,28 @@ pub(crate) fn compare(args: &CompareArgs, watch: &Watch<'_>) -> Result<(), Error
     let open = |names: &Vec<PathBuf>| Input::open(names, &args.panel.table.reading());
     let input = open(&args.input)?;
     let test = if args.test.is_empty() { None } else { Some(open(&args.test)?) };
-    // Options about columns are for whichever of the two is a table.
-    if ![Some(&input), test.as_ref()].into_iter().flatten().any(|input| matches!(input, Input::Table(_))) {
+    // Options about columns are for whichever of them is a table.
+    let is_table = |input: &Input| matches!(input, Input::Table(_));
+    if args.unlabelled.is_empty() && !is_table(&input) && !test.as_ref().is_some_and(is_table) {
         args.panel.refuse_columns("compare", "a tally")?;
     }
-    let labelled = read(input, args, watch)?;
-    let test = test.map(|test| read(test, args, watch)).transpose()?;
+    let methods = if args.methods.is_empty() { Method::ALL.to_vec() } else { args.methods.clone() };
+    let keep = Keep::labelled(Level::Tally);
+    let learns_all = methods.contains(&Method::DawidSkene);
+    let which = if learns_all { Which::All } else { Which::Labelled };
+    // A truth is what methods are judged by.
+    if is_table(&input) {
+        args.panel.label("compare")?;
+    }
+    let mut labelled = Labelled::of(input, &args.panel, "compare", Keep { which, ..keep }, watch)?;
+    if !args.unlabelled.is_empty() {
+        if !learns_all {
+            let message = "--unlabelled is only used by dawid-skene, which is not among --methods";
+            return Err(usage("compare", ErrorKind::ArgumentConflict, message).into());
+        }
+        labelled.add_unlabelled(&args.unlabelled, &args.panel, "compare", watch)?;
+    }
+    let test = test.map(|test| Labelled::of(test, &args.panel, "compare", keep, watch)).transpose()?;
     if let Some(test) = test.as_ref().filter(|test| test.evidence.to_bytes() == labelled.evidence.to_bytes())
     {
         return Err(test.place.refused("rows that the methods did not learn from", "the very same rows"));
@@ -37,7 +54,7 @@ pub(crate) fn compare(args: &CompareArgs, watch: &Watch<'_>) -> Result<(), Error
         folds: args.folds,
         repeats: args.rounds,
         seed: args.options.seed(),
-        methods: if args.methods.is_empty() { Method::ALL.to_vec() } else { args.methods.clone() },
+        methods,
         options: args.options.options(),
         curve: !args.no_curve,
     };
@@ -52,14 +69,12 @@ pub(crate) fn compare(args: &CompareArgs, watch: &Watch<'_>) -> Result<(), Error
         .map_err(|error| labelled.place.engine(error))?;
     progress::clear();
     report::print(args.json, &comparison, || report::comparison(&comparison))?;
+    if labelled.evidence.n_unlabelled() > 0.0 {
+        let more = rows(labelled.evidence.n_unlabelled().round() as u64);
+        tell(format_args!(
+            "dawid-skene learned from {more} without truth as well; nothing was judged on them"
+        ));
+    }
     labelled.tell_notes();
     Ok(())
-}
-
-fn read(input: Input, args: &CompareArgs, watch: &Watch<'_>) -> Result<Labelled, Error> {
-    match input {
-        Input::Table(table) => Labelled::count(*table, &args.panel, "compare", Level::Tally, watch),
-        Input::Tally(place, evidence) => Labelled::of_tally(place, &evidence, &args.panel, watch),
-        Input::Model(place, _) => Err(place.refused("a table or a tally", "a model")),
-    }
 }

@@ -1,13 +1,15 @@
 //! `spocc fit`: a table with truths, or a tally, becomes a model.
 
-use std::time::Instant;
+use std::{borrow::Cow, time::Instant};
 
-use spocc::{Level, Method, Missing, Model, Options, Watch};
+use clap::error::ErrorKind;
+use spocc::{Evidence, Level, Method, Missing, Model, Options, Watch};
 
 use crate::{
-    args::FitArgs,
+    args::{FitArgs, usage},
     error::{Error, count, list},
-    labelled::{Labelled, rows},
+    input::Input,
+    labelled::{Keep, Labelled, Which, rows},
     output::Output,
     tell,
 };
@@ -23,15 +25,24 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
     args.options.refuse_unused_seed(&args.calibrate)?;
     let calibrate = args.calibrate.calibrate(args.options.seed());
     let options = Options { calibrate, ..args.options.options() };
+    let method = combiner.method();
+    if method != Method::DawidSkene && !args.unlabelled.is_empty() {
+        let message = format!("--unlabelled is not used by --method {method}, only by dawid-skene");
+        return Err(usage("fit", ErrorKind::ArgumentConflict, &message).into());
+    }
     let output = Output::new(&args.output)?;
-    output.refuse_inputs(args.input.iter().chain(&args.panel.gold))?;
+    output.refuse_inputs(args.input.iter().chain(&args.panel.gold).chain(&args.unlabelled))?;
     // A model keeps what its method needs; a table of a large crowd would not fit otherwise.
     let level = if calibrate.is_some() { Level::Tally } else { combiner.needs() };
-    let labelled = Labelled::read(&args.input, &args.panel, "fit", level, watch)?;
+    let labelled = read(args, method, level, watch)?;
     let engine = |error| labelled.place.engine(error);
-    let evidence = labelled.evidence.reduce_to(level, watch).map_err(engine)?;
+    let evidence = if combiner.uses_unlabelled(&labelled.evidence) {
+        Cow::Borrowed(&labelled.evidence)
+    } else {
+        Cow::Owned(labelled.evidence.reduce_to(level, watch).map_err(engine)?)
+    };
     let model = Model::fit(&*combiner, &evidence, &options, watch).map_err(|error| match error {
-        spocc::Error::LevelTooLow { what, needs, found } if what == combiner.method().to_string() => {
+        spocc::Error::LevelTooLow { what, needs, found } if what == method.to_string() => {
             let others = Method::ALL.iter().filter(|method| method.combiner().needs() <= found);
             let others: Vec<String> = others.map(ToString::to_string).collect();
             let found = format!("{found}, enough for {}", others.join(", "));
@@ -45,7 +56,7 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
     tell(format_args!(
         "fitted {} to {}: {}, {} ({}), {:.2} s",
         model.method(),
-        rows(model.evidence().unwrap_or(&evidence).n_rows().round() as u64),
+        fitted_to(model.evidence().unwrap_or(&evidence)),
         count(model.classifiers().len(), "classifier", "classifiers"),
         count(model.classes().len(), "class", "classes"),
         list(model.classes()).replace('`', ""),
@@ -67,4 +78,33 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
 pub(super) fn declining(model: &Model) -> Vec<&String> {
     let declines = model.classifiers().iter().zip(model.declines());
     declines.filter(|(_, declines)| **declines).map(|(name, _)| name).collect()
+}
+
+/// Rows with truths and, where the method learns from them, rows without.
+fn read(args: &FitArgs, method: Method, needs: Level, watch: &Watch<'_>) -> Result<Labelled, Error> {
+    let learns_all = match method {
+        Method::DawidSkene => true,
+        Method::Majority => args.panel.label.is_none(),
+        _ => false,
+    };
+    let keep =
+        if learns_all { Keep { level: Level::Tally, which: Which::All } } else { Keep::labelled(needs) };
+    if args.unlabelled.is_empty() {
+        return Labelled::read(&args.input, &args.panel, "fit", keep, watch);
+    }
+    // Options about columns are for this table, even if the other is a tally.
+    args.panel.refuse_double_use("fit")?;
+    let input = Input::open(&args.input, &args.panel.table.reading())?;
+    let mut labelled = Labelled::of(input, &args.panel, "fit", keep, watch)?;
+    labelled.add_unlabelled(&args.unlabelled, &args.panel, "fit", watch)?;
+    Ok(labelled)
+}
+
+/// `3 rows`, `3 rows and 2 without truth`, `2 rows without truth`.
+fn fitted_to(evidence: &Evidence) -> String {
+    match [evidence.n_rows(), evidence.n_unlabelled()].map(|n| n.round() as u64) {
+        [labelled, 0] => rows(labelled),
+        [0, unlabelled] => format!("{} without truth", rows(unlabelled)),
+        [labelled, unlabelled] => format!("{} and {unlabelled} without truth", rows(labelled)),
+    }
 }

@@ -10,7 +10,7 @@ use crate::{
     commands::fit::declining,
     error::{Error, list},
     input::Input,
-    labelled::{Labelled, rows},
+    labelled::{Keep, Labelled, rows},
     report,
     table::{Dictionary, Rows, Table},
 };
@@ -65,6 +65,8 @@ struct CalibrationFacts {
 struct TallyFacts {
     level: Level,
     n_rows: f64,
+    /// Rows counted without their truth.
+    n_unlabelled: f64,
     is_weighted: bool,
     classifiers: Vec<String>,
     classes: Vec<Label>,
@@ -135,7 +137,8 @@ fn inspect_table(table: Table, args: &InspectArgs, watch: &Watch<'_>) -> Result<
         {
             return Err(place.refused("a file, to read it twice", "something that can be read once"));
         }
-        let labelled = Labelled::read(&args.input, &args.panel, "inspect", Level::Tally, watch)?;
+        let labelled =
+            Labelled::read(&args.input, &args.panel, "inspect", Keep::labelled(Level::Tally), watch)?;
         facts.tally = Some(TallyFacts::of(&labelled.evidence));
     }
     Ok(facts)
@@ -169,6 +172,7 @@ impl TallyFacts {
         Self {
             level: evidence.level(),
             n_rows: evidence.n_rows(),
+            n_unlabelled: evidence.n_unlabelled(),
             is_weighted: evidence.is_weighted(),
             classifiers: evidence.classifiers().to_vec(),
             other_answers: evidence.labels().all()[classes.len()..].to_vec(),
@@ -322,7 +326,11 @@ impl fmt::Display for Parameters<'_> {
 impl fmt::Display for TallyFacts {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let weights = if self.is_weighted { " by weight" } else { "" };
-        fact(out, "rows", format_args!("{}{weights}", self.n_rows))?;
+        let unlabelled = match self.n_unlabelled {
+            0.0 => String::new(),
+            n => format!(", and {n}{weights} without truth"),
+        };
+        fact(out, "rows", format_args!("{}{weights}{unlabelled}", self.n_rows))?;
         fact(out, "classifiers", names(&self.classifiers))?;
         fact(out, "classes", names(&self.classes))?;
         if !self.other_answers.is_empty() {

@@ -12,7 +12,7 @@ use crate::{
     args::{MergeArgs, TallyArgs},
     error::{Error, count},
     input::Input,
-    labelled::{Labelled, rows},
+    labelled::{Keep, Labelled, rows},
     output::Output,
     table::expand,
     tell,
@@ -27,7 +27,7 @@ pub(crate) fn tally(args: &TallyArgs, watch: &Watch<'_>) -> Result<(), Error> {
     let output = Output::new(&args.output)?;
     output.refuse_inputs(args.input.iter().chain(&args.panel.gold))?;
     let level = if args.marginals { Level::Marginals } else { Level::Tally };
-    let labelled = Labelled::read(&args.input, &args.panel, "tally", level, watch)?;
+    let labelled = Labelled::read(&args.input, &args.panel, "tally", Keep::labelled(level), watch)?;
     let engine = |error| labelled.place.engine(error);
     let mut evidence = labelled.evidence.reduce_to(level, watch).map_err(engine)?;
     if let Some(min_count) = args.min_count {

@@ -44,6 +44,8 @@ pub(super) struct Contest<'a> {
     combiners: Vec<Box<dyn Combiner>>,
     options: &'a Options,
     pub(super) watch: &'a Watch<'a>,
+    /// Rows without truth, for methods that learn from them.
+    pub(super) unlabelled: Option<&'a Evidence>,
     progress: Progress<'a>,
     /// By method, of the rows whose margins were asked for.
     pub(super) certainties: Vec<Certainties>,
@@ -68,7 +70,7 @@ impl<'a> Contest<'a> {
         }
         let total = trials.saturating_mul(combiners.len() as u64);
         let certainties = vec![Certainties::default(); combiners.len()];
-        Self { combiners, options, watch, progress, certainties, done: 0, total }
+        Self { combiners, options, watch, unlabelled: None, progress, certainties, done: 0, total }
     }
 
     /// The methods, by the number of their bit.
@@ -148,7 +150,13 @@ impl<'a> Contest<'a> {
         // Some of the rows may know fewer classes than all of them.
         let class_weights = self.options.class_weights.among(training);
         let options = Options { class_weights, ..self.options.clone() };
-        match Model::fit(self.combiners[m].as_ref(), training, &options, self.watch) {
+        let combiner = self.combiners[m].as_ref();
+        let fit = |evidence: &Evidence| Model::fit(combiner, evidence, &options, self.watch);
+        let fitted = match self.unlabelled.filter(|_| combiner.uses_unlabelled(training)) {
+            Some(more) => training.merge(more, self.watch).and_then(|all| fit(&all)),
+            None => fit(training),
+        };
+        match fitted {
             Err(Error::Cancelled) => Err(Error::Cancelled),
             fitted => Ok(fitted.map_err(|error| error.to_string())),
         }

@@ -113,7 +113,7 @@ impl Difference {
 }
 
 /// What an interval leaves on either side: 2.5 %, or less where the better side was picked from several
-/// rivals by these very figures, since the best of nine is partly luck. If all are equal, the luckiest is
+/// rivals by these very figures, since the best of many is partly luck. If all are equal, the luckiest is
 /// called clearly better than a given one in at most 5 of 100 comparisons (Bonferroni's share for each rival).
 fn tail(rivals: usize) -> f64 {
     0.05 / rivals.max(2) as f64

@@ -47,6 +47,8 @@ pub(super) struct Plan<'a> {
     repeats: usize,
     halvings: usize,
     settings: &'a Settings,
+    /// Rows without truth, for methods that learn from them.
+    pub(super) unlabelled: Option<Evidence>,
 }
 
 impl<'a> Plan<'a> {
@@ -76,7 +78,8 @@ impl<'a> Plan<'a> {
         let folds = n_rows.min(settings.folds.into()) as usize;
         // Every row on its own can be left out in one way only.
         let repeats = if folds as u64 == n_rows { 1 } else { settings.repeats.into() };
-        let mut plan = Self { evidence, learned, test, folds, repeats, halvings: 0, settings };
+        let mut plan =
+            Self { evidence, learned, test, folds, repeats, halvings: 0, settings, unlabelled: None };
         plan.halvings = if settings.curve { halvings(plan.n_learned()) } else { 0 };
         Ok(plan)
     }
@@ -125,6 +128,7 @@ impl<'a> Plan<'a> {
         progress: Progress<'_>,
     ) -> Result<Measured, Error> {
         let mut contest = Contest::new(methods, &self.settings.options, self.n_trials(), watch, progress);
+        contest.unlabelled = self.unlabelled.as_ref();
         let methods = contest.methods();
         let sure = self.test.as_ref().filter(|_| self.settings.curve).map(Cells::all);
         let (marks, times) = contest.time(self.evidence, self.judged_cells(), sure.as_ref())?;

@@ -141,7 +141,10 @@ pub(crate) fn compare(
     watch: &Watch<'_>,
     progress: Progress<'_>,
 ) -> Result<Comparison, Error> {
-    let plan = Plan::new(evidence, test, settings)?;
+    let unlabelled = (evidence.n_unlabelled() > 0.0).then(|| evidence.unlabelled(watch)).transpose()?;
+    let evidence = &*evidence.labelled(watch)?;
+    let mut plan = Plan::new(evidence, test, settings)?;
+    plan.unlabelled = unlabelled;
     let methods = [&settings.methods[..], &REFERENCES].concat();
     let measured = plan.measure(&methods, watch, progress)?;
     let ranking = measured.ranking();

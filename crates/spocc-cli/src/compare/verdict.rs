@@ -32,13 +32,14 @@ const WORTH_OF_PLAINNESS: f64 = 0.01;
 /// The plainer of two methods that are equally good has the lower number: least to ask, least to learn, then
 /// the default, which is made to withstand copies, guessers and liars.
 pub(super) fn complexity(method: Method) -> usize {
-    const ORDER: [Method; 9] = [
+    const ORDER: [Method; 10] = [
         Method::Selection,
         Method::Majority,
         Method::AdaSpocc,
         Method::WeightedVote,
         Method::Spocc,
         Method::NaiveBayes,
+        Method::DawidSkene,
         Method::ExpVote,
         Method::Stacking,
         Method::Bayes,

@@ -72,7 +72,8 @@ impl Gold {
         if truths.is_empty() {
             return Err(place.refused(format!("a truth in column `{label}` of some row"), "none"));
         }
-        Ok(Self { place, names, keys, truths, labels: labels.finish() })
+        let labels = labels.finish().iter().cloned().chain([None]).collect();
+        Ok(Self { place, names, keys, truths, labels })
     }
 
     /// The truth of a row of another table, by its number.
@@ -94,6 +95,11 @@ impl Gold {
         Some(*label)
     }
 
+    /// A number that means nothing.
+    pub(super) fn missing(&self) -> u32 {
+        self.labels.len() as u32 - 1
+    }
+
     /// The labels, by number.
     pub(super) fn labels(&self) -> Arc<[Option<Label>]> {
         Arc::clone(&self.labels)
@@ -106,7 +112,7 @@ impl Gold {
     /// [`Error::Refused`] if that is all of them: the two tables then name rows differently.
     pub(super) fn note(&self, notes: &mut Notes, table: &Place) -> Result<(), Error> {
         notes.n_unmatched = self.truths.iter().filter(|(_, asked)| !asked.load(Ordering::Relaxed)).count();
-        let n_rows = notes.n_rows + notes.n_skipped;
+        let n_rows = notes.n_rows + notes.n_unlabelled + notes.n_skipped;
         if notes.n_rows > 0 || n_rows == 0 {
             return Ok(());
         }

@@ -11,7 +11,7 @@ use spocc::{Label, Predictions, Symbol, Truth};
 use crate::{
     args::{Long, PanelArgs, Repeats},
     error::{Error, Place, list},
-    labelled::{Gold, Notes, Piece, Sum, pick},
+    labelled::{Gold, Notes, Piece, Sum, Which, pick, refuse_others},
     table::{Copied, Dictionary, LabelList, Lines, Marker, Rows, Runs, Table},
 };
 
@@ -21,6 +21,8 @@ pub(crate) enum Who<'a> {
     Only(&'a [String]),
     /// Everyone, but for what the options leave out, in alphabetical order.
     Chosen(&'a PanelArgs),
+    /// These, and nobody else but whom the options leave out.
+    Exactly(&'a [String], &'a PanelArgs),
 }
 
 /// A long table, turned into a row per item.
@@ -338,6 +340,13 @@ fn chosen(occurring: &[String], who: &Who<'_>, place: &Place) -> Result<(Vec<Str
         }
         // Nobody said anything: there is nothing to choose from, and nothing to complain of yet.
         Who::Chosen(_) if occurring.is_empty() => vec![String::new()],
+        Who::Exactly(panel, args) => {
+            let kept = if occurring.is_empty() { Vec::new() } else { pick(occurring, args, &[], place)? };
+            // Who says nothing here is silent, not missing.
+            let everyone = panel.iter().chain(kept.iter().map(|&at| &occurring[at])).collect::<Vec<_>>();
+            refuse_others(panel, &everyone, place)?;
+            panel.to_vec()
+        }
         Who::Chosen(args) => {
             let mut sorted = occurring.to_vec();
             sorted.sort();
@@ -360,22 +369,29 @@ pub(super) fn count(
     table: Table,
     args: &PanelArgs,
     columns: &Long,
-    label: &str,
+    label: Option<&str>,
     sum: &mut Sum<'_>,
 ) -> Result<Notes, Error> {
-    let gold = args.gold.as_ref().map(|path| Gold::read(path, args, label)).transpose()?;
-    let column = if gold.is_none() { Some(table.column(label)?) } else { None };
-    let mut long = LongTable::read(table, columns, args.table.repeats, &Who::Chosen(args), column)?;
+    let label = label.filter(|_| sum.keep.which.has_truths());
+    let gold =
+        args.gold.as_ref().zip(label).map(|(path, label)| Gold::read(path, args, label)).transpose()?;
+    let column = label.filter(|_| gold.is_none()).map(|label| table.column(label)).transpose()?;
+    let who = match sum.keep.which {
+        Which::Unlabelled(panel) => Who::Exactly(panel, args),
+        _ => Who::Chosen(args),
+    };
+    let mut long = LongTable::read(table, columns, args.table.repeats, &who, column)?;
     if let Some(gold) = &gold {
         let items = (0..long.items.len()).map(|item| long.items.get(item).unwrap_or_default());
         (long.truths, long.labels) = (items.map(|item| gold.truth_of(item)).collect(), gold.labels());
     }
     let n_rows = long.truths.iter().flatten().count() as u64;
-    let n_skipped = long.items.len() as u64 - n_rows;
-    let mut notes = Notes { n_rows, n_skipped, n_repeats: long.n_repeats, ..Notes::default() };
+    let others = long.items.len() as u64 - n_rows;
+    let (n_unlabelled, n_skipped) = if sum.keep.which.has_unlabelled() { (others, 0) } else { (0, others) };
+    let mut notes = Notes { n_rows, n_unlabelled, n_skipped, n_repeats: long.n_repeats, ..Notes::default() };
     gold.map_or(Ok(()), |gold| gold.note(&mut notes, sum.place))?;
     let truth = truths(&long).map_err(|error| sum.place.engine(error))?;
-    if n_rows > 0 {
+    if n_rows + n_unlabelled > 0 {
         let (answers, lines) = (long.answers, long.lines);
         sum.add(&Piece { answers, truth, weights: None, counts: None, lines })?;
     }

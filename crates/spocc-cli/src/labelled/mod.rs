@@ -23,7 +23,45 @@ use crate::{
 use gold::Gold;
 pub(crate) use long::{LongTable, Who};
 pub(crate) use pick::pick;
+use pick::refuse_others;
 pub(crate) use wide::piece;
+
+/// What of a table is counted.
+#[derive(Clone, Copy)]
+pub(crate) struct Keep<'a> {
+    /// How much of the rows is kept.
+    pub(crate) level: Level,
+    /// Which of them.
+    pub(crate) which: Which<'a>,
+}
+
+/// Which rows are counted.
+#[derive(Clone, Copy)]
+pub(crate) enum Which<'a> {
+    /// Those with a truth.
+    Labelled,
+    /// All, those without a truth beside the others.
+    All,
+    /// All, as if no truth were known; their classifiers must be these.
+    Unlabelled(&'a [String]),
+}
+
+impl Which<'_> {
+    fn has_truths(self) -> bool {
+        !matches!(self, Self::Unlabelled(_))
+    }
+
+    fn has_unlabelled(self) -> bool {
+        !matches!(self, Self::Labelled)
+    }
+}
+
+impl Keep<'_> {
+    /// Rows with a truth, in so much detail.
+    pub(crate) fn labelled(level: Level) -> Self {
+        Self { level, which: Which::Labelled }
+    }
+}
 
 /// Counted rows.
 pub(crate) struct Labelled {
@@ -40,7 +78,9 @@ pub(crate) struct Labelled {
 pub(crate) struct Notes {
     /// Rows with a truth.
     pub(crate) n_rows: u64,
-    /// Rows without one.
+    /// Rows without one that were counted all the same.
+    n_unlabelled: u64,
+    /// Rows without one that were not.
     pub(crate) n_skipped: u64,
     /// Truths in another table for which there is no row.
     n_unmatched: usize,
@@ -71,18 +111,60 @@ impl Labelled {
         names: &[PathBuf],
         args: &PanelArgs,
         command: &str,
-        level: Level,
+        keep: Keep<'_>,
         watch: &Watch<'_>,
     ) -> Result<Self, Error> {
         args.refuse_double_use(command)?;
-        match Input::open(names, &args.table.reading())? {
-            Input::Table(table) => Self::count(*table, args, command, level, watch),
-            Input::Tally(place, evidence) => {
-                args.refuse_columns(command, "a tally")?;
-                Self::of_tally(place, &evidence, args, watch)
-            }
+        let input = Input::open(names, &args.table.reading())?;
+        if matches!(input, Input::Tally(..)) {
+            args.refuse_columns(command, "a tally")?;
+        }
+        Self::of(input, args, command, keep, watch)
+    }
+
+    /// Counts what was opened.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub(crate) fn of(
+        input: Input,
+        args: &PanelArgs,
+        command: &str,
+        keep: Keep<'_>,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
+        match input {
+            Input::Table(table) => Self::count(*table, args, command, keep, watch),
+            Input::Tally(place, evidence) => Self::of_tally(place, &evidence, args, watch),
             Input::Model(place, _) => Err(place.refused("a table or a tally", "a model")),
         }
+    }
+
+    /// Adds the rows of other tables, of which no truth is known.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read); [`Error::Refused`] for tables of another panel.
+    pub(crate) fn add_unlabelled(
+        &mut self,
+        names: &[PathBuf],
+        args: &PanelArgs,
+        command: &str,
+        watch: &Watch<'_>,
+    ) -> Result<(), Error> {
+        let found = match Input::open(names, &args.table.reading())? {
+            Input::Table(table) => {
+                let which = Which::Unlabelled(self.evidence.classifiers());
+                let more = Self::count(*table, args, command, Keep { level: Level::Tally, which }, watch)?;
+                let sum = self.evidence.merge(&more.evidence, watch);
+                self.evidence = sum.map_err(|error| more.place.engine(error))?;
+                return Ok(());
+            }
+            Input::Tally(place, _) => (place, "a tally"),
+            Input::Model(place, _) => (place, "a model"),
+        };
+        Err(found.0.refused("a table of rows without truth", found.1))
     }
 
     /// Counts a table.
@@ -94,25 +176,36 @@ impl Labelled {
         table: Table,
         args: &PanelArgs,
         command: &str,
-        level: Level,
+        keep: Keep<'_>,
         watch: &Watch<'_>,
     ) -> Result<Self, Error> {
-        let label = args.label(command)?;
+        let label = match keep.which {
+            Which::Labelled => Some(args.label(command)?),
+            _ => args.label.as_deref(),
+        };
         let place = table.source().clone();
         let classes = args.class_list();
-        let mut sum = Sum { place: &place, level, classes, watch, parts: Vec::new() };
+        let mut sum = Sum { place: &place, keep, classes, watch, parts: Vec::new() };
         let notes = match &args.table.long {
             Some(columns) => long::count(table, args, columns, label, &mut sum)?,
             None => wide::count(table, args, label, &mut sum)?,
         };
-        let Some(evidence) = sum.finish()?.filter(|evidence| evidence.n_rows() > 0.0) else {
-            let found = match (notes.n_rows, notes.n_skipped) {
+        let counted = |evidence: &Evidence| evidence.n_rows() + evidence.n_unlabelled() > 0.0;
+        let Some(evidence) = sum.finish()?.filter(counted) else {
+            let found = match (notes.n_rows + notes.n_unlabelled, notes.n_skipped) {
                 (0, 0) => "no rows under the header".to_owned(),
-                (0, 1) => "none in 1 row".to_owned(),
-                (0, skipped) => format!("none in {skipped} rows"),
+                (0, skipped) if command == "fit" => {
+                    let hint = "without --label, --method dawid-skene and majority need none";
+                    format!("none in {} ({hint})", self::rows(skipped))
+                }
+                (0, skipped) => format!("none in {}", self::rows(skipped)),
                 (rows, _) => format!("only rows that count nothing ({rows})"),
             };
-            return Err(place.refused(format!("a truth in column `{label}` of some row"), found));
+            let expected = match (keep.which, label) {
+                (Which::Labelled, Some(label)) => format!("a truth in column `{label}` of some row"),
+                _ => "a row of answers".to_owned(),
+            };
+            return Err(place.refused(expected, found));
         };
         Ok(Self { place, evidence, notes: Some(notes) })
     }
@@ -155,7 +248,8 @@ impl Labelled {
         for (name, different) in &notes.different {
             // What never says the same thing twice is a name of the row and not an opinion about it.
             if *different > 20
-                && *different as u64 * 2 > notes.n_rows.min(wide::piece(notes.different.len()) as u64)
+                && *different as u64 * 2
+                    > (notes.n_rows + notes.n_unlabelled).min(wide::piece(notes.different.len()) as u64)
             {
                 tell(format_args!(
                     "note: column `{name}` has {different} different answers; \
@@ -194,7 +288,7 @@ pub(crate) fn rows(n: u64) -> String {
 /// Evidence of all pieces so far.
 struct Sum<'a> {
     place: &'a Place,
-    level: Level,
+    keep: Keep<'a>,
     classes: Option<Vec<spocc::Label>>,
     watch: &'a Watch<'a>,
     /// Sums of so many pieces each, every one of at most half as many as the one before: adding a piece to all
@@ -214,7 +308,8 @@ struct Piece {
 impl Sum<'_> {
     fn add(&mut self, piece: &Piece) -> Result<(), Error> {
         let counting = Counting {
-            level: self.level,
+            level: self.keep.level,
+            unlabelled: self.keep.which.has_unlabelled(),
             classes: self.classes.clone(),
             counts: piece.counts.as_deref(),
             weights: piece.weights.as_deref(),

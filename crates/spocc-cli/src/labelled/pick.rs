@@ -40,6 +40,24 @@ pub(crate) fn pick(
     Ok(picked)
 }
 
+/// Refuses a panel that is not the one expected, and says who is missing and who is there besides.
+///
+/// # Errors
+///
+/// [`Error::Refused`].
+pub(super) fn refuse_others(panel: &[String], found: &[&String], place: &Place) -> Result<(), Error> {
+    let (known, here): (HashSet<_>, HashSet<_>) = (panel.iter().collect(), found.iter().copied().collect());
+    let missing: Vec<&String> = panel.iter().filter(|name| !here.contains(name)).collect();
+    let more: Vec<&&String> = found.iter().filter(|name| !known.contains(**name)).collect();
+    let found = match (missing.is_empty(), more.is_empty()) {
+        (true, true) => return Ok(()),
+        (false, true) => format!("no {}", list(missing)),
+        (true, false) => format!("{} besides", list(more)),
+        (false, false) => format!("no {}, but {}", list(missing), list(more)),
+    };
+    Err(place.refused("the classifiers of the rows with truths", found))
+}
+
 /// The places that these names and globs mean, each once, in the order they are named.
 fn find(
     known: &[String],

@@ -7,7 +7,7 @@ use spocc::Truth;
 use crate::{
     args::PanelArgs,
     error::{Error, Place},
-    labelled::{Gold, Notes, Piece, Sum, pick},
+    labelled::{Gold, Notes, Piece, Sum, Which, pick, refuse_others},
     table::{Answers, Marker, Marks, Rows, Runs, Table},
 };
 
@@ -26,28 +26,41 @@ pub(crate) fn piece(n_columns: usize) -> usize {
 pub(super) fn count(
     mut table: Table,
     args: &PanelArgs,
-    label: &str,
+    label: Option<&str>,
     sum: &mut Sum<'_>,
 ) -> Result<Notes, Error> {
     let ids = args.id.as_ref().map_or(Ok(Vec::new()), |names| table.columns(&names.0))?;
-    let truths = match &args.gold {
-        Some(path) => Truths::Elsewhere { gold: Box::new(Gold::read(path, args, label)?), ids: ids.clone() },
-        None => Truths::Column(table.column(label)?),
+    let truths = match (label, &args.gold) {
+        _ if !sum.keep.which.has_truths() => Truths::Unknown,
+        (None, _) => Truths::Unknown,
+        (Some(label), None) => Truths::Column(table.column(label)?),
+        (Some(label), Some(path)) => {
+            Truths::Elsewhere { gold: Box::new(Gold::read(path, args, label)?), ids: ids.clone() }
+        }
     };
     let weight = Weight::find(args, &table)?;
     let mut others = ids;
     others.extend(truths.column());
-    // A truth beside the answers is no classifier, also where truths come from elsewhere.
-    if args.gold.is_some() && table.has(label) {
+    // A truth beside the answers is no classifier, also where truths come from elsewhere or are not wanted.
+    if let Some(label) = label.filter(|label| truths.column().is_none() && table.has(label)) {
         others.push(table.column(label)?);
     }
     others.extend(weight.as_ref().map(|weight| weight.column));
     let columns = pick(table.header(), args, &others, &table.beginning())?;
+    if let Which::Unlabelled(panel) = sum.keep.which {
+        let names: Vec<&String> = columns.iter().map(|&column| &table.header()[column]).collect();
+        refuse_others(panel, &names, &table.beginning())?;
+    }
     table.ask_only(columns.iter().chain(&others).copied());
 
     let whole = weight.as_ref().map(|weight| weight.whole);
     let truths = Arc::new(truths);
-    let plan = Plan { columns: columns.clone(), truths: Arc::clone(&truths), weight };
+    let plan = Plan {
+        columns: columns.clone(),
+        truths: Arc::clone(&truths),
+        weight,
+        skips: !sum.keep.which.has_unlabelled(),
+    };
     let mut told_rows = table.work(move |rows| plan.tell(rows));
     let mut notes = Notes::default();
     let mut gathered = Gathered::new(told_rows.table(), &columns)?;
@@ -94,9 +107,11 @@ struct Plan {
     columns: Vec<usize>,
     truths: Arc<Truths>,
     weight: Option<Weight>,
+    /// Whether rows without a truth are left out.
+    skips: bool,
 }
 
-/// What some rows tell, those without a truth left out.
+/// What some rows tell.
 struct Told {
     file: Place,
     places: Runs,
@@ -123,16 +138,20 @@ impl Plan {
         };
         told.answers.cells.reserve(rows.n_rows() * self.columns.len());
         let (mut answers, mut truths) = (Marker::default(), Marker::default());
+        let none = match &*self.truths {
+            Truths::Elsewhere { gold, .. } => gold.missing(),
+            _ => truths.missing(),
+        };
         for row in 0..rows.n_rows() {
-            if let Err(fault) = self.tell_row(rows, row, &mut answers, &mut truths, &mut told) {
+            if let Err(fault) = self.tell_row(rows, row, &mut answers, (&mut truths, none), &mut told) {
                 told.fault = Some(fault);
                 break;
             }
         }
         told.answers.labels = answers.finish();
         told.truths.labels = match &*self.truths {
-            Truths::Column(_) => truths.finish(),
             Truths::Elsewhere { gold, .. } => gold.labels(),
+            _ => truths.finish(),
         };
         told
     }
@@ -142,7 +161,7 @@ impl Plan {
         rows: &Rows,
         row: usize,
         answers: &mut Marker,
-        truths: &mut Marker,
+        (truths, none): (&mut Marker, u32),
         told: &mut Told,
     ) -> Result<(), Error> {
         let truth = match &*self.truths {
@@ -151,12 +170,13 @@ impl Plan {
                 truths.label(truth).map(|_| truth)
             }
             Truths::Elsewhere { gold, ids } => gold.truth(rows, row, ids),
+            Truths::Unknown => None,
         };
-        let Some(truth) = truth else {
+        if truth.is_none() && self.skips {
             told.n_skipped += 1;
             return Ok(());
-        };
-        told.truths.cells.push(truth);
+        }
+        told.truths.cells.push(truth.unwrap_or(none));
         match self.weight.as_ref().map(|weight| weight.read(rows, row)).transpose()? {
             Some(Weighed::Weight(weight)) => told.weights.push(weight),
             Some(Weighed::Count(count)) => told.counts.push(count),
@@ -226,7 +246,9 @@ impl Gathered {
         let counts = (whole == Some(true)).then_some(self.counts);
         let weights = (whole == Some(false)).then_some(self.weights);
         let piece = Piece { answers, truth: self.truth, weights, counts, lines };
-        notes.n_rows += piece.answers.n_rows() as u64;
+        let n_known = piece.truth.n_known() as u64;
+        notes.n_rows += n_known;
+        notes.n_unlabelled += piece.answers.n_rows() as u64 - n_known;
         if piece.answers.n_labels() >= ENOUGH {
             let different = piece.answers.n_different();
             if args.classifiers.is_none() {
@@ -242,13 +264,14 @@ impl Gathered {
 enum Truths {
     Column(usize),
     Elsewhere { gold: Box<Gold>, ids: Vec<usize> },
+    Unknown,
 }
 
 impl Truths {
     fn column(&self) -> Option<usize> {
         match self {
             Self::Column(column) => Some(*column),
-            Self::Elsewhere { .. } => None,
+            _ => None,
         }
     }
 }

@@ -13,3 +13,4 @@ mod sets;
 mod sharing;
 mod tables;
 mod weights;
+mod unlabelled;

@@ -126,7 +126,8 @@ fn nothing_to_learn_from_is_refused() {
     desk.write("unlabelled.csv", "ann,bob,truth\ncat,cat,\ndog,dog,null\n");
     desk.refused(
         "fit unlabelled.csv --label truth -o m.spocc",
-        "unlabelled.csv: expected a truth in column `truth` of some row, found none in 2 rows",
+        "unlabelled.csv: expected a truth in column `truth` of some row, found none in 2 rows \
+         (without --label, --method dawid-skene and majority need none)",
     );
 }
 

@@ -162,6 +162,7 @@ impl Audit {
     /// [`Error::NoLabelledRows`], [`Error::DifferentClassifiers`] if the model listens to others,
     /// [`Error::Cancelled`].
     pub fn new(evidence: &Evidence, model: Option<&Model>, watch: &Watch<'_>) -> Result<Self, Error> {
+        let evidence = &*evidence.labelled(watch)?;
         if evidence.total() == 0 {
             return Err(Error::NoLabelledRows);
         }

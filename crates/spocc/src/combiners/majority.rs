@@ -25,6 +25,11 @@ impl Combiner for Majority {
         Level::Marginals
     }
 
+    /// Without a single truth, the classes are the answers given.
+    fn uses_unlabelled(&self, evidence: &Evidence) -> bool {
+        evidence.total() == 0
+    }
+
     fn learn(&self, evidence: &Evidence, _watch: &Watch<'_>) -> Result<Rule, Error> {
         Ok(Rule(Kind::Vote(Vote::new(evidence, vec![1.0; evidence.n_classifiers()], None))))
     }

@@ -1,7 +1,8 @@
-//! Combiners: ten ways to turn a panel's answers into one, behind one trait, each learned from evidence alone.
+//! Combiners: eleven ways to turn a panel's answers into one, behind one trait, each learned from evidence alone.
 
 mod adaspocc;
 mod bayes;
+mod dawid_skene;
 mod exp_vote;
 mod ladder;
 mod majority;
@@ -30,6 +31,7 @@ use crate::{
 
 pub use adaspocc::AdaSpocc;
 pub use bayes::Bayes;
+pub use dawid_skene::DawidSkene;
 pub use exp_vote::ExpVote;
 pub use ladder::Ladder;
 pub use majority::Majority;
@@ -43,15 +45,13 @@ pub(crate) use adaspocc::{FittedAdaSpocc, share};
 pub(crate) use ladder::LadderWork;
 pub(crate) use spocc::{Opinions, opinions_of};
 
-/// The methods, by the words that every face uses.
+/// The methods, by the words that every face uses. Files know them by their place here: new ones come last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Method {
     /// Possibilistic fusion at one exponent.
     Spocc,
-    /// Models of growing richness, each pulled towards the one below it.
-    Ladder,
     /// Possibilistic fusion along a dendrogram, exponents and discounts fitted.
     #[serde(rename = "adaspocc")]
     AdaSpocc,
@@ -69,11 +69,15 @@ pub enum Method {
     Bayes,
     /// Softmax regression on the answers.
     Stacking,
+    /// Answers independent given the truth, learned also from rows without truth.
+    DawidSkene,
+    /// Models of growing richness, each pulled towards the one below it.
+    Ladder,
 }
 
 impl Method {
     /// Every method there is.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Ladder,
         Self::Spocc,
         Self::AdaSpocc,
@@ -84,6 +88,7 @@ impl Method {
         Self::NaiveBayes,
         Self::Bayes,
         Self::Stacking,
+        Self::DawidSkene,
     ];
 
     /// Whether it gains from hearing a silence that tells classes apart.
@@ -107,6 +112,7 @@ impl Method {
             Self::NaiveBayes => Box::new(NaiveBayes),
             Self::Bayes => Box::new(Bayes),
             Self::Stacking => Box::new(Stacking::default()),
+            Self::DawidSkene => Box::new(DawidSkene),
         }
     }
 }
@@ -124,6 +130,7 @@ impl fmt::Display for Method {
             Self::NaiveBayes => "naive-bayes",
             Self::Bayes => "bayes",
             Self::Stacking => "stacking",
+            Self::DawidSkene => "dawid-skene",
         })
     }
 }
@@ -143,6 +150,12 @@ pub trait Combiner: Send + Sync {
 
     /// How much evidence it needs.
     fn needs(&self) -> Level;
+
+    /// Whether it learns from those rows of this evidence whose truth is not known; most methods never see them.
+    fn uses_unlabelled(&self, evidence: &Evidence) -> bool {
+        let _ = evidence;
+        false
+    }
 
     /// Learns the rule; [`fit`](Self::fit) makes a model of it.
     ///
@@ -167,7 +180,6 @@ pub struct Rule(pub(crate) Kind);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Kind {
-    Ladder(Box<ladder::FittedLadder>),
     Spocc(Opinions),
     AdaSpocc(Box<FittedAdaSpocc>),
     Selection(selection::Ranking),
@@ -175,6 +187,7 @@ pub(crate) enum Kind {
     NaiveBayes(naive_bayes::Likelihoods),
     Bayes(bayes::JointTable),
     Stacking(stacking::Regression),
+    Ladder(Box<ladder::FittedLadder>),
 }
 
 impl Kind {
@@ -266,7 +279,7 @@ impl Kind {
             Self::AdaSpocc(_) => method == Method::AdaSpocc,
             Self::Selection(_) => method == Method::Selection,
             Self::Vote(_) => matches!(method, Method::Majority | Method::WeightedVote | Method::ExpVote),
-            Self::NaiveBayes(_) => method == Method::NaiveBayes,
+            Self::NaiveBayes(_) => matches!(method, Method::NaiveBayes | Method::DawidSkene),
             Self::Bayes(_) => method == Method::Bayes,
             Self::Stacking(_) => method == Method::Stacking,
         }

@@ -31,17 +31,7 @@ impl Combiner for NaiveBayes {
     fn learn(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Rule, Error> {
         let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
         watch.allow(|| format!("likelihoods of {n} classifiers"), &[n, s, l, 8])?;
-        let (total, unit) = (evidence.total() as f64, evidence.unit() as f64);
-        let prior = evidence.class_counts().iter().map(|&count| -(count as f64 / total).ln() + 0.0).collect();
-        let mut table = Vec::with_capacity(n * s * l);
-        for k in 0..n {
-            let confusion = evidence.confusion(k);
-            let spoken = |i: usize| (0..s).map(|j| confusion[j * l + i]).sum::<u64>() as f64;
-            let totals: Vec<f64> = (0..l).map(|i| spoken(i) + unit * s as f64).collect();
-            let cell = |(at, &count): (usize, &u64)| -((count as f64 + unit) / totals[at % l]).ln();
-            table.extend(confusion.iter().enumerate().map(cell));
-        }
-        Ok(Rule(Kind::NaiveBayes(Likelihoods { n_labels: s, prior, table })))
+        Ok(Rule(Kind::NaiveBayes(Likelihoods::of(evidence))))
     }
 }
 
@@ -53,18 +43,54 @@ pub(crate) struct Likelihoods {
     table: Vec<f64>,
 }
 
-impl Judge for Likelihoods {
-    fn surprisals(&self, row: Row<'_>, work: &mut Work) -> bool {
+impl Likelihoods {
+    /// Those of the known truths.
+    pub(super) fn of(evidence: &Evidence) -> Self {
+        let size = [evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes()];
+        let classes: Vec<f64> = evidence.class_counts().iter().map(|&count| count as f64).collect();
+        Self::new(size, evidence.unit() as f64, &classes, |at| evidence.confusions()[at] as f64)
+    }
+
+    /// From counts, to each of which `smoothing` is added; `count` gives those of classifier, said, true by place.
+    pub(super) fn new(
+        [n, s, l]: [usize; 3],
+        smoothing: f64,
+        classes: &[f64],
+        count: impl Fn(usize) -> f64,
+    ) -> Self {
+        let total = classes.iter().sum::<f64>();
+        // Rounding may leave the only class a little above all rows.
+        let prior = classes.iter().map(|&count| -(count / total).min(1.0).ln() + 0.0).collect();
+        let mut table = Vec::with_capacity(n * s * l);
+        for k in 0..n {
+            let cell = |j: usize, i: usize| count((k * s + j) * l + i);
+            let spoken = |i: usize| (0..s).map(|j| cell(j, i)).sum::<f64>();
+            let totals: Vec<f64> = (0..l).map(|i| spoken(i) + smoothing * s as f64).collect();
+            let cells = (0..s * l)
+                .map(|at| -((cell(at / l, at % l) + smoothing) / totals[at % l]).min(1.0).ln() + 0.0);
+            table.extend(cells);
+        }
+        Self { n_labels: s, prior, table }
+    }
+
+    /// Adds what a row's answers cost each class; false if there are none.
+    pub(super) fn add(&self, row: Row<'_>, sums: &mut [f64]) -> bool {
         let l = self.prior.len();
-        work.out.clear();
-        work.out.extend_from_slice(&self.prior);
         let mut spoken = false;
         row.for_each(|k, j| {
             let at = (k * self.n_labels + usize::from(j)) * l;
-            work.out.iter_mut().zip(&self.table[at..at + l]).for_each(|(sum, s)| *sum += s);
+            sums.iter_mut().zip(&self.table[at..at + l]).for_each(|(sum, s)| *sum += s);
             spoken = true;
         });
         spoken
+    }
+}
+
+impl Judge for Likelihoods {
+    fn surprisals(&self, row: Row<'_>, work: &mut Work) -> bool {
+        work.out.clear();
+        work.out.extend_from_slice(&self.prior);
+        self.add(row, &mut work.out)
     }
 
     fn costs(&self, _n_labels: usize) -> Option<Costs<'_>> {

@@ -5,7 +5,7 @@ use std::{borrow::Cow, ops::Range};
 use crate::{
     error::{Error, list},
     evidence::{
-        Evidence, Level,
+        Evidence, Level, Unlabelled,
         confusions::Confusions,
         numbers::{Numbered, Numbers, merge_all},
         pairs::Pairs,
@@ -36,10 +36,12 @@ pub struct Counting<'a> {
     pub counts: Option<&'a [u64]>,
     /// One weight per row; by default 1. Of a row that occurred several times it is the weight of each.
     pub weights: Option<&'a [f64]>,
+    /// Whether rows without truth are counted too, beside the tally, for the methods that learn from them.
+    pub unlabelled: bool,
 }
 
 impl Evidence {
-    /// Counts the rows whose truth is known.
+    /// Counts the rows whose truth is known and, if [asked](Counting::unlabelled), the others beside them.
     ///
     /// ```
     /// use spocc::{Counting, Evidence, Predictions, Truth, Watch};
@@ -74,12 +76,23 @@ impl Evidence {
             Some(tally) => rows.marginals_of(tally, watch)?,
             None => rows.marginals(watch)?,
         };
+        let unlabelled = rows.unlabelled(truth, options, watch)?;
         let pairs = (options.level == Level::Pairs).then(|| rows.pairs(watch)).transpose()?;
         let Rows { labels, fraction_bits, .. } = rows;
         let classifiers = predictions.classifiers().to_vec();
         let row_units = Vec::new();
-        Self { classifiers, labels, fraction_bits, class_counts, confusion, pairs, tally, row_units }
-            .without_unseen_labels(watch)
+        Self {
+            classifiers,
+            labels,
+            fraction_bits,
+            class_counts,
+            confusion,
+            pairs,
+            tally,
+            row_units,
+            unlabelled,
+        }
+        .without_unseen_labels(watch)
     }
 
     /// Counts with the default settings: the whole tally, classes as met, weight 1.
@@ -138,8 +151,10 @@ impl<'a> Rows<'a> {
         let total = units.iter().flatten().try_fold(0u64, |sum, units| sum.checked_add(*units));
         let what = if options.weights.is_some() { "weights" } else { "counts" };
         total.ok_or(Error::Overflow { what })?;
+        let is_known = |row: usize| truth.ids()[row] != MISSING;
         let counts = |row: usize| {
-            truth.ids()[row] != MISSING && units.as_ref().is_none_or(|units: &Vec<u64>| units[row] > 0)
+            (options.unlabelled || is_known(row))
+                && units.as_ref().is_none_or(|units: &Vec<u64>| units[row] > 0)
         };
         let every_row_counts =
             !truth.ids().contains(&MISSING) && units.as_ref().is_none_or(|units| !units.contains(&0));
@@ -149,7 +164,9 @@ impl<'a> Rows<'a> {
         if !every_row_counts {
             for row in (0..expected).filter(|&row| counts(row)) {
                 predictions.grid().row(row).for_each(|_, id| said[usize::from(id)] = true);
-                true_of[usize::from(truth.ids()[row])] = true;
+                if is_known(row) {
+                    true_of[usize::from(truth.ids()[row])] = true;
+                }
             }
         }
         let occurring = |labels: &'a [Label], occurs: Vec<bool>| {
@@ -162,12 +179,12 @@ impl<'a> Rows<'a> {
         };
         let classes = labels.translate(truth.labels());
         let is_class = |id: &u16| usize::from(*id) < labels.n_classes();
-        let is_known = every_row_counts && classes.iter().all(is_class);
-        let truths = if is_known && classes.iter().copied().eq(0..classes.len() as u16) {
+        let all_known = every_row_counts && classes.iter().all(is_class);
+        let truths = if all_known && classes.iter().copied().eq(0..classes.len() as u16) {
             Cow::Borrowed(truth.ids())
         } else {
             let mut truths = vec![MISSING; expected];
-            for row in (0..expected).filter(|&row| counts(row)) {
+            for row in (0..expected).filter(|&row| is_known(row) && counts(row)) {
                 let id = usize::from(truth.ids()[row]);
                 if !is_class(&classes[id]) {
                     let found = truth.labels()[id].to_string();
@@ -300,6 +317,29 @@ impl<'a> Rows<'a> {
         };
         watch.allow(|| format!("tally of {} patterns", tally.n_patterns()), &[tally.bytes()])?;
         Ok(tally)
+    }
+
+    /// The rows without truth that count something, if they are asked for.
+    fn unlabelled(
+        &self,
+        truth: &Truth,
+        options: &Counting<'_>,
+        watch: &Watch<'_>,
+    ) -> Result<Option<Unlabelled>, Error> {
+        if !options.unlabelled || options.level != Level::Tally || !truth.ids().contains(&MISSING) {
+            return Ok(None);
+        }
+        let counts = |row: usize| self.units.as_ref().is_none_or(|units| units[row] > 0);
+        let one_class = |(row, &id): (usize, &u16)| if id == MISSING && counts(row) { 0 } else { MISSING };
+        let rows = Self {
+            predictions: self.predictions,
+            labels: self.labels.clone(),
+            map: self.map.clone(),
+            truths: truth.ids().iter().enumerate().map(one_class).collect(),
+            units: self.units.clone(),
+            fraction_bits: self.fraction_bits,
+        };
+        rows.tally(watch).map(Unlabelled::of)
     }
 
     fn truth_bits(&self) -> u32 {

@@ -2,7 +2,7 @@
 
 use crate::{
     error::Error,
-    evidence::{Evidence, Level},
+    evidence::{Evidence, Level, Unlabelled},
     watch::Watch,
 };
 
@@ -17,8 +17,8 @@ pub struct Exposure {
 }
 
 impl Evidence {
-    /// The counts from 1 to below `min_count`: of a pattern with a truth in a tally, of an answer with a truth
-    /// in marginals.
+    /// The counts from 1 to below `min_count`: of a pattern with a truth, or without, in a tally, of an answer with
+    /// a truth in marginals.
     ///
     /// # Errors
     ///
@@ -41,12 +41,13 @@ impl Evidence {
             Some(tally) => tally.cells().for_each(|(_, _, count)| add(count)),
             None => self.confusion.iter().for_each(|&count| add(count)),
         }
+        self.unlabelled.iter().flat_map(Unlabelled::rows).for_each(|(_, count)| add(count));
         Ok(exposure)
     }
 
     /// The evidence without anything that fewer than `min_count` rows share.
     ///
-    /// Of a tally, rows whose pattern and truth are that rare are dropped altogether. Of marginals, classes that
+    /// Of a tally, rows whose pattern and truth are that rare are dropped altogether, as are those without truth whose pattern is. Of marginals, classes that
     /// are that rare are dropped, and small counts become silence: so many of them, always the smallest, that what
     /// is missing to a class is no small count either. The names of all classifiers stay.
     ///
@@ -62,7 +63,7 @@ impl Evidence {
             Level::Marginals => self.marginals_without_rare(min_count),
             Level::Pairs => return Err(self.too_low("dropping rare patterns", Level::Tally)),
         };
-        if kept.total() == 0 {
+        if kept.total() == 0 && kept.unlabelled.is_none() {
             return Err(Error::NoLabelledRows);
         }
         kept.without_unseen_labels(watch)
@@ -70,7 +71,9 @@ impl Evidence {
 
     fn tally_without_rare(&self, min_count: u64) -> Result<Self, Error> {
         let tally = self.tally_for("dropping rare patterns")?;
-        Ok(self.with_tally(tally.keeping(|_, count| if count < min_count { 0 } else { count })))
+        let unlabelled = self.unlabelled.as_ref().and_then(|rows| rows.at_least(min_count));
+        let kept = self.with_tally(tally.keeping(|_, count| if count < min_count { 0 } else { count }));
+        Ok(Self { unlabelled, ..kept })
     }
 
     fn marginals_without_rare(&self, min_count: u64) -> Self {

@@ -17,6 +17,7 @@ mod pair_blocks;
 mod pairs;
 mod relabel;
 mod tally;
+mod unlabelled;
 
 use std::collections::{HashMap, HashSet};
 
@@ -34,6 +35,7 @@ pub use disclosure::Exposure;
 pub use grouped::Grouped;
 pub(crate) use pairs::{Pairs, map_tables, pair_index, weight as pattern_weight};
 pub(crate) use tally::Tally;
+pub(crate) use unlabelled::Unlabelled;
 
 /// How much of the rows the evidence keeps; each level holds what the ones before it hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -59,7 +61,7 @@ impl std::fmt::Display for Level {
     }
 }
 
-/// Mergeable counts of how a panel answered rows whose truth is known.
+/// Mergeable counts of how a panel answered rows whose truth is known and, where asked for, rows whose truth is not.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Evidence {
     classifiers: Vec<String>,
@@ -70,6 +72,8 @@ pub struct Evidence {
     confusion: Vec<u64>,
     pairs: Option<Pairs>,
     tally: Option<Tally>,
+    /// Only beside a tally.
+    unlabelled: Option<Unlabelled>,
     /// What one row of each class counts where classes are weighed; empty where every row counts a unit.
     #[serde(skip)]
     row_units: Vec<u64>,
@@ -184,6 +188,11 @@ impl Evidence {
         &self.confusion[k * size..(k + 1) * size]
     }
 
+    /// The tables of all classifiers, one after the other.
+    pub(crate) fn confusions(&self) -> &[u64] {
+        &self.confusion
+    }
+
     /// How often classifier `k` gave each answer.
     pub(crate) fn said(&self, k: usize) -> Vec<u64> {
         (0..self.n_labels()).map(|j| self.row(k, j as u16).iter().sum()).collect()
@@ -277,6 +286,7 @@ impl Evidence {
             watch.allow(|| format!("tally of {} patterns", tally.n_patterns()), &[tally.bytes()])?;
             sum.tally = Some(tally);
         }
+        sum.unlabelled = Unlabelled::sum(sum.unlabelled.as_ref(), part.unlabelled.as_ref())?;
         Ok(sum)
     }
 
@@ -299,6 +309,7 @@ impl Evidence {
         let identity: Vec<u16> = (0..self.n_labels() as u16).collect();
         let pairs = self.pairs.as_ref().map(|pairs| pairs.project(&kept, &identity, self.n_labels(), watch));
         let project = |tally: &Tally| tally.project(&kept, |_, id| id.unwrap_or(MISSING), watch);
+        let project_rows = |rows: &Unlabelled| rows.project(&kept, |_, id| id.unwrap_or(MISSING), watch);
         Ok(Self {
             classifiers: kept.iter().map(|&k| self.classifiers[k].clone()).collect(),
             labels: self.labels.clone(),
@@ -308,10 +319,12 @@ impl Evidence {
             pairs: pairs.transpose()?,
             tally: self.tally.as_ref().map(project).transpose()?,
             row_units: self.row_units.clone(),
+            unlabelled: self.unlabelled.as_ref().map(project_rows).transpose()?,
         })
     }
 
-    /// The same rows with less detail; asking for more than there is changes nothing.
+    /// The same rows with less detail; asking for more than there is changes nothing. Below a tally, rows without
+    /// truth are lost.
     ///
     /// # Errors
     ///
@@ -328,7 +341,7 @@ impl Evidence {
             }
             _ => None,
         };
-        Ok(Self { pairs, tally: None, ..self.clone() })
+        Self { pairs, tally: None, unlabelled: None, ..self.clone() }.without_unseen_labels(watch)
     }
 
     /// The evidence of a tally of the same classifiers and labels.
@@ -350,6 +363,7 @@ impl Evidence {
             pairs: None,
             tally: Some(tally),
             row_units: self.row_units.clone(),
+            unlabelled: None,
         }
     }
 
@@ -362,5 +376,6 @@ impl Evidence {
             && self.confusion == other.confusion
             && self.pairs == other.pairs
             && self.tally == other.tally
+            && self.unlabelled == other.unlabelled
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     class_weights,
     error::{Error, list},
     evidence::{
-        Evidence,
+        Evidence, Unlabelled,
         tally::{self, Tally},
     },
     labels::{Labels, MISSING},
@@ -36,6 +36,14 @@ impl Evidence {
             watch.allow(|| "tally with silence as an answer".to_owned(), &[cells])?;
             let gap = |k: usize| if declines[k] { silence as u16 } else { MISSING };
             filled.tally = Some(tally.project(&everyone, |k, id| id.unwrap_or(gap(k)), watch)?);
+        }
+        if let Some(rows) = &filled.unlabelled {
+            watch.allow(
+                || "rows without truth, with silence as an answer".to_owned(),
+                &[rows.patterns().n_rows(), everyone.len(), 2],
+            )?;
+            let gap = |k: usize| if declines[k] { silence as u16 } else { MISSING };
+            filled.unlabelled = Some(rows.project(&everyone, |k, id| id.unwrap_or(gap(k)), watch)?);
         }
         Ok(filled)
     }
@@ -81,6 +89,7 @@ impl Evidence {
             tally::scale(&mut aligned.confusion, factor)?;
             aligned.pairs.as_mut().map_or(Ok(()), |pairs| pairs.scale(factor))?;
             aligned.tally.as_mut().map_or(Ok(()), |tally| tally.scale(factor))?;
+            aligned.unlabelled.as_mut().map_or(Ok(()), |rows| rows.scale(factor))?;
             aligned.fraction_bits = bits;
         }
         Ok(aligned)
@@ -114,8 +123,20 @@ impl Evidence {
         let pairs = self.pairs.as_ref().map(|pairs| pairs.project(&everyone, map, s, watch)).transpose()?;
         let mut tally = self.tally.clone();
         tally.iter_mut().for_each(|tally| tally.relabel(map));
+        let mut unlabelled = self.unlabelled.clone();
+        unlabelled.iter_mut().for_each(|rows| rows.relabel(map));
         let (classifiers, fraction_bits) = (self.classifiers.clone(), self.fraction_bits);
-        Ok(Self { classifiers, labels, fraction_bits, class_counts, confusion, pairs, tally, row_units })
+        Ok(Self {
+            classifiers,
+            labels,
+            fraction_bits,
+            class_counts,
+            confusion,
+            pairs,
+            tally,
+            row_units,
+            unlabelled,
+        })
     }
 
     /// The same counts under labels that hold all that occur, in any order.
@@ -133,21 +154,24 @@ impl Evidence {
         }
         // Another order of the labels is another order of the patterns.
         let everyone: Vec<usize> = (0..self.n_classifiers()).collect();
-        let resort = |tally: &Tally| {
-            let replaced = tally.with_classes(&map);
-            replaced.project(&everyone, |_, id| id.map_or(MISSING, |id| map[usize::from(id)]), watch)
-        };
+        let replace = |_: usize, id: Option<u16>| id.map_or(MISSING, |id| map[usize::from(id)]);
+        let resort = |tally: &Tally| tally.with_classes(&map).project(&everyone, replace, watch);
+        let resort_rows = |rows: &Unlabelled| rows.project(&everyone, replace, watch);
         let tally = self.tally.as_ref().map(resort).transpose()?;
-        let without = Self { tally: None, ..self.clone() };
-        Ok(Self { tally, ..without.relabelled(labels, &map, watch)? })
+        let unlabelled = self.unlabelled.as_ref().map(resort_rows).transpose()?;
+        let without = Self { tally: None, unlabelled: None, ..self.clone() };
+        Ok(Self { tally, unlabelled, ..without.relabelled(labels, &map, watch)? })
     }
 
-    /// Forgets labels that occur in no labelled row, so that evidence depends on labelled rows alone.
+    /// Forgets labels that occur in no counted row, so that evidence depends on counted rows alone.
     pub(crate) fn without_unseen_labels(self, watch: &Watch<'_>) -> Result<Self, Error> {
         let mut seen: Vec<bool> =
             (0..self.n_labels()).map(|id| self.class_counts.get(id).is_some_and(|n| *n > 0)).collect();
         for k in 0..self.n_classifiers() {
             self.said(k).iter().zip(&mut seen).for_each(|(said, seen)| *seen |= *said > 0);
+        }
+        for row in self.unlabelled.iter().flat_map(|rows| rows.patterns().rows()) {
+            row.for_each(|_, id| seen[usize::from(id)] = true);
         }
         let labels = self.labels.retain(|id| seen[id]);
         if labels.len() == self.n_labels() {

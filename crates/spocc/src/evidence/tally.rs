@@ -174,8 +174,13 @@ impl Tally {
 
     /// Replaces labels by `map`, which must keep their order.
     pub(crate) fn relabel(&mut self, map: &[u16]) {
-        self.patterns.relabel(map);
+        self.relabel_answers(map);
         self.classes.iter_mut().for_each(|class| *class = map[usize::from(*class)]);
+    }
+
+    /// As [`relabel`](Self::relabel), with truths as they are.
+    pub(crate) fn relabel_answers(&mut self, map: &[u16]) {
+        self.patterns.relabel(map);
     }
 
     /// The same patterns with truths replaced; a projection puts them in order.

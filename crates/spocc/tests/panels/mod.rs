@@ -202,6 +202,7 @@ impl Panel {
             classes: self.is_closed.then(|| self.classes()),
             counts: None,
             weights: self.weights.as_deref(),
+            unlabelled: false,
         }
     }
 

@@ -1,0 +1,153 @@
+//! Rows without truth: who learns from them, and panels of which nothing is known.
+
+use crate::desk::{Desk, GOLD, without_numbers_that_vary};
+
+const LONG: &str = "--long item,worker,answer";
+
+const CROWD: &str = "\
+item,worker,answer
+1,ann,cat
+1,bob,cat
+1,eve,dog
+2,ann,dog
+2,bob,dog
+3,ann,cat
+3,bob,cat
+3,eve,cat
+";
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.write("gold.csv", GOLD);
+    desk.write("crowd.csv", CROWD);
+    desk.write("more.csv", "item,eve,ann,bob,truth\n7,cat,dog,dog,cat\n8,dog,cat,,\n");
+    desk
+}
+
+#[test]
+fn a_crowd_is_decided_though_no_truth_is_known() {
+    let desk = desk();
+    for method in ["majority", "dawid-skene"] {
+        let fitted = desk.done(&format!("fit crowd.csv {LONG} --method {method} -o m.spocc"));
+        assert_eq!(
+            without_numbers_that_vary(&fitted.stderr),
+            format!(
+                "fitted {method} to 3 rows without truth: 3 classifiers, 2 classes (cat, dog), # s\n\
+                 wrote m.spocc # bytes)\n"
+            )
+        );
+        let decided = desk.done(&format!("predict m.spocc crowd.csv {LONG}"));
+        assert_eq!(decided.stdout, "item,decision\n1,cat\n2,dog\n3,cat\n", "{method}");
+    }
+    // A wide table whose truths are all empty is one without truths.
+    desk.write("wide.csv", "item,ann,bob,truth\n1,cat,cat,\n2,dog,dog,\n");
+    desk.done("fit wide.csv --id item --label truth --method dawid-skene -o label.spocc");
+    desk.done("fit wide.csv --id item --ignore truth --method dawid-skene -o none.spocc");
+    assert_eq!(desk.read("label.spocc"), desk.read("none.spocc"));
+    desk.refused("audit label.spocc", "label.spocc: truth: expected at least one labelled row, found none");
+}
+
+#[test]
+fn other_methods_need_a_truth_and_say_who_does_not() {
+    let desk = desk();
+    desk.misused(
+        &format!("fit crowd.csv {LONG} -o m.spocc"),
+        "a table needs --label COL, the column that holds the truth (--method dawid-skene and majority go without)",
+    );
+    desk.misused(&format!("compare crowd.csv {LONG}"), "a table needs --label COL");
+    desk.write("silent.csv", "item,ann,bob\n1,,\n");
+    desk.refused(
+        "fit silent.csv --id item --method majority -o m.spocc",
+        "silent.csv: truth: expected at least one labelled row, found none",
+    );
+    desk.write("header.csv", "item,ann,bob\n");
+    desk.refused(
+        "fit header.csv --id item --method dawid-skene -o m.spocc",
+        "header.csv: expected a row of answers, found no rows under the header",
+    );
+}
+
+#[test]
+fn rows_without_truth_are_used_wherever_they_are() {
+    let desk = desk();
+    let panel = "--label truth --id item --method dawid-skene";
+    let fitted = desk.done(&format!("fit gold.csv {panel} --unlabelled more.csv -o two.spocc"));
+    assert_eq!(
+        without_numbers_that_vary(&fitted.stderr),
+        "fitted dawid-skene to 5 rows and 3 without truth: 3 classifiers, 2 classes (cat, dog), # s\n\
+         wrote two.spocc # bytes)\n"
+    );
+    desk.write("one.csv", format!("{GOLD}7,dog,dog,cat,\n8,cat,,dog,\n"));
+    desk.done(&format!("fit one.csv {panel} -o one.spocc"));
+    assert_eq!(desk.read("two.spocc"), desk.read("one.spocc"), "the truth of another table is not looked at");
+    desk.write("a.csv", "item,ann,bob,eve\n7,dog,dog,cat\n");
+    desk.write("b.csv", "item,ann,bob,eve\n8,cat,,dog\n");
+    desk.done(&format!("fit gold.csv {panel} --unlabelled a.csv --unlabelled b.csv -o three.spocc"));
+    assert_eq!(desk.read("two.spocc"), desk.read("three.spocc"), "two tables, without a truth");
+    let inspected = desk.done("inspect two.spocc").stdout;
+    assert!(inspected.contains("rows         5, and 3 without truth\n"), "{inspected}");
+    // A tally and a table.
+    desk.done("tally gold.csv --label truth --id item -o gold.tally");
+    let tallied = "fit gold.tally --id item --ignore truth --method dawid-skene --unlabelled";
+    desk.refused(
+        &format!("{tallied} more.csv -o m.spocc"),
+        "gold.tally: expected `truth` to ignore, found `ann`, `bob`, `eve`",
+    );
+    let fitted = desk.done(
+        &tallied.replace("--ignore truth ", "").replace("--unlabelled", "--unlabelled a.csv -o m.spocc"),
+    );
+    assert!(fitted.stderr.contains("5 rows and 1 without truth"), "{}", fitted.stderr);
+}
+
+#[test]
+fn a_table_of_another_panel_is_refused_by_name() {
+    let desk = desk();
+    let fit = |more: &str| {
+        format!("fit gold.csv --label truth --id item --method dawid-skene --unlabelled {more} -o m")
+    };
+    desk.write("less.csv", "item,ann,bob\n7,cat,cat\n");
+    desk.write("other.csv", "item,ann,bob,zed\n7,cat,cat,cat\n");
+    desk.write("besides.csv", "item,ann,bob,eve,zed\n7,cat,cat,cat,cat\n");
+    for (name, found) in
+        [("less", "no `eve`"), ("other", "no `eve`, but `zed`"), ("besides", "`zed` besides")]
+    {
+        let expected = "the classifiers of the rows with truths";
+        desk.refused(
+            &fit(&format!("{name}.csv")),
+            &format!("{name}.csv: line 1: expected {expected}, found {found}"),
+        );
+    }
+    desk.done("tally gold.csv --label truth --id item -o gold.tally");
+    desk.refused(&fit("gold.tally"), "gold.tally: expected a table of rows without truth, found a tally");
+    // In a long table, who says nothing is silent; a stranger is still one.
+    desk.write("truth.csv", "item,truth\n1,cat\n2,dog\n");
+    let long = |more: &str| {
+        format!(
+            "fit crowd.csv {LONG} --gold truth.csv --label truth --method dawid-skene --unlabelled {more} -o m"
+        )
+    };
+    desk.write("ann.csv", "item,worker,answer\n9,ann,cat\n");
+    assert!(desk.done(&long("ann.csv")).stderr.contains("fitted dawid-skene to 2 rows and 2 without truth"));
+    desk.write("zed.csv", "item,worker,answer\n9,zed,cat\n");
+    desk.refused(
+        &long("zed.csv"),
+        "zed.csv: expected the classifiers of the rows with truths, found `zed` besides",
+    );
+}
+
+#[test]
+fn unlabelled_rows_are_for_dawid_skene_alone() {
+    let desk = desk();
+    let panel = "--label truth --id item --unlabelled more.csv";
+    desk.misused(&format!("fit gold.csv {panel} -o m"), "--unlabelled is not used by --method adaspocc");
+    desk.misused(
+        &format!("compare gold.csv {panel} --methods bayes"),
+        "--unlabelled is only used by dawid-skene, which is not among --methods",
+    );
+    let compared = desk.done(&format!("compare gold.csv {panel} --json --no-curve"));
+    assert!(compared.stdout.contains("\"dawid-skene\"") && compared.stdout.contains("\"n_rows\": 5"));
+    let told = "dawid-skene learned from 3 rows without truth as well; nothing was judged on them\n";
+    assert_eq!(compared.stderr, told);
+    let alone = desk.done("compare gold.csv --label truth --id item --methods bayes --no-curve");
+    assert_eq!(alone.stderr, "skipped 1 row without truth\n");
+}

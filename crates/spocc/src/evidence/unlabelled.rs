@@ -1,0 +1,130 @@
+//! Rows whose truth is not known: how often each pattern of answers occurred.
+//!
+//! They are counts beside the tally and add up like it. Most methods never see them; `dawid-skene` learns from both.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::Error,
+    evidence::{Evidence, tally::Tally},
+    grid::{Grid, Row},
+    watch::Watch,
+};
+
+/// At least one row without truth: a tally in which every pattern has the one class 0, which means nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Unlabelled(Tally);
+
+impl Unlabelled {
+    /// None if the tally has no rows.
+    pub(super) fn of(tally: Tally) -> Option<Self> {
+        (tally.n_patterns() > 0).then_some(Self(tally))
+    }
+
+    pub(crate) fn patterns(&self) -> &Grid {
+        self.0.patterns()
+    }
+
+    /// Every pattern with its count, in order.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (Row<'_>, u64)> {
+        self.0.cells().map(|(row, _, count)| (row, count))
+    }
+
+    pub(super) fn total(&self) -> u64 {
+        self.rows().map(|(_, count)| count).sum()
+    }
+
+    /// The rows of both sides.
+    pub(super) fn sum(a: Option<&Self>, b: Option<&Self>) -> Result<Option<Self>, Error> {
+        let (Some(a), Some(b)) = (a, b) else { return Ok(a.or(b).cloned()) };
+        a.total().checked_add(b.total()).ok_or(Error::Overflow { what: "merged rows" })?;
+        a.0.plus(&b.0).map(|sum| Some(Self(sum)))
+    }
+
+    /// Replaces answers by `map`, which must keep their order.
+    pub(super) fn relabel(&mut self, map: &[u16]) {
+        self.0.relabel_answers(map);
+    }
+
+    pub(super) fn scale(&mut self, factor: u64) -> Result<(), Error> {
+        self.0.scale(factor)?;
+        let total = self.rows().try_fold(0u64, |sum, (_, count)| sum.checked_add(count));
+        total.map(|_| ()).ok_or(Error::Overflow { what: "weights" })
+    }
+
+    /// As [`Tally::project`].
+    pub(super) fn project(
+        &self,
+        kept: &[usize],
+        replace: impl Fn(usize, Option<u16>) -> u16,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
+        self.0.project(kept, replace, watch).map(Self)
+    }
+
+    /// Only the patterns that occurred so often.
+    pub(super) fn at_least(&self, min_count: u64) -> Option<Self> {
+        Self::of(self.0.keeping(|_, count| if count < min_count { 0 } else { count }))
+    }
+
+    /// Refuses what no rows could have given.
+    pub(super) fn check(&self, width: usize, n_labels: usize) -> Result<(), Error> {
+        self.0.check(width, n_labels, 1)?;
+        let total = self.rows().try_fold(0u64, |sum, (_, count)| sum.checked_add(count));
+        if total.is_some_and(|total| total > 0) {
+            return Ok(());
+        }
+        let found = if total.is_none() { "more" } else { "none" };
+        Err(Error::Inconsistent {
+            expected: "from 1 to below 2^64 rows without truth",
+            found: found.to_owned(),
+        })
+    }
+}
+
+impl Evidence {
+    /// Number of rows counted without their truth, or the sum of their weights.
+    pub fn n_unlabelled(&self) -> f64 {
+        self.unlabelled.as_ref().map_or(0.0, |rows| self.rows_of(rows.total()))
+    }
+
+    pub(crate) fn unlabelled_rows(&self) -> Option<&Unlabelled> {
+        self.unlabelled.as_ref()
+    }
+
+    /// The evidence of the rows whose truth is known, as if there were no others.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MemoryLimit`].
+    pub fn labelled(&self, watch: &Watch<'_>) -> Result<Cow<'_, Self>, Error> {
+        if self.unlabelled.is_none() {
+            return Ok(Cow::Borrowed(self));
+        }
+        Self { unlabelled: None, ..self.clone() }.without_unseen_labels(watch).map(Cow::Owned)
+    }
+
+    /// The evidence of the rows whose truth is not known; [merged](Self::merge) with
+    /// [`labelled`](Self::labelled) it is the whole again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LevelTooLow`] without a tally, [`Error::MemoryLimit`].
+    pub fn unlabelled(&self, watch: &Watch<'_>) -> Result<Self, Error> {
+        self.tally_for("rows without truth")?;
+        Self {
+            classifiers: self.classifiers.clone(),
+            labels: self.labels.clone(),
+            fraction_bits: self.fraction_bits,
+            class_counts: vec![0; self.class_counts.len()],
+            confusion: vec![0; self.confusion.len()],
+            pairs: None,
+            tally: Some(Tally::empty(self.n_classifiers())),
+            row_units: Vec::new(),
+            unlabelled: self.unlabelled.clone(),
+        }
+        .without_unseen_labels(watch)
+    }
+}

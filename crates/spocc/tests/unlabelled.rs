@@ -1,0 +1,314 @@
+//! Rows without truth: counted beside the others, seen by the methods that ask for them and by no other.
+
+mod panels;
+
+use std::ops::ControlFlow;
+
+use panels::{Panel, Random, Shape, config, panels};
+use proptest::prelude::*;
+use spocc::{
+    Combiner, Counting, DawidSkene, Error, Evidence, Label, Level, Majority, Method, Missing, Model, Options,
+    Predictions, TieBreak, Truth, Watch,
+};
+
+/// Shares stand still within 1e-6; what they decide is a little further off.
+const CLOSE: f64 = 1e-4;
+
+fn quiet() -> Watch<'static> {
+    Watch::default()
+}
+
+fn all(panel: &Panel) -> Evidence {
+    let counting = Counting { unlabelled: true, ..panel.counting(Level::Tally) };
+    Evidence::count(&panel.predictions(), &panel.truths(), &counting, &quiet()).expect("a sound panel")
+}
+
+fn without_truth(panel: &Panel) -> Panel {
+    Panel { truth: vec![None; panel.rows.len()], ..panel.clone() }
+}
+
+/// Independent workers, each answering a tenth of the rows: one in three knows, the others mostly guess.
+fn crowd(n_rows: usize, seed: u64) -> (Panel, Vec<usize>) {
+    let (n_workers, n_classes) = (60, 3);
+    let mut random = Random(seed);
+    let truth: Vec<usize> = (0..n_rows).map(|_| random.below(n_classes)).collect();
+    let row = |class: &usize| {
+        let said = |k: usize, random: &mut Random| {
+            let chance = if k.is_multiple_of(3) { 0.95 } else { 0.2 };
+            let said = if random.unit() < chance { *class } else { random.below(n_classes) };
+            (random.unit() < 0.1).then_some(said)
+        };
+        (0..n_workers).map(|k| said(k, &mut random)).collect()
+    };
+    let rows: Vec<Vec<Option<usize>>> = truth.iter().map(row).collect();
+    let shape = Shape {
+        n_classifiers: n_workers,
+        n_classes,
+        n_others: 0,
+        n_rows: 0,
+        gaps: 0.0,
+        weighted: false,
+        seed: 0,
+    };
+    let panel = Panel::new(shape);
+    (Panel { is_closed: true, truth: truth.iter().copied().map(Some).collect(), rows, ..panel }, truth)
+}
+
+fn accuracy(model: &Model, panel: &Panel, truth: &[usize]) -> f64 {
+    let decided = model.predict(&panel.predictions()).expect("the same panel");
+    let right = decided.labels().zip(truth).filter(|(label, class)| **label == panel.label(**class)).count();
+    right as f64 / truth.len() as f64
+}
+
+/// The estimate row by row, as the textbook has it: probabilities, no logarithms, no patterns.
+fn by_the_book(panel: &Panel, n_steps: usize) -> Vec<Vec<f64>> {
+    let (l, s) = (panel.n_classes, panel.labels.len());
+    let normal = |shares: Vec<f64>| {
+        let total: f64 = shares.iter().sum();
+        shares.iter().map(|share| share / total).collect::<Vec<f64>>()
+    };
+    let known =
+        |t: usize| panel.truth[t].map(|class| (0..l).map(|i| f64::from(u8::from(i == class))).collect());
+    let estimate = |shares: &[Option<Vec<f64>>], smoothing: f64| {
+        let mut prior = vec![0.0; l];
+        let mut table = vec![vec![vec![smoothing; l]; s]; panel.names.len()];
+        for (row, shares) in panel.rows.iter().zip(shares) {
+            let Some(shares) = shares else { continue };
+            for i in 0..l {
+                prior[i] += shares[i];
+                for (k, said) in row.iter().enumerate().filter_map(|(k, said)| said.map(|j| (k, j))) {
+                    table[k][said][i] += shares[i];
+                }
+            }
+        }
+        for answers in &mut table {
+            for i in 0..l {
+                let total: f64 = answers.iter().map(|row| row[i]).sum();
+                answers.iter_mut().for_each(|row| row[i] /= total);
+            }
+        }
+        (normal(prior), table)
+    };
+    let likely = |t: usize, i: usize, table: &[Vec<Vec<f64>>]| -> f64 {
+        panel.rows[t].iter().enumerate().filter_map(|(k, said)| said.map(|j| table[k][j][i])).product()
+    };
+    let rows = 0..panel.rows.len();
+    let gold: Vec<Option<Vec<f64>>> = rows.clone().map(known).collect();
+    let (_, table) = estimate(&gold, 1.0);
+    let votes =
+        |t: usize, i: usize| panel.rows[t].iter().filter(|said| **said == Some(i)).count() as f64 + 1.0;
+    let begin = |t: usize| normal((0..l).map(|i| votes(t, i) * likely(t, i, &table)).collect());
+    let mut shares: Vec<Option<Vec<f64>>> =
+        rows.clone().map(|t| known(t).or_else(|| Some(begin(t)))).collect();
+    for _ in 0..n_steps {
+        let (prior, table) = estimate(&shares, 0.01);
+        let next = |t: usize| normal((0..l).map(|i| prior[i] * likely(t, i, &table)).collect());
+        shares = rows.clone().map(|t| known(t).or_else(|| Some(next(t)))).collect();
+    }
+    let (prior, table) = estimate(&shares, 0.01);
+    rows.map(|t| normal((0..l).map(|i| prior[i] * likely(t, i, &table)).collect())).collect()
+}
+
+#[test]
+fn dawid_skene_is_what_the_textbook_computes_row_by_row() {
+    for (n_known, seed) in [(0, 1), (6, 2), (20, 3), (40, 4)] {
+        let shape = Shape {
+            n_classifiers: 4,
+            n_classes: 3,
+            n_others: 1,
+            n_rows: 40,
+            gaps: 0.2,
+            weighted: false,
+            seed,
+        };
+        let mut panel = Panel::new(shape);
+        panel.truth.iter_mut().skip(n_known).for_each(|truth| *truth = None);
+        let model = DawidSkene.fit(&all(&panel)).expect("answers");
+        let table = panel.predictions();
+        let aligned = model.align(&table).expect("the same panel");
+        for (t, expected) in by_the_book(&panel, 3000).iter().enumerate() {
+            let decision = aligned.decide(t).expect("a row");
+            if panel.rows[t].iter().all(Option::is_none) {
+                continue;
+            }
+            // Probability over that of the best, from the sums of which possibilities are made.
+            let most = expected.iter().copied().fold(0.0, f64::max);
+            let sure = decision.possibility.degrees();
+            let order = |i: &usize| expected[*i] > most * (1.0 - CLOSE);
+            assert!((0..3).filter(order).any(|i| i == decision.class), "{t}: {expected:?} {sure:?}");
+            let mut sorted = expected.clone();
+            sorted.sort_by(|a, b| b.total_cmp(a));
+            let rest: f64 = sorted[1..].iter().sum();
+            let margin = 1.0 - rest;
+            assert!(
+                (decision.margin - margin).abs() < CLOSE,
+                "{t}: {} {margin} {expected:?}",
+                decision.margin
+            );
+        }
+    }
+}
+
+#[test]
+fn a_crowd_that_nobody_checked_is_better_than_its_vote() {
+    let (panel, truth) = crowd(600, 1);
+    let evidence = all(&without_truth(&panel));
+    assert_eq!((evidence.n_rows(), evidence.n_unlabelled()), (0.0, 600.0));
+    let [vote, learned] = [Method::Majority, Method::DawidSkene]
+        .map(|method| accuracy(&method.combiner().fit(&evidence).expect("answers"), &panel, &truth));
+    assert!(learned > vote + 0.02 && learned > 0.85, "{vote} {learned}");
+}
+
+#[test]
+fn known_truths_turn_a_panel_of_liars_round() {
+    let (panel, truth) = crowd(600, 2);
+    let lie = |said: &mut Option<usize>| *said = said.map(|j| (j + 1) % 3);
+    let mut liars = panel;
+    liars.rows.iter_mut().flatten().for_each(lie);
+    let alone = DawidSkene.fit(&all(&without_truth(&liars))).expect("answers");
+    assert!(accuracy(&alone, &liars, &truth) < 0.1, "nobody could know");
+    liars.truth.iter_mut().skip(200).for_each(|truth| *truth = None);
+    let taught = DawidSkene.fit(&all(&liars)).expect("answers");
+    assert!(accuracy(&taught, &liars, &truth) > 0.8, "{}", accuracy(&taught, &liars, &truth));
+}
+
+#[test]
+fn rows_without_truth_add_up_in_any_order_and_any_parts() {
+    proptest!(config(100), |(panel in panels(5, 4, 40), seed: u64)| {
+        let mut random = Random(seed);
+        let whole = all(&panel);
+        let unknown = panel.truth.iter().filter(|truth| truth.is_none()).count();
+        if panel.weights.is_none() {
+            prop_assert_eq!(whole.n_unlabelled(), unknown as f64);
+        }
+        let order = random.order(panel.rows.len());
+        prop_assert_eq!(all(&panel.part(&order)).to_bytes(), whole.to_bytes());
+        let (left, right) = order.split_at(random.below(order.len() + 1));
+        let [left, right] = [left, right].map(|rows| all(&panel.part(rows)));
+        let sum = |a: &Evidence, b: &Evidence| a.merge(b, &quiet()).expect("the same panel").to_bytes();
+        prop_assert_eq!(sum(&left, &right), whole.to_bytes());
+        prop_assert_eq!(sum(&right, &left), whole.to_bytes());
+        let [known, others] =
+            [whole.labelled(&quiet()).expect("small").into_owned(), whole.unlabelled(&quiet()).expect("a tally")];
+        prop_assert_eq!(others.n_rows() + known.n_unlabelled(), 0.0);
+        prop_assert_eq!(sum(&known, &others), whole.to_bytes());
+        prop_assert_eq!(Evidence::from_bytes(&whole.to_bytes()).expect("our own").to_bytes(), whole.to_bytes());
+        // Who asks for nothing gets what was there before.
+        prop_assert_eq!(known.to_bytes(), panel.tally().to_bytes());
+    });
+}
+
+#[test]
+fn other_methods_never_see_them() {
+    let shape = Shape {
+        n_classifiers: 4,
+        n_classes: 3,
+        n_others: 0,
+        n_rows: 60,
+        gaps: 0.3,
+        weighted: false,
+        seed: 4,
+    };
+    let mut panel = Panel::new(shape);
+    // An answer that no labelled row has.
+    panel.labels.push("stranger".to_owned());
+    panel.rows.push(vec![Some(3); 4]);
+    panel.truth.push(None);
+    let (labelled, all) = (panel.tally(), all(&panel));
+    assert!(all.n_unlabelled() > 1.0);
+    for missing in [Missing::Silent, Missing::Symbol] {
+        let options = Options { missing, ..Options::default() };
+        for method in Method::ALL {
+            let fit = |evidence: &Evidence| {
+                Model::fit(method.combiner().as_ref(), evidence, &options, &quiet()).expect("rows").to_bytes()
+            };
+            assert_eq!(fit(&labelled) == fit(&all), method != Method::DawidSkene, "{method}, {missing}");
+        }
+    }
+}
+
+#[test]
+fn a_vote_needs_no_truth_and_other_methods_say_that_they_do() {
+    let mut rows = Predictions::builder(["ann", "bob", "eve"]).expect("three names");
+    for answers in [["cat", "cat", "dog"], ["dog", "dog", "dog"]] {
+        rows.push(answers.map(Some)).expect("three answers");
+    }
+    rows.push([None::<&str>; 3]).expect("three gaps");
+    let rows = rows.finish();
+    let unknown = Truth::new([None::<&str>; 3]).expect("no labels");
+    let counting = Counting { unlabelled: true, ..Counting::default() };
+    let evidence = Evidence::count(&rows, &unknown, &counting, &quiet()).expect("rows");
+    for method in Method::ALL {
+        match method.combiner().fit(&evidence) {
+            Ok(model) => {
+                let decided = model.predict(&rows).expect("the same rows");
+                let labels: Vec<String> = decided.labels().map(ToString::to_string).collect();
+                // Of a row of silence, the first of the classes decided equally often.
+                assert_eq!(labels, ["cat", "dog", "cat"], "{method}");
+                let again = Model::from_bytes(&model.to_bytes()).expect("our own bytes");
+                assert_eq!(again.to_bytes(), model.to_bytes());
+            }
+            Err(error) => {
+                assert_eq!(error, Error::NoLabelledRows, "{method}");
+                assert!(!matches!(method, Method::Majority | Method::DawidSkene), "{method}");
+            }
+        }
+    }
+    let silent = Evidence::count(
+        &{
+            let mut rows = Predictions::builder(["ann"]).expect("a name");
+            rows.push([None::<&str>]).expect("a gap");
+            rows.finish()
+        },
+        &Truth::new([None::<&str>]).expect("no labels"),
+        &counting,
+        &quiet(),
+    )
+    .expect("a row");
+    for missing in [Missing::Silent, Missing::Symbol] {
+        let options = Options { missing, ..Options::default() };
+        for combiner in [&Majority as &dyn Combiner, &DawidSkene] {
+            let refused = Model::fit(combiner, &silent, &options, &quiet()).expect_err("nobody spoke");
+            assert_eq!(refused, Error::NoLabelledRows);
+        }
+    }
+}
+
+#[test]
+fn what_few_rows_share_is_kept_back_with_or_without_truth() {
+    let mut rows = Predictions::builder(["ann", "bob"]).expect("two names");
+    rows.push([Some("cat"), Some("cat")]).expect("two answers");
+    rows.push([Some("cat"), Some("dog")]).expect("two answers");
+    let rows = rows.finish();
+    let count = |counts: &[u64]| {
+        let counting = Counting { unlabelled: true, counts: Some(counts), ..Counting::default() };
+        Evidence::count(&rows, &Truth::new([None::<&str>; 2]).expect("no labels"), &counting, &quiet())
+            .expect("rows")
+    };
+    let evidence = count(&[7, 3]);
+    let exposure = evidence.exposure(5).expect("whole counts");
+    assert_eq!((exposure.n_counts, exposure.n_rows), (1, 3));
+    let kept = evidence.without_rare(5, &quiet()).expect("one pattern");
+    assert_eq!(kept.n_unlabelled(), 7.0);
+    assert_eq!(kept.labels().all(), [Label::from("cat")]);
+    assert_eq!(evidence.without_rare(8, &quiet()).expect_err("nothing is left"), Error::NoLabelledRows);
+    assert!(evidence.merge(&count(&[u64::MAX - 9, 0]), &quiet()).is_err(), "2^64 rows");
+    assert_eq!(evidence.reduce_to(Level::Marginals, &quiet()).expect("less").n_unlabelled(), 0.0);
+}
+
+#[test]
+fn whoever_watches_can_stop_the_estimate_and_bound_its_memory() {
+    let (panel, _) = crowd(100, 3);
+    let evidence = all(&without_truth(&panel));
+    let stop = |at: spocc::Progress| {
+        if at.stage == "estimating" && at.done > 1 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let fit = |watch: &Watch<'_>| Model::fit(&DawidSkene, &evidence, &Options::default(), watch).map(|_| ());
+    assert_eq!(fit(&Watch::new(&stop)), Err(Error::Cancelled));
+    let poor = fit(&quiet().with_memory_limit(1000));
+    assert!(matches!(poor, Err(Error::MemoryLimit { .. })), "{poor:?}");
+}
