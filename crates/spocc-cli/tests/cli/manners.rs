@@ -44,19 +44,19 @@ fn wrong_usage_is_told_apart_from_refused_input() {
     desk.misused("", "Usage: spocc [OPTIONS] <COMMAND>");
     desk.write("gold.csv", GOLD);
     desk.misused("fit gold.csv -o m.spocc", "a table needs --label COL");
-    desk.misused(&format!("{fit} --method magic"), "[possible values: spocc, adaspocc,");
+    desk.misused(&format!("{fit} --method magic"), "[possible values: ladder, spocc, adaspocc,");
     desk.misused(
         &format!("{fit} --method majority --exponent 2"),
         "--exponent is not used by --method majority",
     );
-    desk.misused(&format!("{fit} --inputs ordinal"), "--inputs is not used by --method adaspocc");
+    desk.misused(&format!("{fit} --inputs ordinal"), "--inputs is not used by --method ladder");
     desk.misused(&format!("{fit} --method spocc --tuning k-fold"), "--tuning is not used by --method spocc");
     desk.misused(
         &format!("{fit} --method spocc --exponent 0.5"),
         "expected a number from 1, `inf` or `tuned`",
     );
     desk.misused(&format!("{fit} --method stacking --tuning leave-one-out"), "not leave-one-out");
-    desk.misused(&format!("{fit} --strength 1"), "--strength is not used by --method adaspocc");
+    desk.misused(&format!("{fit} --strength 1"), "--strength is not used by --method ladder");
     desk.misused(
         &format!("{fit} --method stacking --strength 1 --tuning k-fold"),
         "--tuning is not used by --method stacking, only by adaspocc, exp-vote, stacking with --strength tuned",

@@ -61,7 +61,7 @@ fn every_key_of_a_report_is_documented_and_the_reverse() {
     let desk = Desk::new();
     desk.done("demo --save .");
     let gold = "gold.csv --label truth --id item";
-    desk.done(&format!("fit {gold} -o panel.spocc"));
+    desk.done(&format!("fit {gold} --method adaspocc -o panel.spocc"));
     agree("audit", &[report(&desk, &format!("audit {gold}"))], &[]);
     agree("explain", &[report(&desk, "explain panel.spocc new.csv --row 2 --id item")], &["id."]);
 

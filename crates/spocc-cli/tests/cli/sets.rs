@@ -97,7 +97,7 @@ fn sets_depend_on_names_or_numbers_of_rows_and_on_nothing_else() {
 #[test]
 fn json_has_sets_as_lists_and_silence_as_null() {
     let desk = desk();
-    desk.done("fit gold.csv --label truth --id id --calibrate cross -o m.spocc");
+    desk.done("fit gold.csv --label truth --id id --method adaspocc --calibrate cross -o m.spocc");
     let run = desk.done(
         "predict m.spocc new.csv --columns margin --coverage 0.9 --abstain-below 0.4 --abstain-above-size 2 --format json",
     );

@@ -82,7 +82,7 @@ fn rows_without_truth_are_skipped_and_told() {
         assert!(told.contains("skipped 2 rows without truth\n"), "{command}: {told}");
     }
     let told = desk.done("fit gaps.csv --label truth --id item -o m.spocc").stderr;
-    assert!(told.starts_with("fitted adaspocc to 2 rows: 3 classifiers, 2 classes (cat, dog)"), "{told}");
+    assert!(told.starts_with("fitted ladder to 2 rows: 3 classifiers, 2 classes (cat, dog)"), "{told}");
 }
 
 #[test]
@@ -221,6 +221,8 @@ fn a_table_its_tally_and_its_model_are_audited_alike() {
     let desk = desk();
     let table = facts(&desk, &format!("audit gold.csv {PANEL}"));
     assert_eq!(table, facts(&desk, "audit all.tally"));
+    // Of a table everyone's influence is that on adaspocc.
+    desk.done(&format!("fit gold.csv {PANEL} --method adaspocc -o panel.spocc"));
     assert_eq!(table, facts(&desk, "audit panel.spocc"));
     let text = |input: &str| desk.done(&format!("audit {input}")).stdout;
     assert_eq!(text(&format!("gold.csv {PANEL}")), text("panel.spocc"));
@@ -247,7 +249,7 @@ fn every_kind_of_file_is_inspected() {
     let bob = json!({"name": "bob", "n_missing": 1, "n_different": 2, "examples": ["cat", "dog"]});
     assert_eq!([&table["columns"][2], &table["delimiter"]], [&bob, &json!(",")]);
     let first = |input: &str| desk.done(&format!("inspect {input}")).stdout.lines().next().map(str::to_owned);
-    assert_eq!(first("panel.spocc").as_deref(), Some("a model of adaspocc"));
+    assert_eq!(first("panel.spocc").as_deref(), Some("a model of ladder"));
     assert_eq!(first("all.tally").as_deref(), Some("a tally"));
     assert_eq!(first("gold.csv").as_deref(), Some("a table of 6 rows, cells between `,`"));
     assert_eq!(first("north.csv south.csv").as_deref(), Some("a table of 4 rows, cells between `,`"));
@@ -300,7 +302,7 @@ fn what_cannot_be_appended_is_refused() {
     let refused = |model: &str, name: &str, rows: &str, message: &str| {
         desk.refused(&format!("append {model} --name {name} {rows} {PANEL} -o m.spocc"), message);
     };
-    let majority = "majority.spocc: append: expected a spocc or adaspocc model, found majority";
+    let majority = "majority.spocc: append: expected a spocc, adaspocc or ladder model, found majority";
     refused("majority.spocc", "eve", "gold.csv", majority);
     let slim = "slim.spocc: append: expected a model that holds its evidence, found a slim one";
     refused("slim.spocc", "eve", "gold.csv", slim);

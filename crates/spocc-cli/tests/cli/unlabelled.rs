@@ -136,17 +136,22 @@ fn a_table_of_another_panel_is_refused_by_name() {
 }
 
 #[test]
-fn unlabelled_rows_are_for_dawid_skene_alone() {
+fn unlabelled_rows_are_for_methods_that_learn_from_them() {
     let desk = desk();
     let panel = "--label truth --id item --unlabelled more.csv";
-    desk.misused(&format!("fit gold.csv {panel} -o m"), "--unlabelled is not used by --method adaspocc");
+    desk.misused(
+        &format!("fit gold.csv {panel} -o m --method stacking"),
+        "--unlabelled is not used by --method stacking, only by ladder and dawid-skene",
+    );
+    let told = desk.done(&format!("fit gold.csv {panel} -o m")).stderr;
+    assert!(told.contains("5 rows and 3 without truth") && told.contains("dawid-skene on 100.0 %"), "{told}");
     desk.misused(
         &format!("compare gold.csv {panel} --methods bayes"),
-        "--unlabelled is only used by dawid-skene, which is not among --methods",
+        "--unlabelled is only used by ladder and dawid-skene, which are not among --methods",
     );
     let compared = desk.done(&format!("compare gold.csv {panel} --json --no-curve"));
     assert!(compared.stdout.contains("\"dawid-skene\"") && compared.stdout.contains("\"n_rows\": 5"));
-    let told = "dawid-skene learned from 3 rows without truth as well; nothing was judged on them\n";
+    let told = "what uses them learned from 3 rows without truth as well; nothing was judged on them\n";
     assert_eq!(compared.stderr, told);
     let alone = desk.done("compare gold.csv --label truth --id item --methods bayes --no-curve");
     assert_eq!(alone.stderr, "skipped 1 row without truth\n");

@@ -96,12 +96,14 @@ impl Climb<'_> {
         let best = (1..scores.len()).fold(0, |best, at| if worth(at) > worth(best) { at } else { best });
         let score = scores[best];
         let n_rows: f64 = self.cells.iter().map(|cell| cell.rows).sum();
-        // A rival is preferred if it is ahead by more than a standard error and a row. With hardly any rows the
-        // majority has the benefit of the doubt: it needs no evidence to be good.
+        // A rival is preferred if it is clearly ahead: by a row and two standard errors, for there are several and
+        // one is lucky. The majority, which needs no evidence to be good, has to be ahead by one, and with hardly any
+        // rows it has the benefit of the doubt.
         let doubt = [40.0 / (n_rows + 10.0), 0.0, 0.0];
+        let errors = [1.0, 2.0, 2.0];
         let ahead = |at: usize| {
             let [lost, won] = [score.lost[at], score.won[at]];
-            lost - won + doubt[at] - (lost + won).sqrt() - 1.0
+            lost - won + doubt[at] - errors[at] * (lost + won).sqrt() - 1.0
         };
         let rival = (0..RIVALS)
             .filter(|&at| ahead(at) >= 0.0)
