@@ -1,8 +1,8 @@
 //! The laboratory: every experiment of the SPOCC paper, and more, with one command.
 //!
 //! `datasets` reads features, `learners` train base classifiers on parts of them, `panel` collects their answers and
-//! spoils some, `experiments` let every method of the engine combine them, `results` keeps what came out,
-//! `statistics` and `measured` sum it up, `print` and `report` say what it means, beside what the `paper` printed.
+//! spoils some, `contest` lets every method of the engine combine them, `coverage` counts how often sets hold the truth,
+//! `experiments` say what is varied, `results` keeps what came out, `statistics` and `measured` sum it up, `print` and `report` say what it means, beside what the `paper` printed.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -12,6 +12,8 @@ mod learners;
 mod datasets;
 mod setting;
 mod panel;
+mod contest;
+mod coverage;
 mod results;
 mod experiments;
 mod paper;

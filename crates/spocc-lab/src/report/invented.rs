@@ -70,7 +70,7 @@ fn outcome(path: &[u64], rep: u32, fold: u32, at: f64, n_classes: usize, is_synt
     let references = [("best-base", 0.80 + 0.03 * shared), other];
     let references: BTreeMap<String, f64> =
         references.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    Outcome { rep, fold, at, confusion, references }
+    Outcome { rep, fold, at, confusion, references, ..Outcome::default() }
 }
 
 /// A thousand rows per class; errors fall on nearby classes more often.

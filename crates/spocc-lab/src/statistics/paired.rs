@@ -71,10 +71,9 @@ mod tests {
         let confusion = |right: u64| vec![right, 10 - right, 0, 0];
         Outcome {
             rep,
-            fold: 0,
             at,
             confusion: BTreeMap::from([("a".into(), confusion(right[0])), ("b".into(), confusion(right[1]))]),
-            references: BTreeMap::new(),
+            ..Outcome::default()
         }
     }
 
