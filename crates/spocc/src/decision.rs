@@ -61,6 +61,8 @@ pub struct Decision {
     pub label: Label,
     /// The fused possibility of each class; not renormalised.
     pub possibility: Possibility,
+    /// The probability of each class, from methods that have one; it adds up to 1.
+    pub probability: Option<Vec<f64>>,
     /// `1 - possibility of the runner-up / possibility of the best`: 0 for a tie, 1 for no doubt at all.
     pub margin: f64,
     /// Numbers of all classes tied for the best, the decided one among them.

@@ -208,6 +208,7 @@ impl Model {
         Decision {
             class,
             label: self.classes()[class].clone(),
+            probability: self.method.gives_probabilities().then(|| probabilities(surprisals)),
             possibility: possibility
                 .expect("surprisals are from 0 to infinity, so their exponentials are from 0 to 1"),
             margin: if ties.len() > 1 { 0.0 } else { margin },
@@ -223,6 +224,14 @@ impl Model {
         out.clear();
         out.extend(self.prior.iter().map(|&count| -(count as f64 / total).ln() + 0.0));
     }
+}
+
+/// What surprisals that are `-ln p` up to a constant stand for.
+fn probabilities(surprisals: &[f64]) -> Vec<f64> {
+    let least = surprisals.iter().copied().fold(f64::INFINITY, f64::min);
+    let shares: Vec<f64> = surprisals.iter().map(|s| (least - s).exp()).collect();
+    let sum: f64 = shares.iter().sum();
+    shares.iter().map(|share| share / sum).collect()
 }
 
 /// How often the rule decides for each class among rows without truth; none if nobody spoke on any of them.

@@ -26,7 +26,7 @@ pub(crate) struct FitArgs {
     #[arg(value_name = "TABLE|TALLY", required = true)]
     pub(crate) input: Vec<PathBuf>,
 
-    /// Table of further rows, in the same form, for --method dawid-skene to learn from: nobody knows their truth
+    /// Table of further rows, in the same form, for ladder and dawid-skene to learn from: nobody knows their truth
     #[arg(long, value_name = "TABLE")]
     pub(crate) unlabelled: Vec<PathBuf>,
 
@@ -129,7 +129,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "TABLE|TALLY")]
     pub(crate) test: Vec<PathBuf>,
 
-    /// Table of further rows, in the same form, for dawid-skene to learn from: nobody knows their truth
+    /// Table of further rows, in the same form, for ladder and dawid-skene to learn from: nobody knows their truth
     #[arg(long, value_name = "TABLE")]
     pub(crate) unlabelled: Vec<PathBuf>,
 
@@ -205,7 +205,7 @@ pub(crate) struct ExplainArgs {
 /// What `spocc append` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AppendArgs {
-    /// Model of spocc or adaspocc, not a slim one
+    /// Model of ladder, spocc or adaspocc, not a slim one
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
 

@@ -16,7 +16,7 @@ use crate::args::{
 #[command(next_help_heading = "Method")]
 pub(crate) struct MethodArgs {
     /// How to combine the answers
-    #[arg(long, value_parser = methods(), default_value_t = Method::AdaSpocc)]
+    #[arg(long, value_parser = methods(), default_value_t = Method::Ladder)]
     pub(crate) method: Method,
 
     /// On which rows settings are judged [default: leave-one-out; k-fold for stacking]

@@ -14,6 +14,7 @@ pub(crate) enum Column {
     Decision,
     Margin,
     Possibility,
+    Probability,
     Ties,
     Answered,
     /// The classes of a set; written with `--coverage`.
@@ -23,10 +24,11 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    const ALL: [(&'static str, Self); 7] = [
+    const ALL: [(&'static str, Self); 8] = [
         ("decision", Self::Decision),
         ("margin", Self::Margin),
         ("possibility", Self::Possibility),
+        ("probability", Self::Probability),
         ("ties", Self::Ties),
         ("answered", Self::Answered),
         ("set", Self::Set),
@@ -34,7 +36,7 @@ impl Column {
     ];
 
     /// Those that `--columns` takes.
-    const CHOICES: usize = 5;
+    const CHOICES: usize = 6;
 
     /// The word for it.
     pub(crate) fn name(self) -> &'static str {
@@ -113,6 +115,9 @@ pub(crate) fn columns() -> impl TypedValueParser<Value = Column> {
 
 fn description(method: Method) -> &'static str {
     match method {
+        Method::Ladder => {
+            "four rungs of models, climbed as far as the evidence carries; never worse than a plain vote"
+        }
         Method::Spocc => "possibilistic fusion, everyone joined alike",
         Method::AdaSpocc => "possibilistic fusion that learns who depends on whom",
         Method::Selection => "the most accurate classifier alone",

@@ -31,7 +31,8 @@ pub(crate) fn compare(args: &CompareArgs, watch: &Watch<'_>) -> Result<(), Error
     }
     let methods = if args.methods.is_empty() { Method::ALL.to_vec() } else { args.methods.clone() };
     let keep = Keep::labelled(Level::Tally);
-    let learns_all = methods.contains(&Method::DawidSkene);
+    let learns_all = methods.contains(&Method::DawidSkene)
+        || methods.contains(&Method::Ladder) && !args.unlabelled.is_empty();
     let which = if learns_all { Which::All } else { Which::Labelled };
     // A truth is what methods are judged by.
     if is_table(&input) {
@@ -40,7 +41,8 @@ pub(crate) fn compare(args: &CompareArgs, watch: &Watch<'_>) -> Result<(), Error
     let mut labelled = Labelled::of(input, &args.panel, "compare", Keep { which, ..keep }, watch)?;
     if !args.unlabelled.is_empty() {
         if !learns_all {
-            let message = "--unlabelled is only used by dawid-skene, which is not among --methods";
+            let message =
+                "--unlabelled is only used by ladder and dawid-skene, which are not among --methods";
             return Err(usage("compare", ErrorKind::ArgumentConflict, message).into());
         }
         labelled.add_unlabelled(&args.unlabelled, &args.panel, "compare", watch)?;
@@ -72,7 +74,7 @@ pub(crate) fn compare(args: &CompareArgs, watch: &Watch<'_>) -> Result<(), Error
     if labelled.evidence.n_unlabelled() > 0.0 {
         let more = rows(labelled.evidence.n_unlabelled().round() as u64);
         tell(format_args!(
-            "dawid-skene learned from {more} without truth as well; nothing was judged on them"
+            "what uses them learned from {more} without truth as well; nothing was judged on them"
         ));
     }
     labelled.tell_notes();

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, time::Instant};
 
 use clap::error::ErrorKind;
-use spocc::{Evidence, Level, Method, Missing, Model, Options, Watch};
+use spocc::{Evidence, Fitted, Level, Method, Missing, Model, Options, Watch};
 
 use crate::{
     args::{FitArgs, usage},
@@ -26,8 +26,9 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
     let calibrate = args.calibrate.calibrate(args.options.seed());
     let options = Options { calibrate, ..args.options.options() };
     let method = combiner.method();
-    if method != Method::DawidSkene && !args.unlabelled.is_empty() {
-        let message = format!("--unlabelled is not used by --method {method}, only by dawid-skene");
+    if !matches!(method, Method::DawidSkene | Method::Ladder) && !args.unlabelled.is_empty() {
+        let message =
+            format!("--unlabelled is not used by --method {method}, only by ladder and dawid-skene");
         return Err(usage("fit", ErrorKind::ArgumentConflict, &message).into());
     }
     let output = Output::new(&args.output)?;
@@ -62,6 +63,7 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
         list(model.classes()).replace('`', ""),
         start.elapsed().as_secs_f64(),
     ));
+    tell_ground(&model);
     let declining = declining(&model);
     if model.missing() == Missing::Auto && !declining.is_empty() {
         tell(format_args!("an empty cell is an answer of {}", list(declining)));
@@ -74,6 +76,23 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// What a ladder rests on and how rows that it had not seen spoke for that.
+fn tell_ground(model: &Model) {
+    let Fitted::Ladder { rests_on, rows: n, right, .. } = model.fitted() else { return };
+    if n == 0.0 {
+        return tell(format_args!("no truth is known, so it rests on the majority"));
+    }
+    let crowd =
+        if right[3] > 0.0 { format!(", dawid-skene on {:.1} %", 100.0 * right[3]) } else { String::new() };
+    tell(format_args!(
+        "it rests on {rests_on}: of rows left out the ladder was right on {:.1} %, majority on {:.1} %, the best one \
+         on {:.1} %{crowd}",
+        100.0 * right[0],
+        100.0 * right[1],
+        100.0 * right[2],
+    ));
+}
+
 /// The classifiers whose silence is an answer.
 pub(super) fn declining(model: &Model) -> Vec<&String> {
     let declines = model.classifiers().iter().zip(model.declines());
@@ -84,6 +103,7 @@ pub(super) fn declining(model: &Model) -> Vec<&String> {
 fn read(args: &FitArgs, method: Method, needs: Level, watch: &Watch<'_>) -> Result<Labelled, Error> {
     let learns_all = match method {
         Method::DawidSkene => true,
+        Method::Ladder => !args.unlabelled.is_empty(),
         Method::Majority => args.panel.label.is_none(),
         _ => false,
     };

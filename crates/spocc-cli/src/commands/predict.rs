@@ -27,6 +27,10 @@ pub(crate) fn predict(args: &PredictArgs, watch: &Watch<'_>) -> Result<(), Error
     let (place, model) = Input::model(&args.model)?;
     let promised = args.sets.coverage.map_or(Ok(()), |coverage| model.check_coverage(coverage));
     promised.map_err(|error| place.engine(error))?;
+    if columns.contains(&Column::Probability) && !model.method().gives_probabilities() {
+        let expected = "a model with probabilities for --columns probability";
+        return Err(place.refused(expected, format!("one of {}", model.method())));
+    }
     let mut source = Source::open(args, &model)?;
     let ids = source.ids.clone();
     let heading = Heading {

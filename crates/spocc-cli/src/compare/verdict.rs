@@ -32,9 +32,10 @@ const WORTH_OF_PLAINNESS: f64 = 0.01;
 /// The plainer of two methods that are equally good has the lower number: least to ask, least to learn, then
 /// the default, which is made to withstand copies, guessers and liars.
 pub(super) fn complexity(method: Method) -> usize {
-    const ORDER: [Method; 10] = [
+    const ORDER: [Method; 11] = [
         Method::Selection,
         Method::Majority,
+        Method::Ladder,
         Method::AdaSpocc,
         Method::WeightedVote,
         Method::Spocc,
@@ -91,7 +92,7 @@ impl Verdict {
             Method::Selection if has_gaps => "it asks one classifier at a time, the best first",
             Method::Selection => "then only one classifier has to be asked",
             Method::Majority => "it learns nothing that could be wrong",
-            Method::AdaSpocc => "the default withstands copies, guessers and liars",
+            Method::Ladder => "the default withstands copies, guessers and liars",
             _ if advised == leader => "nothing plainer comes as close",
             _ => "the plainest of those that come close",
         };

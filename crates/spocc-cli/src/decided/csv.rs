@@ -99,6 +99,10 @@ fn write_cells(out: &mut Text, column: Column, decision: &Decision, classes: &[S
             let mut degrees = decision.possibility.degrees().iter();
             degrees.try_for_each(|degree| out.write_field(format!("{degree:?}")))
         }
+        Column::Probability => {
+            let mut shares = decision.probability.iter().flatten();
+            shares.try_for_each(|share| out.write_field(format!("{share:?}")))
+        }
         Column::Ties => out.write_field(ties(decision, classes).unwrap_or_default()),
         Column::Answered => out.write_field(decision.answered.to_string()),
     }

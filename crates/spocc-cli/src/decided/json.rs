@@ -58,6 +58,10 @@ impl Serialize for Row<'_> {
                     let degrees = names.texts.iter().zip(decision.possibility.degrees());
                     object.serialize_entry("possibility", &Object(degrees.collect()))?;
                 }
+                (Column::Probability, Some(decision)) => {
+                    let shares = names.texts.iter().zip(decision.probability.iter().flatten());
+                    object.serialize_entry("probability", &Object(shares.collect()))?;
+                }
                 (Column::Ties, Some(decision)) => {
                     let mut tied = decision.ties.iter().copied().filter(|_| decision.is_tie());
                     object.serialize_entry("ties", &labels(&mut tied))?;

@@ -47,8 +47,8 @@ impl Heading<'_> {
         for column in self.columns {
             match column {
                 Column::Decision => {}
-                Column::Possibility => {
-                    names.extend(self.classes.iter().map(|class| format!("possibility:{class}")));
+                Column::Possibility | Column::Probability => {
+                    names.extend(self.classes.iter().map(|class| format!("{}:{class}", column.name())));
                 }
                 other => names.push(other.name().to_owned()),
             }
@@ -63,9 +63,11 @@ impl Heading<'_> {
     /// A usage error that names it.
     pub(crate) fn refuse_repeats(&self, is_json: bool) -> Result<(), clap::Error> {
         let mut seen = HashSet::new();
-        // JSON has all possibilities of a row under one name.
-        let nested =
-            (is_json && self.columns.contains(&Column::Possibility)).then(|| "possibility".to_owned());
+        // JSON has all possibilities of a row under one name, and all probabilities.
+        let nested = [Column::Possibility, Column::Probability]
+            .into_iter()
+            .filter(|column| is_json && self.columns.contains(column))
+            .map(|column| column.name().to_owned());
         match self.names().into_iter().chain(nested).find(|name| !seen.insert(name.clone())) {
             Some(twice) => {
                 let message = format!("the output would have two columns `{twice}`");

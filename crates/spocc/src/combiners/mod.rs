@@ -99,6 +99,11 @@ impl Method {
         matches!(self, Self::Ladder | Self::NaiveBayes | Self::Stacking)
     }
 
+    /// Whether its models have probabilities, not only possibilities.
+    pub fn gives_probabilities(self) -> bool {
+        matches!(self, Self::Ladder | Self::NaiveBayes | Self::Bayes | Self::Stacking | Self::DawidSkene)
+    }
+
     /// The method with its default settings.
     pub fn combiner(self) -> Box<dyn Combiner> {
         match self {
@@ -294,8 +299,8 @@ impl Kind {
 pub enum Fitted {
     /// Classifiers by the leaf they share, the gain g of the core and the exponent of every merge of leaves, how
     /// strongly the residual and the pattern table are pulled back (none if they are not there), what decides, and
-    /// of so many labelled rows the shares that the ladder, the majority and the best one decided rightly when
-    /// left out.
+    /// of so many labelled rows the shares that the ladder, the majority, the best one and dawid-skene (where
+    /// there are rows without truth) decided rightly when left out.
     Ladder {
         leaves: Vec<Vec<usize>>,
         gain: f64,
@@ -304,7 +309,7 @@ pub enum Fitted {
         pattern_pull: Option<f64>,
         rests_on: &'static str,
         rows: f64,
-        right: [f64; 3],
+        right: [f64; 4],
     },
     /// The one exponent.
     Spocc { exponent: Exponent },

@@ -367,6 +367,11 @@ impl Evidence {
         }
     }
 
+    /// Other labelled rows beside the same rows without truth.
+    pub(crate) fn with_labelled(&self, tally: Tally) -> Self {
+        Self { unlabelled: self.unlabelled.clone(), ..self.with_tally(tally) }
+    }
+
     /// Whether both hold the same counts about the same labels, classifiers in the same order.
     pub(crate) fn has_counts_of(&self, other: &Self) -> bool {
         self.classifiers == other.classifiers

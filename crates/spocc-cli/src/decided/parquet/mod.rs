@@ -45,11 +45,11 @@ impl<W: Write + Send> ParquetSheet<W> {
             match column {
                 Column::Decision => {}
                 Column::Margin => fields.push(Field::new("margin", DataType::Float64, false)),
-                Column::Possibility => fields.extend(
-                    classes
-                        .iter()
-                        .map(|class| Field::new(format!("possibility:{class}"), DataType::Float64, false)),
-                ),
+                Column::Possibility | Column::Probability => {
+                    let field =
+                        |class| Field::new(format!("{}:{class}", column.name()), DataType::Float64, false);
+                    fields.extend(classes.iter().map(field));
+                }
                 // One text as in a CSV, not a list: it is empty in nearly every row, and any reader can show
                 // it.
                 Column::Ties => fields.push(Field::new("ties", DataType::Utf8, true)),
@@ -108,6 +108,12 @@ impl<W: Write + Send> ParquetSheet<W> {
                 for class in 0..self.classes.len() {
                     let degrees = rows.clone().map(|row| row.possibility.degrees().get(class).copied());
                     arrays.push(Arc::new(degrees.collect::<Float64Array>()));
+                }
+            }
+            Column::Probability => {
+                for class in 0..self.classes.len() {
+                    let share = |row: &Decision| row.probability.as_ref().and_then(|p| p.get(class).copied());
+                    arrays.push(Arc::new(rows.clone().map(share).collect::<Float64Array>()));
                 }
             }
             Column::Ties => {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::{
     combiners::{
+        Combiner, DawidSkene, Kind,
         ladder::{
             core::{Cell, Core, Nodes, log_normalise},
             fallback::Voters,
@@ -19,8 +20,10 @@ use crate::{
         },
         softmax::Design,
     },
+    decision::first_best,
     error::Error,
-    evidence::Tally,
+    evidence::{Evidence, Tally},
+    fusion::Work,
     parallel,
     watch::Watch,
 };
@@ -31,11 +34,13 @@ const RESIDUALS: usize = 1 + PENALTIES.len();
 const TABLES: usize = 1 + patterns::PULLS.len();
 /// Logarithmic score that a table must gain to be worth its many numbers.
 const WORTH: f64 = 2.0;
-/// Majority and best one.
-const RIVALS: usize = 2;
+/// Majority, best one and, where there are rows without truth, what those say among themselves.
+pub(super) const RIVALS: usize = 3;
 
 /// Everything a fold looks at.
 pub(super) struct Climb<'a> {
+    /// Of the leaves.
+    pub(super) panel: &'a Evidence,
     pub(super) tally: &'a Tally,
     pub(super) cells: &'a [Cell],
     /// Share of the rows of every cell on which the majority of all classifiers is right.
@@ -64,7 +69,7 @@ pub(super) struct Choice {
     pub(super) residual: Option<usize>,
     /// Place among the pulls of tables.
     pub(super) table: Option<usize>,
-    /// Rows decided rightly by the ladder, by the majority and by the best one.
+    /// Rows decided rightly by the ladder and by each rival.
     pub(super) right: [f64; 1 + RIVALS],
     /// Which rival the evidence prefers.
     pub(super) rival: Option<usize>,
@@ -93,7 +98,7 @@ impl Climb<'_> {
         let n_rows: f64 = self.cells.iter().map(|cell| cell.rows).sum();
         // A rival is preferred if it is ahead by more than a standard error and a row. With hardly any rows the
         // majority has the benefit of the doubt: it needs no evidence to be good.
-        let doubt = [40.0 / (n_rows + 10.0), 0.0];
+        let doubt = [40.0 / (n_rows + 10.0), 0.0, 0.0];
         let ahead = |at: usize| {
             let [lost, won] = [score.lost[at], score.won[at]];
             lost - won + doubt[at] - (lost + won).sqrt() - 1.0
@@ -104,7 +109,7 @@ impl Climb<'_> {
         Ok(Choice {
             residual: (best / TABLES).checked_sub(1),
             table: (best % TABLES).checked_sub(1),
-            right: [score.right, rivals[0], rivals[1]],
+            right: [score.right, rivals[0], rivals[1], rivals[2]],
             rival,
         })
     }
@@ -134,7 +139,7 @@ impl Climb<'_> {
             let said = answers(self.tally, cell.pattern);
             self.core.judge(said.map(|(leaf, j)| (leaf, leaves.opinion(leaf, j, without))), logs, &mut nodes);
         };
-        let mut held = self.held(fold, &kept);
+        let mut held = self.held(fold, &kept, watch)?;
         for case in &mut held {
             judge(case.cell, None, &mut case.log_core);
         }
@@ -173,7 +178,7 @@ impl Climb<'_> {
     }
 
     /// The cells of a fold, with what the other folds know of their patterns.
-    fn held(&self, fold: usize, kept: &[f64]) -> Vec<Case<'_>> {
+    fn held(&self, fold: usize, kept: &[f64], watch: &Watch<'_>) -> Result<Vec<Case<'_>>, Error> {
         let l = self.counts.n_classes();
         let n = self.weights.len();
         let members: Vec<usize> = (0..n).collect();
@@ -186,6 +191,8 @@ impl Climb<'_> {
                 right[k] += if j == cell.truth { rows } else { 0.0 };
             });
         }
+        let crowd = self.crowd(kept, watch)?;
+        let mut work = Work::default();
         let best = Voters::best(&members, &right, &spoken, total, n);
         let mut votes = vec![0.0; l];
         let (mut cases, mut start) = (Vec::new(), 0);
@@ -202,17 +209,33 @@ impl Climb<'_> {
                 .for_each(|(cell, &rows)| known[usize::from(cell.truth)] = rows);
             let row = self.tally.pattern(cells[0].pattern as usize);
             let decided = best.votes(row, &mut votes).then(|| largest(&votes));
+            let by_crowd = crowd.as_ref().filter(|crowd| crowd.surprisals(row, &mut work));
+            let by_crowd = by_crowd.map(|_| first_best(&work.out));
             for (at, cell) in range.zip(cells).filter(|(at, _)| self.parts[*at][fold] > 0.0) {
                 cases.push(Case {
                     cell,
                     rows: self.parts[at][fold],
                     log_core: vec![0.0; l],
                     known: known.clone(),
-                    rivals: [self.majority[at], f64::from(decided == Some(cell.truth.into()))],
+                    rivals: [
+                        self.majority[at],
+                        f64::from(decided == Some(cell.truth.into())),
+                        f64::from(by_crowd == Some(cell.truth.into())),
+                    ],
                 });
             }
         }
-        cases
+        Ok(cases)
+    }
+
+    /// What rows without truth and the rows kept say among themselves.
+    fn crowd(&self, kept: &[f64], watch: &Watch<'_>) -> Result<Option<Kind>, Error> {
+        if self.panel.unlabelled_rows().is_none() {
+            return Ok(None);
+        }
+        let unit = self.panel.unit() as f64;
+        let kept = self.tally.keeping(|cell, _| (kept[cell] * unit).round() as u64);
+        Ok(Some(DawidSkene.learn(&self.panel.with_labelled(kept), watch)?.0))
     }
 }
 

@@ -32,7 +32,9 @@ impl Copies {
         let mut known: HashMap<u64, Vec<usize>> = HashMap::new();
         for k in 0..n_classifiers {
             let alike = known.entry(partitions.hashes[k]).or_default();
-            let leaf = alike.iter().copied().find(|&leaf| partitions.are_equal(tally, firsts[leaf], k));
+            // Without rows there is no telling who is whose copy.
+            let known_leaves = alike.iter().copied().filter(|_| tally.n_patterns() > 0);
+            let leaf = known_leaves.into_iter().find(|&leaf| partitions.are_equal(tally, firsts[leaf], k));
             let leaf = leaf.unwrap_or_else(|| {
                 alike.push(firsts.len());
                 firsts.push(k);

@@ -1,4 +1,5 @@
-//! What the ladder falls back on where the evidence does not carry it: the majority, or the best one alone.
+//! What the ladder falls back on where the evidence does not carry it: the majority, the best one alone or, where
+//! there are rows without truth, what those say among themselves.
 
 use std::convert::Infallible;
 
@@ -6,19 +7,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     combiners::{
-        check_numbers,
+        Judge, check_numbers,
         ladder::{bounded, core::log_normalise},
+        naive_bayes::Likelihoods,
     },
     error::Error,
     evidence::{Evidence, Tally},
     grid::Row,
 };
 
-/// Somebody's votes as probabilities: `p(y) ~ e^(gain * votes(y))`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Fallback {
-    pub(super) voters: Voters,
-    gain: f64,
+/// What decides in the ladder's place.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Fallback {
+    /// Somebody's votes as probabilities: `p(y) ~ e^(gain * votes(y))`.
+    Votes { voters: Voters, gain: f64 },
+    /// What the leaves' answers mean, learned also from rows without truth (Dawid and Skene).
+    Crowd(Likelihoods),
 }
 
 /// Who votes.
@@ -74,7 +78,7 @@ impl Voters {
 
 impl Fallback {
     /// Voters with the gain that makes their votes most likely; 1 if nothing is known.
-    pub(super) fn fit(voters: Voters, evidence: &Evidence) -> Self {
+    pub(super) fn votes(voters: Voters, evidence: &Evidence) -> Self {
         let l = evidence.n_classes();
         let mut cases: Vec<(Vec<f64>, usize, f64)> = Vec::new();
         for (row, class, count) in evidence.tally().into_iter().flat_map(Tally::cells) {
@@ -95,24 +99,20 @@ impl Fallback {
             }
             Ok::<_, Infallible>((loss, vec![slope]))
         });
-        Self { voters, gain: found[0].exp() }
+        Self::Votes { voters, gain: found[0].exp() }
     }
 
-    /// Logarithms of probabilities; false if nobody votes.
-    pub(super) fn judge(&self, row: Row<'_>, scores: &mut [f64]) -> bool {
-        let speaks = self.voters.votes(row, scores);
-        scores.iter_mut().for_each(|score| *score *= self.gain);
-        log_normalise(scores);
-        speaks
-    }
-
-    pub(super) fn check(&self, n_classifiers: usize) -> Result<(), Error> {
-        check_numbers("a gain above 0", &[self.gain], Some(1), |gain| gain > 0.0 && gain.is_finite())?;
-        let n_known = match &self.voters {
+    pub(super) fn check(&self, [n, n_leaves, s, l]: [usize; 4]) -> Result<(), Error> {
+        let (voters, gain) = match self {
+            Self::Crowd(likelihoods) => return likelihoods.check([n_leaves, s, l]),
+            Self::Votes { voters, gain } => (voters, *gain),
+        };
+        check_numbers("a gain above 0", &[gain], Some(1), |gain| gain > 0.0 && gain.is_finite())?;
+        let n_known = match voters {
             Voters::Majority(is_voter) => is_voter.len(),
             Voters::Best(places) => places.len(),
         };
-        if n_known == n_classifiers {
+        if n_known == n {
             return Ok(());
         }
         Err(Error::Inconsistent {

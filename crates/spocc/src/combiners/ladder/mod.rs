@@ -22,7 +22,7 @@ mod residual;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    combiners::{Combiner, Fitted, Judge, Kind, Method, Rule, check_numbers},
+    combiners::{Combiner, DawidSkene, Fitted, Judge, Kind, Method, Rule, check_numbers},
     dendrogram::Dendrogram,
     dependence::Dissimilarities,
     error::Error,
@@ -33,7 +33,7 @@ use crate::{
     watch::Watch,
 };
 
-use climb::{Climb, answers};
+use climb::{Climb, RIVALS, answers};
 use copies::Copies;
 use core::{Cell, Core, Nodes, log_normalise};
 use fallback::{Fallback, Voters};
@@ -52,6 +52,10 @@ impl Combiner for Ladder {
 
     fn needs(&self) -> Level {
         Level::Tally
+    }
+
+    fn uses_unlabelled(&self, _evidence: &Evidence) -> bool {
+        true
     }
 
     fn learn(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Rule, Error> {
@@ -83,9 +87,10 @@ impl Combiner for Ladder {
         let design = residual::design(tally, panel.n_classifiers(), s);
         let mut majority = vec![false; evidence.n_classifiers()];
         firsts.iter().for_each(|&k| majority[k] = true);
-        let voters = Voters::Majority(majority.clone());
+        let voters = Voters::Majority(majority);
         let rights = rights_of(&voters, evidence, everyone, &copies, tally, &cells);
         let climb = Climb {
+            panel: &panel,
             tally,
             cells: &cells,
             majority: &rights,
@@ -120,22 +125,15 @@ impl Combiner for Ladder {
                 },
             )?;
         }
-        let fallback = choice.rival.map(|rival| {
-            let rows = |counts: fn(&Evidence, usize) -> u64| -> Vec<f64> {
-                firsts.iter().map(|&k| evidence.rows_of(counts(evidence, k))).collect()
-            };
-            let voters = match rival {
-                0 => Voters::Majority(majority),
-                _ => Voters::best(
-                    &firsts,
-                    &rows(Evidence::right),
-                    &rows(Evidence::spoken),
-                    evidence.n_rows(),
-                    evidence.n_classifiers(),
-                ),
-            };
-            Fallback::fit(voters, evidence)
-        });
+        let fallback = match choice.rival {
+            None => None,
+            Some(0) => Some(Fallback::votes(voters, evidence)),
+            Some(1) => Some(Fallback::votes(best_of(evidence, &firsts), evidence)),
+            Some(_) => match DawidSkene.learn(&panel, watch)?.0 {
+                Kind::NaiveBayes(likelihoods) => Some(Fallback::Crowd(likelihoods)),
+                _ => None,
+            },
+        };
         Ok(Rule(Kind::Ladder(Box::new(FittedLadder {
             n_labels: s,
             n_classes: l,
@@ -183,6 +181,15 @@ impl Heard {
         }
         Self { copies, firsts, weights }
     }
+}
+
+/// The classifiers, the most accurate first; copies have no place.
+fn best_of(evidence: &Evidence, firsts: &[usize]) -> Voters {
+    let rows = |counts: fn(&Evidence, usize) -> u64| -> Vec<f64> {
+        firsts.iter().map(|&k| evidence.rows_of(counts(evidence, k))).collect()
+    };
+    let [right, spoken] = [rows(Evidence::right), rows(Evidence::spoken)];
+    Voters::best(firsts, &right, &spoken, evidence.n_rows(), evidence.n_classifiers())
 }
 
 /// Share of the rows of every cell on which a vote of all classifiers is right.
@@ -234,10 +241,9 @@ pub(crate) struct FittedLadder {
     residual: Option<Residual>,
     patterns: Option<Patterns>,
     fallback: Option<Fallback>,
-    /// Labelled rows, and how many of them the ladder, the majority and the best one decided rightly when they were
-    /// left out.
+    /// Labelled rows, and how many of them the ladder and each of its rivals decided rightly when left out.
     n_rows: f64,
-    right: [f64; 3],
+    right: [f64; 1 + RIVALS],
 }
 
 /// What is needed to judge a row, kept for its memory.
@@ -251,7 +257,7 @@ pub(crate) struct LadderWork {
 
 impl FittedLadder {
     pub(crate) fn fitted(&self) -> Fitted {
-        let share = |right: f64| right / self.n_rows;
+        let share = |right: f64| if self.n_rows > 0.0 { right / self.n_rows } else { 0.0 };
         Fitted::Ladder {
             leaves: self.copies.groups(),
             gain: self.core.gain,
@@ -260,8 +266,9 @@ impl FittedLadder {
             pattern_pull: self.patterns.as_ref().map(|patterns| patterns.pull),
             rests_on: match &self.fallback {
                 None => "the ladder",
-                Some(Fallback { voters: Voters::Majority(_), .. }) => "majority",
-                Some(Fallback { voters: Voters::Best(_), .. }) => "selection",
+                Some(Fallback::Votes { voters: Voters::Majority(_), .. }) => "majority",
+                Some(Fallback::Votes { voters: Voters::Best(_), .. }) => "selection",
+                Some(Fallback::Crowd(_)) => "dawid-skene",
             },
             rows: self.n_rows,
             right: self.right.map(share),
@@ -275,16 +282,41 @@ impl FittedLadder {
         Some(self.opinions[at..at + self.n_classes].iter().map(|log| (-log.exp()).exp()).collect())
     }
 
-    fn judge(&self, row: Row<'_>, work: &mut LadderWork, scores: &mut [f64]) -> bool {
-        if let Some(fallback) = &self.fallback {
-            return fallback.judge(row, scores);
+    /// Logarithms of the probabilities of the classes into `work.out`; false if nobody says anything that counts.
+    fn judge(&self, row: Row<'_>, work: &mut Work) -> bool {
+        let l = self.n_classes;
+        work.out.clear();
+        work.out.resize(l, 0.0);
+        if let Some(Fallback::Votes { voters, gain }) = &self.fallback {
+            let speaks = voters.votes(row, &mut work.out);
+            work.out.iter_mut().for_each(|votes| *votes *= gain);
+            log_normalise(&mut work.out);
+            return speaks;
         }
-        let l = scores.len();
-        let LadderWork { nodes, said, row: pattern } = work;
+        let mut own = std::mem::take(&mut work.ladder);
+        let LadderWork { nodes, said, row: pattern } = &mut own;
         said.clear();
         self.copies.for_each(row, self.n_labels, |leaf, j| said.push((leaf, j)));
         said.sort_unstable();
         said.dedup();
+        pattern.clear();
+        pattern.resize(self.copies.n_leaves(), MISSING);
+        said.iter().for_each(|&(leaf, j)| pattern[leaf] = j);
+        let speaks = if let Some(Fallback::Crowd(likelihoods)) = &self.fallback {
+            let speaks = likelihoods.surprisals(Row::Dense(pattern), work);
+            work.out.iter_mut().for_each(|surprisal| *surprisal = -*surprisal);
+            log_normalise(&mut work.out);
+            speaks
+        } else {
+            self.climb(said, pattern, nodes, &mut work.out)
+        };
+        work.ladder = own;
+        speaks
+    }
+
+    /// All rungs.
+    fn climb(&self, said: &[(usize, u16)], pattern: &[u16], nodes: &mut Nodes, scores: &mut [f64]) -> bool {
+        let l = self.n_classes;
         scores.copy_from_slice(&self.log_prior);
         let opinion = |&(leaf, j): &(usize, u16)| {
             (leaf, &self.opinions[(leaf * self.n_labels + usize::from(j)) * l..][..l])
@@ -303,9 +335,6 @@ impl FittedLadder {
         if let Some(patterns) = &self.patterns
             && said.windows(2).all(|pair| pair[0].0 < pair[1].0)
         {
-            pattern.clear();
-            pattern.resize(self.copies.n_leaves(), MISSING);
-            said.iter().for_each(|&(leaf, j)| pattern[leaf] = j);
             patterns.mend(Row::Dense(pattern), scores);
         }
         true
@@ -314,11 +343,8 @@ impl FittedLadder {
 
 impl Judge for FittedLadder {
     fn surprisals(&self, row: Row<'_>, work: &mut Work) -> bool {
-        let Work { ladder, out, .. } = work;
-        out.clear();
-        out.resize(self.n_classes, 0.0);
-        let speaks = self.judge(row, ladder, out);
-        out.iter_mut().for_each(|log| *log = (-*log).max(0.0));
+        let speaks = self.judge(row, work);
+        work.out.iter_mut().for_each(|log| *log = (-*log).max(0.0));
         speaks
     }
 
@@ -338,8 +364,8 @@ impl Judge for FittedLadder {
         self.core.check(n_leaves)?;
         self.residual.iter().try_for_each(|residual| residual.check([n_leaves, s, l]))?;
         self.patterns.iter().try_for_each(|patterns| patterns.check([n_leaves, s, l]))?;
-        self.fallback.iter().try_for_each(|fallback| fallback.check(n))?;
+        self.fallback.iter().try_for_each(|fallback| fallback.check([n, n_leaves, s, l]))?;
         let rows = [self.right.as_slice(), &[self.n_rows]].concat();
-        check_numbers("numbers of rows", &rows, Some(4), |rows| rows >= 0.0 && rows.is_finite())
+        check_numbers("numbers of rows", &rows, Some(2 + RIVALS), |rows| rows >= 0.0 && rows.is_finite())
     }
 }
