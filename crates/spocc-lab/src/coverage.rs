@@ -43,8 +43,27 @@ impl Held {
         Self { rows: truth.len() as u64, held: held as u64, classes: classes as u64 }
     }
 
+    /// Both together; counts from a file that add up to more than any machine has seen stay at the most.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            rows: self.rows.saturating_add(other.rows),
+            held: self.held.saturating_add(other.held),
+            classes: self.classes.saturating_add(other.classes),
+        }
+    }
+
+    /// Share of the rows whose set holds the truth.
+    pub(crate) fn share(self) -> f64 {
+        self.held as f64 / self.rows as f64
+    }
+
+    /// Classes in a set, on average.
+    pub(crate) fn mean_size(self) -> f64 {
+        self.classes as f64 / self.rows as f64
+    }
+
     /// Whether sets of so many classes can have done so: none is empty.
-    pub(crate) fn is_possible(&self, n_classes: usize) -> bool {
+    pub(crate) fn is_possible(self, n_classes: usize) -> bool {
         let most = self.rows.saturating_mul(n_classes as u64);
         self.rows > 0 && self.held <= self.rows && (self.rows..=most).contains(&self.classes)
     }

@@ -83,6 +83,14 @@ fn run(Arguments { command, threads }: Arguments, out: &mut impl Write) -> Resul
                 robustness::run(run, &datasets::load(name, &data.data)?)
             })
         }
+        Command::Panels { name, data, out: dir, seed, reps } => {
+            let run = Run { setting: Setting::Honest, seed, reps, out: &dir };
+            for name in there(&name, &data.data)? {
+                let paths = real::write_panels(&run, &datasets::load(&name, &data.data)?)?;
+                print::print_written(&paths, out)?;
+            }
+            Ok(())
+        }
         Command::Example3 { json } => print::print_example(json, out),
         Command::Report { dir } => {
             let (results, unfinished) = results::read_all(&dir)?;
@@ -90,7 +98,7 @@ fn run(Arguments { command, threads }: Arguments, out: &mut impl Write) -> Resul
                 note(&format!("{unfinished} unfinished repetitions are left out"));
             }
             report::write(&results, &dir)?;
-            print::print_report(&dir, out)
+            print::print_written(&[dir.join("report.html"), dir.join("report.md")], out)
         }
     }
 }

@@ -56,6 +56,17 @@ impl Answers {
         right.count() as f64 / self.n_rows() as f64
     }
 
+    /// A table for other programs; the classifiers have the names that the engine is given.
+    pub(crate) fn to_csv(&self) -> String {
+        let names = (1..=self.columns.len()).map(|k| format!(",c{k}"));
+        let mut text = format!("row,truth{}\n", names.collect::<String>());
+        for (row, (id, truth)) in self.ids.iter().zip(&self.truth).enumerate() {
+            let answers = self.columns.iter().map(|column| format!(",{}", column[row]));
+            text += &format!("{id},{truth}{}\n", answers.collect::<String>());
+        }
+        text
+    }
+
     /// The first `width` columns as the engine takes them.
     pub(crate) fn predictions(&self, width: usize) -> Result<Predictions, Error> {
         let names = (1..=width).map(|k| format!("c{k}"));
@@ -104,6 +115,13 @@ mod tests {
         all.add_spoiled(0, Corruption::Noisy(0.9), 5, 1);
         some.add_spoiled(0, Corruption::Noisy(0.9), 5, 1);
         assert_eq!(some.columns[1], [7, 500, 7, 3].map(|row| all.columns[1][row]));
+    }
+
+    #[test]
+    fn a_table_has_a_line_per_row_and_a_column_per_classifier() {
+        let mut panel = answers(3, 3);
+        panel.add_spoiled(0, Corruption::Copy, 5, 1);
+        assert_eq!(panel.to_csv(), "row,truth,c1,c2\n0,0,0,0\n1,1,1,1\n2,2,2,2\n");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Experiments on real datasets (paper, section 4.3): six classifiers, each trained on its own part of the training half,
 //! cut along the first principal component of every class, and two noisy copies of the first.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use ndarray::Axis;
 use rand::seq::SliceRandom;
@@ -129,6 +129,23 @@ pub(crate) fn prepare(run: &Run<'_>, dataset: &Dataset, unit: &Unit) -> Prepared
         answers
     };
     Prepared { validation: answers(&validation, validated), test: answers(&test, tested) }
+}
+
+/// Writes what the classifiers of every fold say, as tables of a column each after the row's number and truth.
+pub(crate) fn write_panels(run: &Run<'_>, dataset: &Dataset) -> Result<Vec<PathBuf>, Error> {
+    fs::create_dir_all(run.out).map_err(Error::io(run.out))?;
+    let write = |unit: &Unit| {
+        let Prepared { validation, test } = prepare(run, dataset, unit);
+        let name = |part: &str| format!("{}-{}-{}-{part}.csv", dataset.name, unit.rep, unit.fold);
+        let paths = [run.out.join(name("validation")), run.out.join(name("test"))];
+        for (path, answers) in paths.iter().zip([validation, test]) {
+            fs::write(path, answers.to_csv()).map_err(Error::io(path))?;
+        }
+        Ok(paths)
+    };
+    let written: Vec<[PathBuf; 2]> =
+        units(run.reps, &[vec![0.0]]).iter().map(write).collect::<Result<_, Error>>()?;
+    Ok(written.into_iter().flatten().collect())
 }
 
 /// Tells the draws of an added classifier from those of all others.
