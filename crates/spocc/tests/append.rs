@@ -296,7 +296,7 @@ fn other_rows_and_other_models_are_refused() {
     let majority = Majority.fit(&rows.evidence(2)).expect("rows");
     assert_eq!(
         message(refused(&majority, &rows.evidence(3))),
-        "append: expected a spocc or adaspocc model, found majority"
+        "append: expected a spocc, adaspocc or ladder model, found majority"
     );
     let without_c1 = rows.evidence(3).select(&["c0", "c2"], &Watch::default()).expect("known names");
     assert!(matches!(refused(&model, &without_c1), Error::UnknownClassifier { .. }));

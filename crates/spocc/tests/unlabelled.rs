@@ -8,7 +8,7 @@ use panels::{Panel, Random, Shape, config, panels};
 use proptest::prelude::*;
 use spocc::{
     Combiner, Counting, DawidSkene, Error, Evidence, Label, Level, Majority, Method, Missing, Model, Options,
-    Predictions, TieBreak, Truth, Watch,
+    Predictions, Truth, Watch,
 };
 
 /// Shares stand still within 1e-6; what they decide is a little further off.

@@ -50,7 +50,7 @@ fn one_row_is_enough() {
         let knows_both = !matches!(
             model.method(),
             // Told apart by one row only, these cannot or need not follow it.
-            Method::Majority | Method::ExpVote | Method::AdaSpocc
+            Method::Ladder | Method::Majority | Method::ExpVote | Method::AdaSpocc
         );
         assert!(!knows_both || decision.label.to_string() == "dog", "{}", model.method());
     }

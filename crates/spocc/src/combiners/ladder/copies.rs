@@ -7,7 +7,15 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{error::Error, evidence::Tally, grid::Row, labels::MISSING};
+use crate::{
+    error::Error,
+    evidence::{Tally, pattern_weight},
+    grid::Row,
+    labels::MISSING,
+};
+
+/// Rows on which copies must agree: fewer are no proof.
+const ENOUGH: u64 = 20;
 
 /// The leaf of who is not heard.
 const NOBODY: u32 = u32::MAX;
@@ -25,16 +33,15 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    pub(super) fn find(tally: &Tally, n_classifiers: usize, n_labels: usize) -> Self {
-        let partitions = Partitions::new(tally, n_classifiers);
+    pub(super) fn find(tally: &Tally, n_classifiers: usize, n_labels: usize, unit: u64) -> Self {
+        let partitions = Partitions::new(tally, n_classifiers, unit);
         let (mut firsts, mut leaf_of, mut means) =
             (Vec::new(), Vec::new(), vec![MISSING; n_classifiers * n_labels]);
         let mut known: HashMap<u64, Vec<usize>> = HashMap::new();
         for k in 0..n_classifiers {
             let alike = known.entry(partitions.hashes[k]).or_default();
-            // Without rows there is no telling who is whose copy.
-            let known_leaves = alike.iter().copied().filter(|_| tally.n_patterns() > 0);
-            let leaf = known_leaves.into_iter().find(|&leaf| partitions.are_equal(tally, firsts[leaf], k));
+            let mut known_leaves = alike.iter().copied().filter(|_| partitions.spoken[k] >= ENOUGH);
+            let leaf = known_leaves.find(|&leaf| partitions.are_equal(tally, firsts[leaf], k));
             let leaf = leaf.unwrap_or_else(|| {
                 alike.push(firsts.len());
                 firsts.push(k);
@@ -112,15 +119,18 @@ struct Partitions {
     /// Its answers in the order they first appear; silence is one of them.
     order: Vec<Vec<u16>>,
     hashes: Vec<u64>,
+    /// Rows on which each spoke.
+    spoken: Vec<u64>,
 }
 
 impl Partitions {
-    fn new(tally: &Tally, n_classifiers: usize) -> Self {
+    fn new(tally: &Tally, n_classifiers: usize, unit: u64) -> Self {
         let mut order: Vec<Vec<u16>> = vec![Vec::new(); n_classifiers];
         let mut numbers: Vec<HashMap<u16, u64>> = vec![HashMap::new(); n_classifiers];
-        let mut hashes = vec![0; n_classifiers];
+        let (mut hashes, mut spoken) = (vec![0; n_classifiers], vec![0; n_classifiers]);
         for p in 0..tally.n_patterns() {
             let said = tally.pattern(p).to_dense(n_classifiers);
+            let rows = pattern_weight(tally, p) / unit;
             for (k, &j) in said.iter().enumerate() {
                 let next = numbers[k].len() as u64;
                 let number = *numbers[k].entry(j).or_insert_with(|| {
@@ -128,9 +138,10 @@ impl Partitions {
                     next
                 });
                 hashes[k] = crate::hash::mix(hashes[k], number);
+                spoken[k] += if j == MISSING { 0 } else { rows };
             }
         }
-        Self { order, hashes }
+        Self { order, hashes, spoken }
     }
 
     /// Whether two classifiers part the patterns alike: a hash may err, this does not.

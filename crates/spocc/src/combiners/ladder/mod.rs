@@ -164,7 +164,7 @@ struct Heard {
 
 impl Heard {
     fn new(evidence: &Evidence, tally: &Tally) -> Self {
-        let mut copies = Copies::find(tally, evidence.n_classifiers(), evidence.n_labels());
+        let mut copies = Copies::find(tally, evidence.n_classifiers(), evidence.n_labels(), evidence.unit());
         let firsts = copies.firsts.clone();
         let counts = Counts::of(evidence, &firsts);
         let mut weights = counts.weights();
