@@ -209,8 +209,7 @@ pub(crate) fn print_example(json: bool, out: &mut impl Write) -> Result<(), Erro
 
 /// Says what was written.
 pub(crate) fn print_written(paths: &[PathBuf], out: &mut impl Write) -> Result<(), Error> {
-    let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    writeln!(out, "wrote {}", paths.join(" and ")).map_err(stdout)
+    paths.iter().try_for_each(|path| writeln!(out, "wrote {}", path.display())).map_err(stdout)
 }
 
 /// Nobody takes what is printed.

@@ -34,11 +34,13 @@ pub(super) fn losses(measured: &Measured<'_>, experiments: &[(&str, &Results)]) 
 /// What it costs to learn, beside the rival; nothing where no times were kept.
 pub(super) fn times(experiments: &[(&str, &Results)]) -> Option<Table> {
     let caption =
-        "Mean seconds to learn on one core, over folds, and how many times the rival's the ladder's are.";
-    let seconds = |method: &str| -> Vec<Option<f64>> {
-        experiments.iter().map(|(_, results)| fit_seconds(results, method)).collect()
+        "Mean milliseconds to learn on one core, over folds, and the ladder's as a multiple of stacking's.";
+    let milliseconds = |method: &str| -> Vec<Option<f64>> {
+        let one =
+            |(_, results): &(&str, &Results)| fit_seconds(results, method).map(|seconds| 1000.0 * seconds);
+        experiments.iter().map(one).collect()
     };
-    let [judged, rival] = [JUDGED, RIVAL].map(seconds);
+    let [judged, rival] = [JUDGED, RIVAL].map(milliseconds);
     let ratio =
         |(judged, rival): (&Option<f64>, &Option<f64>)| Some((*judged)? / (*rival).filter(|s| *s > 0.0)?);
     let ratios: Vec<Option<f64>> = judged.iter().zip(&rival).map(ratio).collect();
@@ -46,7 +48,7 @@ pub(super) fn times(experiments: &[(&str, &Results)]) -> Option<Table> {
         return None;
     }
     let rows = [(JUDGED.into(), judged), (RIVAL.into(), rival), (format!("{JUDGED} / {RIVAL}"), ratios)];
-    table(caption, experiments, &rows, |figure| format!("{figure:.3}"))
+    table(caption, experiments, &rows, |figure| format!("{figure:.2}"))
 }
 
 /// What sets hold at every coverage for the judged method, and at one for the others; nothing where there are none.
@@ -130,7 +132,7 @@ mod tests {
         let table = times(&[("wine", &results)]).expect("times");
         assert_eq!(
             table.rows.iter().map(|row| row.cells[0].text.as_str()).collect::<Vec<_>>(),
-            ["2.000", "4.000", "0.500"]
+            ["2000.00", "4000.00", "0.50"]
         );
     }
 
