@@ -5,9 +5,9 @@
     python bench/sets.py PANELS --spocc target/release/spocc
 
 Needs what bench/requirements.txt names. Both learn from three quarters of the validation rows and calibrate with the
-other quarter, each with a draw of its own: MAPIE a logistic regression on one-hot answers (scikit-learn's defaults but
+other quarter, drawn by each for itself, eight times, because a single draw is off by a point or two: MAPIE a logistic regression on one-hot answers (scikit-learn's defaults but
 for more iterations) with its default score, spocc its ladder. Prints, for each dataset and coverage, the share of test rows
-in % whose set holds the truth, the mean size of sets and, of MAPIE, the share of empty ones in %; all folds together.
+in % whose set holds the truth, the mean size of sets and, of MAPIE, the share of empty ones in %; all folds and draws together.
 """
 
 import argparse
@@ -85,16 +85,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("panels", type=Path, help="folder that `spocc-lab panels` wrote to")
     parser.add_argument("--spocc", default="spocc", help="the command [default: that of the path]")
-    parser.add_argument("--seed", type=int, default=101, help="seed of both draws [default: 101]")
+    parser.add_argument("--seed", type=int, default=101, help="seed of the first draw of both [default: 101]")
+    parser.add_argument("--draws", type=int, default=8, help="draws of the calibrating quarter [default: 8]")
     chosen = parser.parse_args()
     sums: dict[tuple[str, float], list[Sums]] = defaultdict(lambda: [np.zeros(4), np.zeros(4)])
     for validation in sorted(chosen.panels.glob("*-validation.csv")):
         test = validation.with_name(validation.name.replace("-validation", "-test"))
         dataset = validation.name.rsplit("-", 3)[0]
-        both = ladder(chosen.spocc, validation, test, chosen.seed), mapie(validation, test, chosen.seed)
-        for place, found in enumerate(both):
-            for coverage, counts in found.items():
-                sums[dataset, coverage][place] += counts
+        for seed in range(chosen.seed, chosen.seed + chosen.draws):
+            both = ladder(chosen.spocc, validation, test, seed), mapie(validation, test, seed)
+            for place, found in enumerate(both):
+                for coverage, counts in found.items():
+                    sums[dataset, coverage][place] += counts
     if not sums:
         sys.exit(f"{chosen.panels}: expected tables of `spocc-lab panels`, found none")
     print("| dataset | coverage | ladder holds | size | MAPIE holds | size | empty |")
