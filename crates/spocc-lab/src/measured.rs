@@ -168,10 +168,11 @@ mod tests {
 
     #[test]
     fn methods_come_in_the_order_of_the_engine_and_strangers_last() {
-        let results = [invented::experiment("real-wine", 2, &[0.0], 3)];
+        let mut results = [invented::experiment("real-wine", 2, &[0.0], 3)];
+        results[0].outcomes[0].confusion.insert("a stranger".into(), vec![1, 0, 0, 1]);
         let measured = Measured::new(&results);
-        assert_eq!(measured.methods[..2], ["spocc", "adaspocc"]);
-        assert_eq!(measured.methods.last().map(String::as_str), Some("ladder"));
+        assert_eq!(measured.methods[..3], ["ladder", "spocc", "adaspocc"]);
+        assert_eq!(measured.methods.last().map(String::as_str), Some("a stranger"));
     }
 
     #[test]

@@ -120,7 +120,7 @@ mod tests {
             .rows
             .iter()
             .map(|row| (row.name.as_str(), row.cells[0].text.as_str(), row.cells[0].is_best));
-        assert_eq!(cells.collect::<Vec<_>>(), [("bayes", "0.7500", false), ("ladder", "0.2500", true)]);
+        assert_eq!(cells.collect::<Vec<_>>(), [("ladder", "0.2500", true), ("bayes", "0.7500", false)]);
     }
 
     #[test]
