@@ -13,48 +13,48 @@ pub(crate) const COVERAGES: [f64; 4] = [0.8, 0.9, 0.95, 0.99];
 /// Methods whose sets are judged: one with calibrated probabilities, one with others, one with possibilities.
 pub(crate) const METHODS: [Method; 3] = [Method::Ladder, Method::Stacking, Method::AdaSpocc];
 
-/// How the sets of some rows did; `[rows, held, classes]` in a file.
+/// How the sets of some rows did; `[rows, hits, classes]` in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "[u64; 3]", into = "[u64; 3]")]
 pub(crate) struct Held {
     pub(crate) rows: u64,
     /// Rows whose set holds the truth.
-    pub(crate) held: u64,
+    pub(crate) hits: u64,
     /// Classes in all sets together.
     pub(crate) classes: u64,
 }
 
 impl From<[u64; 3]> for Held {
-    fn from([rows, held, classes]: [u64; 3]) -> Self {
-        Self { rows, held, classes }
+    fn from([rows, hits, classes]: [u64; 3]) -> Self {
+        Self { rows, hits, classes }
     }
 }
 
 impl From<Held> for [u64; 3] {
-    fn from(Held { rows, held, classes }: Held) -> Self {
-        [rows, held, classes]
+    fn from(Held { rows, hits, classes }: Held) -> Self {
+        [rows, hits, classes]
     }
 }
 
 impl Held {
     fn count(sets: &Sets, truth: &[u16]) -> Self {
-        let held = sets.iter().zip(truth).filter(|(set, class)| set.contains(class)).count();
+        let hits = sets.iter().zip(truth).filter(|(set, class)| set.contains(class)).count();
         let classes = sets.iter().map(<[u16]>::len).sum::<usize>();
-        Self { rows: truth.len() as u64, held: held as u64, classes: classes as u64 }
+        Self { rows: truth.len() as u64, hits: hits as u64, classes: classes as u64 }
     }
 
     /// Both together; counts from a file that add up to more than any machine has seen stay at the most.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             rows: self.rows.saturating_add(other.rows),
-            held: self.held.saturating_add(other.held),
+            hits: self.hits.saturating_add(other.hits),
             classes: self.classes.saturating_add(other.classes),
         }
     }
 
     /// Share of the rows whose set holds the truth.
     pub(crate) fn share(self) -> f64 {
-        self.held as f64 / self.rows as f64
+        self.hits as f64 / self.rows as f64
     }
 
     /// Classes in a set, on average.
@@ -65,7 +65,7 @@ impl Held {
     /// Whether sets of so many classes can have done so: none is empty.
     pub(crate) fn is_possible(self, n_classes: usize) -> bool {
         let most = self.rows.saturating_mul(n_classes as u64);
-        self.rows > 0 && self.held <= self.rows && (self.rows..=most).contains(&self.classes)
+        self.rows > 0 && self.hits <= self.rows && (self.rows..=most).contains(&self.classes)
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
             for (held, coverage) in of.iter().zip(COVERAGES) {
                 assert_eq!(held.rows, 10_000);
                 // Three deviations: 2000 calibration rows, 10000 test rows.
-                let share = held.held as f64 / 10_000.0;
+                let share = held.hits as f64 / 10_000.0;
                 let spread = 3.0 * (coverage * (1.0 - coverage) * (1.0 / 2000.0 + 1.0 / 10_000.0)).sqrt();
                 assert!((share - coverage).abs() < spread, "{method} {coverage} {share}");
             }
@@ -144,7 +144,7 @@ mod tests {
         let sure = Answers { columns: vec![(0..40).map(|t| t % 2).collect()], ..halves() };
         let sets = judge(Setting::Honest, &sure, &sure.select(&[0, 1, 2]), 7).expect("rows enough");
         // A classifier that never erred leaves one class a set, and it is the truth.
-        assert_eq!(sets["stacking"]["0.8"], Held { rows: 3, held: 3, classes: 3 });
+        assert_eq!(sets["stacking"]["0.8"], Held { rows: 3, hits: 3, classes: 3 });
     }
 
     fn halves() -> Answers {

@@ -58,13 +58,12 @@ impl Answers {
 
     /// A table for other programs; the classifiers have the names that the engine is given.
     pub(crate) fn to_csv(&self) -> String {
-        let names = (1..=self.columns.len()).map(|k| format!(",c{k}"));
-        let mut text = format!("row,truth{}\n", names.collect::<String>());
-        for (row, (id, truth)) in self.ids.iter().zip(&self.truth).enumerate() {
+        let names = (1..=self.columns.len()).map(|k| format!(",c{k}")).collect::<String>();
+        let line = |row: usize| {
             let answers = self.columns.iter().map(|column| format!(",{}", column[row]));
-            text += &format!("{id},{truth}{}\n", answers.collect::<String>());
-        }
-        text
+            format!("{},{}{}\n", self.ids[row], self.truth[row], answers.collect::<String>())
+        };
+        format!("row,truth{names}\n") + &(0..self.n_rows()).map(line).collect::<String>()
     }
 
     /// The first `width` columns as the engine takes them.
