@@ -58,12 +58,16 @@ impl Answers {
 
     /// A table for other programs; the classifiers have the names that the engine is given.
     pub(crate) fn to_csv(&self) -> String {
-        let names = (1..=self.columns.len()).map(|k| format!(",c{k}")).collect::<String>();
+        let names = (1..=self.columns.len()).map(|k| format!("c{k}"));
+        let head =
+            ["row", "truth"].map(ToOwned::to_owned).into_iter().chain(names).collect::<Vec<_>>().join(",");
         let line = |row: usize| {
-            let answers = self.columns.iter().map(|column| format!(",{}", column[row]));
-            format!("{},{}{}\n", self.ids[row], self.truth[row], answers.collect::<String>())
+            let known = [self.ids[row].to_string(), self.truth[row].to_string()];
+            let answers = self.columns.iter().map(|column| column[row].to_string());
+            known.into_iter().chain(answers).collect::<Vec<_>>().join(",")
         };
-        format!("row,truth{names}\n") + &(0..self.n_rows()).map(line).collect::<String>()
+        let lines = std::iter::once(head).chain((0..self.n_rows()).map(line));
+        lines.collect::<Vec<_>>().join("\n") + "\n"
     }
 
     /// The first `width` columns as the engine takes them.
