@@ -63,6 +63,22 @@ pub(crate) enum Command {
         #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
         reps: u32,
     },
+    /// Write the answers of real panels as CSV: `NAME-REP-FOLD-validation.csv` and `-test.csv`, to try other programs on
+    Panels {
+        /// A dataset as `spocc-lab datasets` names it, or `all`: those that are there
+        name: String,
+        #[command(flatten)]
+        data: Data,
+        /// Folder of the tables
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+        /// What all random draws derive from: the panels are those of `real` with the same seed
+        #[arg(long, value_name = "S", default_value_t = 1)]
+        seed: u64,
+        /// Repetitions of a 2-fold cross-validation
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+        reps: u32,
+    },
     /// Show what the exponent of a t-norm does to three opinions (paper, Example 3)
     Example3 {
         /// Print JSON, the whole curve

@@ -1,8 +1,8 @@
 //! The laboratory: every experiment of the SPOCC paper, and more, with one command.
 //!
 //! `datasets` reads features, `learners` train base classifiers on parts of them, `panel` collects their answers and
-//! spoils some, `experiments` let every method of the engine combine them, `results` keeps what came out,
-//! `statistics` and `measured` sum it up, `print` and `report` say what it means, beside what the `paper` printed.
+//! spoils some, `contest` lets every method of the engine combine them, `coverage` counts how often sets hold the truth,
+//! `experiments` say what is varied, `results` keeps what came out, `statistics` and `measured` sum it up, `print` and `report` say what it means, beside what the `paper` printed.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -12,6 +12,8 @@ mod learners;
 mod datasets;
 mod setting;
 mod panel;
+mod contest;
+mod coverage;
 mod results;
 mod experiments;
 mod paper;
@@ -81,6 +83,14 @@ fn run(Arguments { command, threads }: Arguments, out: &mut impl Write) -> Resul
                 robustness::run(run, &datasets::load(name, &data.data)?)
             })
         }
+        Command::Panels { name, data, out: dir, seed, reps } => {
+            let run = Run { setting: Setting::Honest, seed, reps, out: &dir };
+            for name in there(&name, &data.data)? {
+                let paths = real::write_panels(&run, &datasets::load(&name, &data.data)?)?;
+                print::print_written(&paths, out)?;
+            }
+            Ok(())
+        }
         Command::Example3 { json } => print::print_example(json, out),
         Command::Report { dir } => {
             let (results, unfinished) = results::read_all(&dir)?;
@@ -88,7 +98,7 @@ fn run(Arguments { command, threads }: Arguments, out: &mut impl Write) -> Resul
                 note(&format!("{unfinished} unfinished repetitions are left out"));
             }
             report::write(&results, &dir)?;
-            print::print_report(&dir, out)
+            print::print_written(&[dir.join("report.html"), dir.join("report.md")], out)
         }
     }
 }

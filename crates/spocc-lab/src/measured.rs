@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use spocc::Method;
 
 use crate::{
+    coverage::Held,
     results::{Outcome, Results},
-    statistics::Summary,
+    statistics::{Summary, mean},
 };
 
 /// Accuracies shown for comparison, in the order of the paper's tables.
@@ -112,6 +113,33 @@ pub(crate) fn repetitions(results: &Results) -> usize {
     results.outcomes.iter().map(|outcome| outcome.rep).collect::<BTreeSet<_>>().len()
 }
 
+/// Mean log-loss of a method over all outcomes of an experiment; nothing if none has it.
+pub(crate) fn log_loss(results: &Results, method: &str) -> Option<f64> {
+    mean_of(results, |outcome| outcome.log_loss.get(method))
+}
+
+/// Mean time of a method to learn.
+pub(crate) fn fit_seconds(results: &Results, method: &str) -> Option<f64> {
+    mean_of(results, |outcome| outcome.fit_seconds.get(method))
+}
+
+fn mean_of<'b>(results: &'b Results, figure: impl Fn(&'b Outcome) -> Option<&'b f64>) -> Option<f64> {
+    let figures: Vec<f64> = results.outcomes.iter().filter_map(figure).copied().collect();
+    (!figures.is_empty()).then(|| mean(&figures))
+}
+
+/// What the sets of each method did at each coverage, over all outcomes of an experiment.
+pub(crate) fn sets(results: &Results) -> BTreeMap<String, BTreeMap<String, Held>> {
+    let mut sums: BTreeMap<String, BTreeMap<String, Held>> = BTreeMap::new();
+    for (method, by_coverage) in results.outcomes.iter().flat_map(|outcome| &outcome.sets) {
+        let sums = sums.entry(method.clone()).or_default();
+        for (coverage, held) in by_coverage {
+            sums.entry(coverage.clone()).and_modify(|sum| *sum = sum.plus(*held)).or_insert(*held);
+        }
+    }
+    sums
+}
+
 /// Accuracy of a method or reference in percent.
 pub(crate) fn accuracy(outcome: &Outcome, name: &str) -> Option<f64> {
     let share = outcome.accuracy(name).or_else(|| outcome.references.get(name).copied())?;
@@ -140,10 +168,11 @@ mod tests {
 
     #[test]
     fn methods_come_in_the_order_of_the_engine_and_strangers_last() {
-        let results = [invented::experiment("real-wine", 2, &[0.0], 3)];
+        let mut results = [invented::experiment("real-wine", 2, &[0.0], 3)];
+        results[0].outcomes[0].confusion.insert("a stranger".into(), vec![1, 0, 0, 1]);
         let measured = Measured::new(&results);
-        assert_eq!(measured.methods[..2], ["spocc", "adaspocc"]);
-        assert_eq!(measured.methods.last().map(String::as_str), Some("ladder"));
+        assert_eq!(measured.methods[..3], ["ladder", "spocc", "adaspocc"]);
+        assert_eq!(measured.methods.last().map(String::as_str), Some("a stranger"));
     }
 
     #[test]
@@ -167,6 +196,23 @@ mod tests {
         assert_eq!(kept, Some(3 * 7));
         experiments.pop();
         assert_eq!(pooled(&experiments), None);
+    }
+
+    #[test]
+    fn losses_and_sets_are_taken_over_all_outcomes_that_have_them() {
+        let mut results = invented::experiment("real-wine", 2, &[0.0], 3);
+        for (outcome, loss) in results.outcomes.iter_mut().zip([0.25, 0.75]) {
+            outcome.log_loss = BTreeMap::from([("ladder".into(), loss)]);
+            let held = Held::from([10, 9, if loss < 0.5 { 12 } else { 20 }]);
+            outcome.sets = BTreeMap::from([("ladder".into(), BTreeMap::from([("0.9".into(), held)]))]);
+        }
+        results.outcomes.truncate(3);
+        results.outcomes[2].log_loss.clear();
+        results.outcomes[2].sets.clear();
+        assert_eq!(log_loss(&results, "ladder"), Some(0.5));
+        assert_eq!(log_loss(&results, "majority"), None);
+        let held = sets(&results)["ladder"]["0.9"];
+        assert_eq!((held.share(), held.mean_size()), (0.9, 1.6));
     }
 
     #[test]

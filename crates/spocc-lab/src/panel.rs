@@ -1,10 +1,8 @@
-//! Panels: what classifiers answer to the same rows, some of them spoiled, and what every method makes of it.
+//! Panels: what classifiers answer to the same rows, some of them spoiled.
 
-use std::collections::BTreeMap;
+use spocc::{Counting, Evidence, Label, Predictions, Truth, Watch};
 
-use spocc::{Counting, Evidence, Label, Method, Model, Options, Predictions, Truth, Watch};
-
-use crate::{draw, error::Error, setting::Setting};
+use crate::{draw, error::Error};
 
 /// Answers of classifiers to the same rows.
 #[derive(Clone, Debug)]
@@ -58,12 +56,34 @@ impl Answers {
         right.count() as f64 / self.n_rows() as f64
     }
 
+    /// A table for other programs; the classifiers have the names that the engine is given.
+    pub(crate) fn to_csv(&self) -> String {
+        let names = (1..=self.columns.len()).map(|k| format!("c{k}"));
+        let head =
+            ["row", "truth"].map(ToOwned::to_owned).into_iter().chain(names).collect::<Vec<_>>().join(",");
+        let line = |row: usize| {
+            let known = [self.ids[row].to_string(), self.truth[row].to_string()];
+            let answers = self.columns.iter().map(|column| column[row].to_string());
+            known.into_iter().chain(answers).collect::<Vec<_>>().join(",")
+        };
+        let lines = std::iter::once(head).chain((0..self.n_rows()).map(line));
+        lines.collect::<Vec<_>>().join("\n") + "\n"
+    }
+
     /// The first `width` columns as the engine takes them.
-    fn predictions(&self, width: usize) -> Result<Predictions, Error> {
+    pub(crate) fn predictions(&self, width: usize) -> Result<Predictions, Error> {
         let names = (1..=width).map(|k| format!("c{k}"));
         let labels = (0..self.n_classes as i64).map(Label::from).collect();
         let cell = |row: usize| self.columns[..width].iter().map(move |column| Some(column[row]));
         Ok(Predictions::from_ids(names, labels, (0..self.n_rows()).flat_map(cell))?)
+    }
+
+    /// What the first `width` columns and the truth teach.
+    pub(crate) fn evidence(&self, width: usize) -> Result<Evidence, Error> {
+        let classes = (0..self.n_classes as i64).map(Label::from).collect();
+        let truth = Truth::new(self.truth.iter().map(|&class| Some(i64::from(class))))?;
+        let counting = Counting { classes: Some(classes), ..Counting::default() };
+        Ok(Evidence::count(&self.predictions(width)?, &truth, &counting, &Watch::default())?)
     }
 }
 
@@ -82,42 +102,6 @@ fn spoil(answer: u16, n_classes: usize, corruption: Corruption, seed: u64, name:
     ((shift + drawn) % n_classes) as u16
 }
 
-/// Every method of the engine, fitted to the same rows.
-pub(crate) struct Contest {
-    models: Vec<Model>,
-    width: usize,
-}
-
-impl Contest {
-    /// Fits every method to the first `width` classifiers.
-    pub(crate) fn new(setting: Setting, validation: &Answers, width: usize) -> Result<Self, Error> {
-        let classes = (0..validation.n_classes as i64).map(Label::from).collect();
-        let truth = Truth::new(validation.truth.iter().map(|&class| Some(i64::from(class))))?;
-        let counting = Counting { classes: Some(classes), ..Counting::default() };
-        let (watch, options) = (Watch::default(), Options::default());
-        let evidence = Evidence::count(&validation.predictions(width)?, &truth, &counting, &watch)?;
-        let fit = |method: Method| Model::fit(&*setting.combiner(method), &evidence, &options, &watch);
-        Ok(Self { models: Method::ALL.into_iter().map(fit).collect::<Result<_, _>>()?, width })
-    }
-
-    /// Adds what every method decides of some rows to the confusion counts of each.
-    pub(crate) fn judge(
-        &self,
-        test: &Answers,
-        confusion: &mut BTreeMap<String, Vec<u64>>,
-    ) -> Result<(), Error> {
-        let predictions = test.predictions(self.width)?;
-        let l = test.n_classes;
-        for model in &self.models {
-            let counts = confusion.entry(model.method().to_string()).or_insert_with(|| vec![0; l * l]);
-            for (ruling, &truth) in model.predict(&predictions)?.rulings().iter().zip(&test.truth) {
-                counts[usize::from(truth) * l + usize::from(ruling.class)] += 1;
-            }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,6 +118,13 @@ mod tests {
         all.add_spoiled(0, Corruption::Noisy(0.9), 5, 1);
         some.add_spoiled(0, Corruption::Noisy(0.9), 5, 1);
         assert_eq!(some.columns[1], [7, 500, 7, 3].map(|row| all.columns[1][row]));
+    }
+
+    #[test]
+    fn a_table_has_a_line_per_row_and_a_column_per_classifier() {
+        let mut panel = answers(3, 3);
+        panel.add_spoiled(0, Corruption::Copy, 5, 1);
+        assert_eq!(panel.to_csv(), "row,truth,c1,c2\n0,0,0,0\n1,1,1,1\n2,2,2,2\n");
     }
 
     #[test]
@@ -158,17 +149,5 @@ mod tests {
         panel.add_spoiled(0, Corruption::Adversary(0.5), 3, 2);
         let both = panel.columns[1].iter().zip(&panel.columns[2]).filter(|(a, b)| a == b).count();
         assert!((both as f64 / 50_000.0 - 0.5).abs() < 0.01);
-    }
-
-    #[test]
-    fn every_method_takes_part_and_learns_from_a_perfect_classifier() {
-        let panel = answers(60, 3);
-        let contest = Contest::new(Setting::Honest, &panel, 1).expect("fits");
-        let mut confusion = BTreeMap::new();
-        contest.judge(&panel, &mut confusion).expect("decides");
-        assert_eq!(confusion.len(), Method::ALL.len());
-        for (method, counts) in confusion {
-            assert_eq!(counts, [20, 0, 0, 0, 20, 0, 0, 0, 20], "{method}");
-        }
     }
 }

@@ -1,14 +1,15 @@
-//! What a run prints: accuracies of every method, beside the paper's.
+//! What a run prints: accuracies of every method, beside the paper's, its log-loss and its sets.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     io::{self, Write},
-    path::Path,
+    path::PathBuf,
 };
 
 use serde::Serialize;
 
 use crate::{
+    coverage::Held,
     error::Error,
     experiments::example3,
     measured::{self, Measured},
@@ -34,10 +35,22 @@ struct Figures {
     deviations: BTreeMap<String, f64>,
     /// The same of what is shown for reference.
     references: BTreeMap<String, f64>,
+    /// Mean log-loss of methods that give probabilities.
+    log_loss: BTreeMap<String, f64>,
+    /// Mean seconds to learn, on one core.
+    fit_seconds: BTreeMap<String, f64>,
+    /// By method and coverage: the share of test rows whose set holds the truth, and the mean size of sets.
+    sets: BTreeMap<String, BTreeMap<String, Kept>>,
     /// Means that the paper printed, where it did.
     paper: BTreeMap<String, f64>,
     /// Means by method at every point of what is varied.
     by_point: Vec<Point>,
+}
+
+#[derive(Debug, Serialize)]
+struct Kept {
+    held: f64,
+    size: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -61,6 +74,9 @@ impl Figures {
             intervals: BTreeMap::new(),
             deviations: BTreeMap::new(),
             references: BTreeMap::new(),
+            log_loss: BTreeMap::new(),
+            fit_seconds: BTreeMap::new(),
+            sets: measured::sets(results).into_iter().map(kept).collect(),
             paper: BTreeMap::new(),
             by_point: by_point(&measured, results),
         };
@@ -70,11 +86,20 @@ impl Figures {
             means.insert(name.clone(), summary.mean);
             figures.intervals.extend(summary.interval.map(|interval| (name.clone(), interval)));
             figures.deviations.insert(name.clone(), summary.deviation);
+            figures.log_loss.extend(measured::log_loss(results, &name).map(|loss| (name.clone(), loss)));
+            figures
+                .fit_seconds
+                .extend(measured::fit_seconds(results, &name).map(|time| (name.clone(), time)));
             let printed = printed(&paper, &heading.experiment, &name).filter(|_| !heading.is_subset);
             figures.paper.extend(printed.map(|printed| (name, printed)));
         }
         figures
     }
+}
+
+fn kept((method, by_coverage): (String, BTreeMap<String, Held>)) -> (String, BTreeMap<String, Kept>) {
+    let kept = |held: Held| Kept { held: 100.0 * held.share(), size: held.mean_size() };
+    (method, by_coverage.into_iter().map(|(coverage, held)| (coverage, kept(held))).collect())
 }
 
 /// Means at each point, where there are several.
@@ -112,7 +137,10 @@ pub(crate) fn print(results: &Results, out: &mut impl Write) -> Result<(), Error
         let interval = interval.map_or(" –".into(), |[low, high]| format!("{low:6.2} to {high:5.2}"));
         let paper = figures.paper.get(name);
         let printed = paper.map_or_else(String::new, |paper| format!("{paper:8.2} {:+8.2}", mean - paper));
-        let line = format!("{name:<16}{mean:8.2}  {interval:<15} {:8.2} {printed}", figures.deviations[name]);
+        let deviation = figures.deviations[name];
+        let loss = figures.log_loss.get(name).map_or_else(String::new, |loss| format!("{loss:.4}"));
+        let loss = if figures.log_loss.is_empty() { loss } else { format!("{loss:>9}") };
+        let line = format!("{name:<16}{mean:8.2}  {interval:<15} {deviation:8.2}{loss} {printed}");
         line.trim_end().to_owned()
     };
     let mut lines = vec![format!(
@@ -123,11 +151,17 @@ pub(crate) fn print(results: &Results, out: &mut impl Write) -> Result<(), Error
         figures.reps,
         if figures.reps == 1 { "" } else { "s" }
     )];
+    let loss = if figures.log_loss.is_empty() { "" } else { " log-loss" };
     let heads = if figures.paper.is_empty() { "" } else { "    paper     diff" };
-    lines.push(format!("{:<16}{:>8}  {:<15} {:>8}{heads}", "method", "mean", "95 % interval", "sd"));
+    lines.push(format!("{:<16}{:>8}  {:<15} {:>8}{loss}{heads}", "method", "mean", "95 % interval", "sd"));
     let order = Measured::new(std::slice::from_ref(results)).rows(&[results]);
     let mean_of = |name: &String| figures.means.get(name).or_else(|| figures.references.get(name));
     lines.extend(order.iter().filter_map(|(name, _)| mean_of(name).map(|mean| text(name, mean))));
+    lines.extend(figures.sets.iter().map(|(method, by_coverage)| {
+        let one =
+            |(coverage, kept): (&String, &Kept)| format!("{coverage} {:.1} % {:.2}", kept.held, kept.size);
+        format!("{method:<16}sets: {}", by_coverage.iter().map(one).collect::<Vec<_>>().join(", "))
+    }));
     lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| writeln!(out)).map_err(stdout)
 }
 
@@ -173,10 +207,9 @@ pub(crate) fn print_example(json: bool, out: &mut impl Write) -> Result<(), Erro
     writeln!(out, "{head}\n{}", lines.join("\n")).map_err(stdout)
 }
 
-/// Says where a report is.
-pub(crate) fn print_report(dir: &Path, out: &mut impl Write) -> Result<(), Error> {
-    let [html, markdown] = ["report.html", "report.md"].map(|name| dir.join(name));
-    writeln!(out, "wrote {} and {}", html.display(), markdown.display()).map_err(stdout)
+/// Says what was written.
+pub(crate) fn print_written(paths: &[PathBuf], out: &mut impl Write) -> Result<(), Error> {
+    paths.iter().try_for_each(|path| writeln!(out, "wrote {}", path.display())).map_err(stdout)
 }
 
 /// Nobody takes what is printed.

@@ -11,7 +11,7 @@ use std::{
 use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::{coverage::Held, error::Error};
 
 /// The form of the files written here.
 const FORM: u32 = 1;
@@ -40,7 +40,7 @@ pub(crate) struct Heading {
 }
 
 /// What came out of one repetition at one point of an experiment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     /// Repetition, from 0.
     pub(crate) rep: u32,
@@ -52,6 +52,15 @@ pub(crate) struct Outcome {
     pub(crate) confusion: BTreeMap<String, Vec<u64>>,
     /// Accuracies, from 0 to 1, of what is shown for reference: `best-base`, `optimal`, `centralised`.
     pub(crate) references: BTreeMap<String, f64>,
+    /// Mean log-loss of each method that gives probabilities.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) log_loss: BTreeMap<String, f64>,
+    /// Seconds that each method took to learn, on one core; the one figure that differs from run to run.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) fit_seconds: BTreeMap<String, f64>,
+    /// How the sets of each calibrated method did at each coverage.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) sets: BTreeMap<String, BTreeMap<String, Held>>,
 }
 
 /// All outcomes of one experiment, sorted by point, repetition and fold.
@@ -90,6 +99,12 @@ impl Outcome {
         let n_classes = confusion.len().isqrt();
         let right: u64 = (0..n_classes).map(|class| confusion[class * n_classes + class]).sum();
         Some(right as f64 / confusion.iter().sum::<u64>() as f64)
+    }
+
+    /// Whether another one has the same figures, times apart.
+    fn has_figures_of(&self, other: &Self) -> bool {
+        let untimed = |outcome: &Self| Self { fit_seconds: BTreeMap::new(), ..outcome.clone() };
+        untimed(self) == untimed(other)
     }
 }
 
@@ -326,9 +341,16 @@ fn parse(path: &Path, text: &[u8]) -> Result<Option<(Results, usize)>, Error> {
             let found = "another number of counts".to_owned();
             return Err(Error::BadLine { path: path.to_owned(), line: number, expected, found });
         }
+        if let Some(held) =
+            outcome.sets.values().flat_map(BTreeMap::values).find(|held| !held.is_possible(heading.classes))
+        {
+            let expected = "rows, of which some have the truth in their set, and classes in sets".to_owned();
+            let found = format!("{held:?}");
+            return Err(Error::BadLine { path: path.to_owned(), line: number, expected, found });
+        }
         match places.insert(outcome.place(), outcomes.len()).map(|at| &outcomes[at]) {
             None => outcomes.push(outcome),
-            Some(first) if *first == outcome => {}
+            Some(first) if first.has_figures_of(&outcome) => {}
             Some(_) => {
                 let expected = "one outcome of a repetition".to_owned();
                 let found = "another one of the same".to_owned();
@@ -355,7 +377,42 @@ mod tests {
 
     fn outcome(rep: u32, at: f64) -> Outcome {
         let confusion = BTreeMap::from([("spocc".to_owned(), vec![3, 1, 0, 4])]);
-        Outcome { rep, fold: 0, at, confusion, references: BTreeMap::new() }
+        Outcome { rep, at, confusion, ..Outcome::default() }
+    }
+
+    #[test]
+    fn outcomes_from_before_losses_times_and_sets_are_read_and_written_as_they_were() {
+        let old =
+            br#"{"rep":0,"fold":1,"at":0.0,"confusion":{"spocc":[3,1,0,4]},"references":{"optimal":0.5}}"#;
+        let outcome: Outcome = serde_json::from_slice(old).expect("an outcome");
+        assert!(outcome.log_loss.is_empty() && outcome.fit_seconds.is_empty() && outcome.sets.is_empty());
+        assert_eq!(line_of(&outcome), [old, &b"\n"[..]].concat());
+    }
+
+    #[test]
+    fn the_same_outcome_in_another_time_is_no_contradiction_and_impossible_sets_are_refused() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("synthetic-faults.jsonl");
+        let with = |seconds: f64, held: [u64; 3]| {
+            let of = BTreeMap::from([("0.9".to_owned(), Held::from(held))]);
+            Outcome {
+                fit_seconds: BTreeMap::from([("spocc".to_owned(), seconds)]),
+                sets: BTreeMap::from([("spocc".to_owned(), of)]),
+                ..outcome(0, 0.0)
+            }
+        };
+        let written = |outcomes: [Outcome; 2]| {
+            let lines = [line_of(&heading(1)), line_of(&outcomes[0]), line_of(&outcomes[1])].concat();
+            fs::write(&path, lines).expect("room");
+            read_all(dir.path())
+                .map(|(results, _)| results[0].outcomes.len())
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(written([with(1.0, [8, 7, 9]), with(2.0, [8, 7, 9])]), Ok(1));
+        for impossible in [[0, 0, 0], [8, 9, 9], [8, 7, 7], [8, 7, 17]] {
+            let error = written([with(1.0, [8, 7, 9]), with(1.0, impossible)]).expect_err("refused");
+            assert!(error.contains("line 3: expected rows, of which"), "{error}");
+        }
     }
 
     #[test]

@@ -70,6 +70,10 @@ fn every_synthetic_experiment_runs_in_both_settings() {
             for method in ["spocc", "adaspocc", "majority", "stacking", "bayes"] {
                 assert!((40.0..95.0).contains(&mean(&json, method)), "{setting} {name} {method}");
             }
+            assert!(
+                json["log_loss"]["ladder"].as_f64().is_some_and(|loss| (0.1..2.0).contains(&loss)),
+                "{json}"
+            );
         }
         printed(&["report", text(dir.path())]);
         let page = fs::read_to_string(dir.path().join("report.html")).expect("a page");
@@ -133,6 +137,8 @@ fn wrong_words_and_foreign_folders_are_refused_in_one_line() {
     assert!(line.contains("did you mean wine?"), "{line}");
     let line = refusal(&["real", "wine", "--data", out, "--out", out]);
     assert!(line.contains("winequality-red.csv"), "{line}");
+    let line = refusal(&["panels", "winee", "--data", out, "--out", out]);
+    assert!(line.contains("did you mean wine?"), "{line}");
     let line = refusal(&["real", "all", "--data", out, "--out", out]);
     assert!(line.contains("none of them"), "{line}");
     let line = refusal(&["synthetic", "faults", "--as", "honestly", "--out", out]);
@@ -200,10 +206,40 @@ fn real_experiments_run_on_real_data() {
         assert!((85.0..100.0).contains(&mean(&json, method)), "{json}");
     }
     assert!(json["references"]["centralised"].as_f64().is_some_and(|mean| mean > 90.0), "{json}");
+    for method in ["ladder", "stacking"] {
+        assert!(json["log_loss"][method].as_f64().is_some_and(|loss| (0.01..0.5).contains(&loss)), "{json}");
+        assert!(json["fit_seconds"][method].as_f64().is_some_and(|seconds| seconds > 0.0), "{json}");
+        let sets = &json["sets"][method]["0.8"];
+        assert!(sets["held"].as_f64().is_some_and(|held| held > 60.0), "{json}");
+        assert!(sets["size"].as_f64().is_some_and(|size| (1.0..=2.0).contains(&size)), "{json}");
+    }
+    assert_eq!(json["log_loss"].get("majority"), None);
+    // Its validation rows, of which a quarter calibrates, are too few for 99 in 100.
+    assert_eq!(json["sets"]["ladder"].get("0.99"), None, "{json}");
     let json = run("robustness");
     assert_eq!(json["experiments"].as_array().map(Vec::len), Some(4));
     printed(&["report", text(dir.path())]);
-    assert!(fs::read_to_string(dir.path().join("report.md")).expect("a page").contains("breast"));
+    let page = fs::read_to_string(dir.path().join("report.md")).expect("a page");
+    for words in ["breast", "Real data: log-loss", "| ladder at 80 % |", "| ladder / stacking |"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+}
+
+#[test]
+fn panels_are_written_as_tables_twice_the_same() {
+    let Some(data) = data() else { return };
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    let tables = folders.each_ref().map(|dir| {
+        printed(&["panels", "breast", "--data", text(&data), "--out", text(dir.path()), "--seed", "3"]);
+        ["0-validation", "0-test", "1-validation", "1-test"]
+            .map(|name| fs::read_to_string(dir.path().join(format!("breast-0-{name}.csv"))).expect("a table"))
+    });
+    assert_eq!(tables[0], tables[1]);
+    for table in &tables[0] {
+        assert!(table.starts_with("row,truth,c1,c2,c3,c4,c5,c6,c7,c8\n"), "{table}");
+    }
+    let n_tested = |table: &String| table.lines().count() - 1;
+    assert_eq!(n_tested(&tables[0][1]) + n_tested(&tables[0][3]), 569, "each row is tested once");
 }
 
 #[test]

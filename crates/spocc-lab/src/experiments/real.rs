@@ -1,19 +1,21 @@
 //! Experiments on real datasets (paper, section 4.3): six classifiers, each trained on its own part of the training half,
 //! cut along the first principal component of every class, and two noisy copies of the first.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use ndarray::Axis;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 use crate::{
+    contest::Contest,
+    coverage,
     datasets::Dataset,
     draw,
     error::Error,
     experiments::{Run, Unit, hold_out, n_held},
     learners::{Classifier, Learner, Logistic, first_component},
-    panel::{Answers, Contest, Corruption},
+    panel::{Answers, Corruption},
     results::{Heading, Outcome, Results},
     setting::Setting,
 };
@@ -61,14 +63,32 @@ pub(crate) fn run(run: &Run<'_>, dataset: &Dataset) -> Result<Results, Error> {
     let heading = heading(run, dataset, format!("real-{}", dataset.name));
     let work = |unit: &Unit| {
         let Prepared { validation, test } = prepare(run, dataset, unit);
+        let contest = Contest::new(run.setting, &validation, validation.columns.len())?;
         let mut confusion = BTreeMap::new();
-        Contest::new(run.setting, &validation, validation.columns.len())?.judge(&test, &mut confusion)?;
+        contest.judge(&test, &mut confusion)?;
+        let sets = match run.setting {
+            Setting::Honest => {
+                coverage::judge(run.setting, &validation, &test, spoiler(dataset, unit, 0) ^ run.seed)?
+            }
+            // Classifiers that are trained again do not answer as those that were calibrated with.
+            Setting::Authors => BTreeMap::new(),
+        };
         let best = (0..N_PARTS).map(|column| test.accuracy(column)).fold(0.0, f64::max);
         let references = BTreeMap::from([
             ("best-base".to_owned(), best),
             ("centralised".to_owned(), centralised(run, dataset, unit)),
         ]);
-        Ok(vec![vec![Outcome { rep: unit.rep, fold: unit.fold, at: 0.0, confusion, references }]])
+        let outcome = Outcome {
+            rep: unit.rep,
+            fold: unit.fold,
+            at: 0.0,
+            confusion,
+            references,
+            log_loss: contest.log_loss(&test)?,
+            fit_seconds: contest.fit_seconds,
+            sets,
+        };
+        Ok(vec![vec![outcome]])
     };
     let mut results = run.complete(vec![heading], &units(run.reps, &[vec![0.0]]), work)?;
     Ok(results.remove(0))
@@ -109,6 +129,23 @@ pub(crate) fn prepare(run: &Run<'_>, dataset: &Dataset, unit: &Unit) -> Prepared
         answers
     };
     Prepared { validation: answers(&validation, validated), test: answers(&test, tested) }
+}
+
+/// Writes what the classifiers of every fold say, as tables of a column each after the row's number and truth.
+pub(crate) fn write_panels(run: &Run<'_>, dataset: &Dataset) -> Result<Vec<PathBuf>, Error> {
+    fs::create_dir_all(run.out).map_err(Error::io(run.out))?;
+    let write = |unit: &Unit| {
+        let Prepared { validation, test } = prepare(run, dataset, unit);
+        let name = |part: &str| format!("{}-{}-{}-{part}.csv", dataset.name, unit.rep, unit.fold);
+        let paths = [run.out.join(name("validation")), run.out.join(name("test"))];
+        for (path, answers) in paths.iter().zip([validation, test]) {
+            fs::write(path, answers.to_csv()).map_err(Error::io(path))?;
+        }
+        Ok(paths)
+    };
+    let written: Vec<[PathBuf; 2]> =
+        units(run.reps, &[vec![0.0]]).iter().map(write).collect::<Result<_, Error>>()?;
+    Ok(written.into_iter().flatten().collect())
 }
 
 /// Tells the draws of an added classifier from those of all others.

@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, fmt};
 use rand::seq::SliceRandom;
 
 use crate::{
+    contest::Contest,
     datasets::Dataset,
     draw,
     error::Error,
@@ -13,7 +14,7 @@ use crate::{
         Run, Unit,
         real::{COPY_NOISE, N_PARTS, Prepared, heading, n_validation, prepare, spoiler, units},
     },
-    panel::{Answers, Contest, Corruption},
+    panel::{Answers, Corruption},
     results::{Outcome, Results},
 };
 
@@ -90,7 +91,9 @@ impl Burden {
             contest.judge(&test, &mut confusion)?;
             let best = (0..N_PARTS).map(|column| test.accuracy(column)).fold(0.0, f64::max);
             let references = BTreeMap::from([("best-base".to_owned(), best)]);
-            outcomes.push(Outcome { rep: unit.rep, fold: unit.fold, at, confusion, references });
+            let log_loss = contest.log_loss(&test)?;
+            let (rep, fold) = (unit.rep, unit.fold);
+            outcomes.push(Outcome { rep, fold, at, confusion, references, log_loss, ..Outcome::default() });
         }
         Ok(outcomes)
     }

@@ -9,11 +9,12 @@ use rand_distr::StandardNormal;
 use spocc::clopper_pearson;
 
 use crate::{
+    contest::Contest,
     draw,
     error::{Error, choose},
     experiments::{Run, Unit, hold_out},
     learners::{Classifier, Learner, Logistic, Neighbours, Svm, Tree},
-    panel::{Answers, Contest, Corruption},
+    panel::{Answers, Corruption},
     results::{Outcome, Results},
     setting::Setting,
 };
@@ -123,7 +124,7 @@ impl Synthetic {
         let mut trials = Vec::new();
         for &at in &unit.points[0] {
             let contest = Contest::new(run.setting, &validation, N_SUBSETS + n_added(at))?;
-            trials.push(Trial { at, contest, confusion: BTreeMap::new() });
+            trials.push(Trial { at, contest, confusion: BTreeMap::new(), log_loss: BTreeMap::new() });
         }
         let (mut right, mut optimal, mut n_rows) = ([0usize; N_SUBSETS], 0, 0);
         for batch in 0..MOST_BATCHES {
@@ -141,6 +142,10 @@ impl Synthetic {
             n_rows += BATCH;
             add(&mut answers);
             for trial in trials.iter_mut().filter(|trial| !trial.is_sharp()) {
+                // One batch tells a loss well enough, and rows in full are decided slowly.
+                if batch == 0 {
+                    trial.log_loss = trial.contest.log_loss(&answers)?;
+                }
                 trial.contest.judge(&answers, &mut trial.confusion)?;
             }
         }
@@ -150,10 +155,11 @@ impl Synthetic {
             BTreeMap::from([("best-base".to_owned(), share(best)), ("optimal".to_owned(), share(optimal))]);
         let outcome = |trial: Trial| Outcome {
             rep: unit.rep,
-            fold: 0,
             at: trial.at,
             confusion: trial.confusion,
             references: references.clone(),
+            log_loss: trial.log_loss,
+            ..Outcome::default()
         };
         Ok(trials.into_iter().map(outcome).collect())
     }
@@ -181,6 +187,7 @@ struct Trial {
     at: f64,
     contest: Contest,
     confusion: BTreeMap<String, Vec<u64>>,
+    log_loss: BTreeMap<String, f64>,
 }
 
 impl Trial {

@@ -91,13 +91,7 @@ mod tests {
     use super::*;
 
     fn outcome(matrix: [u64; 4]) -> Outcome {
-        Outcome {
-            rep: 0,
-            fold: 0,
-            at: 0.0,
-            confusion: BTreeMap::from([("spocc".into(), matrix.to_vec())]),
-            references: BTreeMap::new(),
-        }
+        Outcome { confusion: BTreeMap::from([("spocc".into(), matrix.to_vec())]), ..Outcome::default() }
     }
 
     #[test]

@@ -1,12 +1,15 @@
 //! The report: from results to one page that needs nothing else, and the same tables as Markdown.
 //!
-//! `tables`, `standing`, `differences` and `robustness` set results beside the paper's, `violin`,
+//! `tables`, `standing`, `differences` and `robustness` set results beside the paper's, `duels` and
+//! `probabilities` judge what the paper does not have, `violin`,
 //! `scatter`, `confusion`, `critical` and `lines` draw them with `svg`, `story` puts all of it in order as a `page`
 //! under `headlines`, which `html` and `markdown` write.
 
 mod tables;
 mod standing;
 mod differences;
+mod duels;
+mod probabilities;
 mod robustness;
 mod svg;
 mod violin;

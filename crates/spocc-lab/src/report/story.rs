@@ -1,11 +1,11 @@
 //! The story: which tables and pictures stand where, with plain words above each.
 
 use super::{
-    confusion, differences,
+    confusion, differences, duels,
     headlines::headlines,
     lines,
-    page::{Page, Section, Size},
-    robustness,
+    page::{Page, Section, Size, Table},
+    probabilities, robustness,
     scatter::{self, Point},
     standing::Standing,
     tables::{self, Comparison},
@@ -220,6 +220,14 @@ fn real_sections(
                 .table(table),
         );
     }
+    if let Some(table) = duels::table(measured, &found) {
+        sections.push(
+            Section::new("Real data: the ladder against each")
+                .words("The test above hardly ever calls anything a difference with a few repetitions. This one takes the mean of both folds of a repetition for one value and repetitions for independent. They are not, for they cut the same rows, so it says what other cuts of these very rows would show, and is too sure of itself about new rows: Nadeau and Bengio's is the cautious one.")
+                .table(table),
+        );
+    }
+    sections.extend(probability_sections(measured, &found));
     let mut section = Section::new("Real data: confusion (Appendix C)")
         .words("What becomes of each class. A strong diagonal is good; a strong column is a class that swallows others. The number at the right of a row is the share decided rightly; every square tells its share when pointed at.");
     for (name, results) in &found {
@@ -230,6 +238,31 @@ fn real_sections(
     }
     sections.push(section);
     sections
+}
+
+/// What the paper does not ask: how good probabilities are, what sets hold, what learning costs.
+fn probability_sections(measured: &Measured<'_>, found: &[(&str, &Results)]) -> Vec<Section> {
+    let told = [
+        (
+            "Real data: log-loss",
+            "How good probabilities are, for methods that give some. Who is sure and wrong pays most: a truth thought impossible costs 20.7.",
+            probabilities::losses(measured, found),
+        ),
+        (
+            "Real data: sets of labels",
+            "Sets are asked to hold the truth as often as the row says. The promise is an average over draws of the calibration rows: a few hundred of them leave a point or two of chance. Among sets that keep it, smaller is better.",
+            probabilities::coverages(found),
+        ),
+        (
+            "Real data: time to learn",
+            "All methods learn from the same counts, one after another, on one core that other work may share.",
+            probabilities::times(found),
+        ),
+    ];
+    let section = |(title, words, table): (&str, &str, Option<Table>)| {
+        table.map(|table| Section::new(title).words(words).table(table))
+    };
+    told.into_iter().filter_map(section).collect()
 }
 
 fn example(curve: &[(f64, [f64; 3])]) -> Section {

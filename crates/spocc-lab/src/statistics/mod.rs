@@ -8,6 +8,6 @@ mod friedman;
 
 pub(crate) use friedman::{Friedman, critical_difference};
 pub(crate) use holm::holm;
-pub(crate) use paired::{Paired, differences};
+pub(crate) use paired::{Paired, by_repetition, differences};
 pub(crate) use ranks::{average_ranks, discrepancies};
 pub(crate) use summary::{Summary, deviation, mean, quantile};

@@ -31,6 +31,16 @@ pub(crate) fn differences(outcomes: &[Outcome], first: &str, second: &str) -> Ve
     by_run.values().map(|run| mean(run)).collect()
 }
 
+/// First minus second, in points of accuracy, the mean of each repetition in which both decided.
+pub(crate) fn by_repetition(outcomes: &[Outcome], first: &str, second: &str) -> Vec<f64> {
+    let mut by_repetition: BTreeMap<u32, Vec<Outcome>> = BTreeMap::new();
+    for outcome in outcomes {
+        by_repetition.entry(outcome.rep).or_default().push(outcome.clone());
+    }
+    let means = by_repetition.values().map(|outcomes| mean(&differences(outcomes, first, second)));
+    means.filter(|mean| mean.is_finite()).collect()
+}
+
 impl Paired {
     /// A t test of differences from independent repetitions; nothing for fewer than two.
     pub(crate) fn independent(differences: &[f64]) -> Option<Self> {
@@ -71,10 +81,9 @@ mod tests {
         let confusion = |right: u64| vec![right, 10 - right, 0, 0];
         Outcome {
             rep,
-            fold: 0,
             at,
             confusion: BTreeMap::from([("a".into(), confusion(right[0])), ("b".into(), confusion(right[1]))]),
-            references: BTreeMap::new(),
+            ..Outcome::default()
         }
     }
 
@@ -84,6 +93,18 @@ mod tests {
         let differences = differences(&outcomes, "a", "b");
         assert_eq!(differences.len(), 2);
         assert!((differences[0] - 20.0).abs() < 1e-9 && differences[1] == 0.0, "{differences:?}");
+    }
+
+    #[test]
+    fn the_folds_of_a_repetition_are_one_value() {
+        let fold = |rep, fold, right| Outcome { fold, ..outcome(rep, 0.0, right) };
+        let outcomes = [fold(0, 0, [9, 8]), fold(0, 1, [9, 6]), fold(1, 0, [5, 5]), fold(1, 1, [6, 7])];
+        let means = by_repetition(&outcomes, "a", "b");
+        assert!(
+            means.len() == 2 && (means[0] - 20.0).abs() < 1e-9 && (means[1] + 5.0).abs() < 1e-9,
+            "{means:?}"
+        );
+        assert!(by_repetition(&outcomes, "a", "nobody").is_empty());
     }
 
     #[test]
