@@ -229,7 +229,9 @@ impl Model {
 /// What surprisals that are `-ln p` up to a constant stand for.
 fn probabilities(surprisals: &[f64]) -> Vec<f64> {
     let least = surprisals.iter().copied().fold(f64::INFINITY, f64::min);
-    let shares: Vec<f64> = surprisals.iter().map(|s| (least - s).exp()).collect();
+    // What is infinitely surprising either way leaves all alike.
+    let share = |s: &f64| if least.is_finite() { (least - s).exp() } else { 1.0 };
+    let shares: Vec<f64> = surprisals.iter().map(share).collect();
     let sum: f64 = shares.iter().sum();
     shares.iter().map(|share| share / sum).collect()
 }

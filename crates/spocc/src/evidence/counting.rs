@@ -89,8 +89,8 @@ impl Evidence {
             confusion,
             pairs,
             tally,
-            row_units,
             unlabelled,
+            row_units,
         }
         .without_unseen_labels(watch)
     }

@@ -134,8 +134,8 @@ impl Evidence {
             confusion,
             pairs,
             tally,
-            row_units,
             unlabelled,
+            row_units,
         })
     }
 
