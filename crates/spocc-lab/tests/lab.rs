@@ -255,7 +255,7 @@ fn datasets_that_are_missing_are_listed_with_where_they_come_from() {
 fn the_tables_of_the_docs_are_those_of_the_committed_outcomes() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut reported = String::new();
-    for setting in ["honest", "authors"] {
+    for setting in ["honest", "authors", "ladder"] {
         let dir = tempfile::tempdir().expect("a folder");
         for file in fs::read_dir(here.join("results").join(setting)).expect("outcomes") {
             let file = file.expect("a file").path();

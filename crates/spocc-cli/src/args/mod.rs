@@ -66,7 +66,7 @@ Examples:
     ///
     /// Every column is a classifier, except those you name with --label, --id, --weight, --count or --ignore.
     /// A cell is what that classifier said about that row; an empty cell means it said nothing. Rows without a
-    /// truth are skipped, except by --method dawid-skene, which learns from them too. It and --method majority
+    /// truth are skipped, except by --method dawid-skene and, with --unlabelled, ladder. The former and --method majority
     /// need no truth at all: leave --label out.
     #[command(after_help = "\
 Examples:
@@ -89,6 +89,8 @@ Columns:
   decision     the class decided; always there
   margin       how clearly it leads: 0 a tie, 1 nothing speaks for another; no probability
   possibility  how possible each class is, from 0 to 1, a column each
+  probability  how probable each class is, a column each; of ladder, naive-bayes, bayes,
+               stacking and dawid-skene
   ties         the equally good classes, joined by `|`, if there are several
   answered     how many classifiers spoke and were understood
 

@@ -115,9 +115,7 @@ pub(crate) fn columns() -> impl TypedValueParser<Value = Column> {
 
 fn description(method: Method) -> &'static str {
     match method {
-        Method::Ladder => {
-            "four rungs of models, climbed as far as the evidence carries; never worse than a plain vote"
-        }
+        Method::Ladder => "four rungs of models, climbed as far as rows left out carry, else a plain vote",
         Method::Spocc => "possibilistic fusion, everyone joined alike",
         Method::AdaSpocc => "possibilistic fusion that learns who depends on whom",
         Method::Selection => "the most accurate classifier alone",

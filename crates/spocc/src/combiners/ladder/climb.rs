@@ -28,6 +28,8 @@ use crate::{
     watch::Watch,
 };
 
+/// Numbers of a residual per labelled row above which none is tried.
+const MOST_NUMBERS: f64 = 64.0;
 /// The core alone and one residual per penalty.
 const RESIDUALS: usize = 1 + PENALTIES.len();
 /// No table and one per pull.
@@ -91,15 +93,18 @@ impl Climb<'_> {
             }
             rivals.iter_mut().zip(rights).for_each(|(sum, right)| *sum += right);
         }
+        let tried = (1 + self.penalties().len()) * TABLES;
         let worth = |at: usize| scores[at].log - if at.is_multiple_of(TABLES) { 0.0 } else { WORTH };
         // The first of equals is the one pulled most.
-        let best = (1..scores.len()).fold(0, |best, at| if worth(at) > worth(best) { at } else { best });
+        let best = (1..tried).fold(0, |best, at| if worth(at) > worth(best) { at } else { best });
         let score = scores[best];
-        let n_rows: f64 = self.cells.iter().map(|cell| cell.rows).sum();
+        // In a crowd of whom each answers a few rows, many rows are little evidence of anyone.
+        let answers: f64 = self.counts.said.iter().sum();
+        let rows_each = answers / self.weights.len().max(1) as f64;
         // A rival is preferred if it is clearly ahead: by a row and two standard errors, for there are several and
         // one is lucky. The majority, which needs no evidence to be good, has to be ahead by one, and with hardly any
         // rows it has the benefit of the doubt.
-        let doubt = [40.0 / (n_rows + 10.0), 0.0, 0.0];
+        let doubt = [60.0 / (rows_each + 10.0), 0.0, 0.0];
         let errors = [1.0, 2.0, 2.0];
         let ahead = |at: usize| {
             let [lost, won] = [score.lost[at], score.won[at]];
@@ -114,6 +119,12 @@ impl Climb<'_> {
             right: [score.right, rivals[0], rivals[1], rivals[2]],
             rival,
         })
+    }
+
+    /// Penalties worth trying: none where every row would have to teach more numbers than it can.
+    fn penalties(&self) -> &'static [f64] {
+        let n_rows: f64 = self.cells.iter().map(|cell| cell.rows).sum();
+        if self.counts.said.len() as f64 > MOST_NUMBERS * n_rows { &[] } else { &PENALTIES }
     }
 
     /// Judges all choices on one fold by what the others teach.
@@ -157,7 +168,7 @@ impl Climb<'_> {
             self.cells,
             &kept,
             [self.weights.len(), s, l],
-            &PENALTIES,
+            self.penalties(),
             |cell, logs| judge(cell, Some(cell.truth), logs),
             |residual| {
                 at += 1;
