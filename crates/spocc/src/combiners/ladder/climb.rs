@@ -103,12 +103,13 @@ impl Climb<'_> {
         let rows_each = answers / self.weights.len().max(1) as f64;
         // A rival is preferred if it is clearly ahead: by a row and two standard errors, for there are several and
         // one is lucky. The majority, which needs no evidence to be good, has to be ahead by one, and with hardly any
-        // rows it has the benefit of the doubt.
+        // rows it has the benefit of the doubt unless it is behind.
         let doubt = [60.0 / (rows_each + 10.0), 0.0, 0.0];
         let errors = [1.0, 2.0, 2.0];
         let ahead = |at: usize| {
             let [lost, won] = [score.lost[at], score.won[at]];
-            lost - won + doubt[at] - errors[at] * (lost + won).sqrt() - 1.0
+            let doubt = if lost >= won { doubt[at] } else { 0.0 };
+            lost - won + doubt - errors[at] * (lost + won).sqrt() - 1.0
         };
         let rival = (0..RIVALS)
             .filter(|&at| ahead(at) >= 0.0)
