@@ -1,7 +1,7 @@
 //! Who is heard: copies once, guessers not at all.
 //!
-//! Classifiers are copies if they are equal up to a renaming of their answers. Two classifiers that part the labelled rows alike say the same in other words. Their leaf counts once, however
-//! many they are; on new rows, where they may part, the leaf holds possible only what none of them excludes.
+//! Classifiers that part the labelled rows alike are copies: they say the same in other words. Their leaf counts once,
+//! however many they are; on new rows, where they may part, the leaf holds possible only what none of them excludes.
 
 use std::collections::HashMap;
 
