@@ -7,6 +7,7 @@
 use std::{fmt, str::FromStr};
 
 use crate::{
+    elementary::log2,
     error::{Error, list},
     evidence::Evidence,
     labels::Label,
@@ -164,7 +165,7 @@ pub(crate) fn factors(weights: &[f64], class_counts: &[u64]) -> Result<(Vec<u64>
     let ratios: Vec<f64> = (0..weights.len()).map(ratio).collect();
     let total: f64 = ratios.iter().zip(class_counts).map(|(ratio, count)| ratio * *count as f64).sum();
     // Less than 2^63, so that rounding a ratio up cannot reach 2^64.
-    let room = (63.0 - total.log2()).floor();
+    let room = (63.0 - log2(total)).floor();
     let whole = ratios.iter().all(|ratio| ratio.fract() == 0.0);
     if room < if whole { 0.0 } else { f64::from(FEWEST) } {
         return Err(Error::Overflow { what: "class weights" });

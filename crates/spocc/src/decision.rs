@@ -4,7 +4,13 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{error::Error, hash, labels::Label, possibility::Possibility};
+use crate::{
+    elementary::{exp_m1, pow},
+    error::Error,
+    hash,
+    labels::Label,
+    possibility::Possibility,
+};
 
 /// Labels whose surprisal is this close to the best, relatively, are tied with it.
 pub(crate) const TIE_TOLERANCE: f64 = 1e-10;
@@ -95,7 +101,7 @@ pub(crate) fn tied(surprisals: &[f64]) -> Vec<usize> {
 
 /// The factor within which surprisals raised to the power `x` are tied.
 pub(crate) fn tolerance(x: f64) -> f64 {
-    (1.0 + TIE_TOLERANCE).powf(x)
+    pow(1.0 + TIE_TOLERANCE, x)
 }
 
 #[inline]
@@ -140,7 +146,7 @@ pub(crate) fn margin(surprisals: &[f64]) -> f64 {
         }
     }
     // Adding zero turns -0.0 into 0.0.
-    if best[0].is_infinite() { 0.0 } else { -(best[0] - best[1]).exp_m1() + 0.0 }
+    if best[0].is_infinite() { 0.0 } else { -exp_m1(best[0] - best[1]) + 0.0 }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 use serde::Serialize;
 
 use crate::{
+    elementary::{exp, ln},
     error::Error,
     evidence::{Evidence, Level, Tally, map_tables, pair_index, pattern_weight},
     watch::Watch,
@@ -34,7 +35,7 @@ impl Dissimilarities {
         let tally = evidence.tally().unwrap_or(&nothing);
         let n_tables = n * n.saturating_sub(1) / 2;
         let terms = EntropyTerms::new(total, n_tables.saturating_mul(s));
-        let dissimilarity = |table: &[u64]| (-terms.mutual_information(table, s, total)).exp();
+        let dissimilarity = |table: &[u64]| exp(-terms.mutual_information(table, s, total));
         Ok(Self { n, values: map_tables(evidence.pairs(), tally, s, watch, dissimilarity)? })
     }
 
@@ -101,7 +102,7 @@ pub(crate) fn newcomer_dissimilarities(
             });
         }
     }
-    Ok(tables.chunks((s * s).max(1)).map(|table| (-mutual_information(table, s, total)).exp()).collect())
+    Ok(tables.chunks((s * s).max(1)).map(|table| exp(-mutual_information(table, s, total))).collect())
 }
 
 /// As [`EntropyTerms::mutual_information`], for a table or two.
@@ -168,7 +169,7 @@ fn entropy_term(count: u64) -> i128 {
         return 0;
     }
     let count = count as f64;
-    (count * count.ln() * FIXED).round() as i128
+    (count * ln(count) * FIXED).round() as i128
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::{
     aligned::{Aligned, Rewritten},
     decision::Decision,
+    elementary::exp,
     error::Error,
     fusion::{Exponent, Operand, Work},
     grid::Row,
@@ -145,7 +146,7 @@ fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<Strin
 }
 
 fn degrees(surprisals: &[f64]) -> Vec<f64> {
-    surprisals.iter().map(|s| (-s).exp()).collect()
+    surprisals.iter().map(|s| exp(-s)).collect()
 }
 
 fn joins(model: &Model, cells: &[u16]) -> Vec<Join> {

@@ -23,6 +23,9 @@
 //! # Ok::<(), spocc::Error>(())
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
+mod elementary;
 mod labels;
 mod grid;
 mod packed;

@@ -10,6 +10,7 @@ use crate::{
     class_weights::ClassWeights,
     combiners::{Combiner, Fitted, Kind, Method},
     decision::{self, Basis, Decision, TieBreak},
+    elementary::{exp, ln},
     error::Error,
     evidence::Evidence,
     fusion::{Work, surprisal},
@@ -192,11 +193,11 @@ impl Model {
         let is_fused = basis == Basis::Panel && self.rule.opinions().is_some();
         let (possibility, margin) = if is_fused {
             // Fused possibilities stay as they are; the margin is taken where nothing underflows.
-            let degrees = surprisals.iter().map(|s| (-s).exp()).collect();
+            let degrees = surprisals.iter().map(|s| exp(-s)).collect();
             (Possibility::new(degrees), decision::margin(surprisals))
         } else {
             let least = surprisals.iter().copied().fold(f64::INFINITY, f64::min);
-            let mut shares: Vec<f64> = surprisals.iter().map(|s| (least - s).exp()).collect();
+            let mut shares: Vec<f64> = surprisals.iter().map(|s| exp(least - s)).collect();
             // What is tied is equally possible, whatever the rounding.
             ties.iter().for_each(|&tied| shares[tied] = 1.0);
             let possibility = Possibility::from_probabilities(&shares);
@@ -222,7 +223,7 @@ impl Model {
     pub(crate) fn prior_surprisals(&self, out: &mut Vec<f64>) {
         let total = self.prior.iter().sum::<u64>() as f64;
         out.clear();
-        out.extend(self.prior.iter().map(|&count| -(count as f64 / total).ln() + 0.0));
+        out.extend(self.prior.iter().map(|&count| -ln(count as f64 / total) + 0.0));
     }
 }
 
@@ -230,7 +231,7 @@ impl Model {
 fn probabilities(surprisals: &[f64]) -> Vec<f64> {
     let least = surprisals.iter().copied().fold(f64::INFINITY, f64::min);
     // What is infinitely surprising either way leaves all alike.
-    let share = |s: &f64| if least.is_finite() { (least - s).exp() } else { 1.0 };
+    let share = |s: &f64| if least.is_finite() { exp(least - s) } else { 1.0 };
     let shares: Vec<f64> = surprisals.iter().map(share).collect();
     let sum: f64 = shares.iter().sum();
     shares.iter().map(|share| share / sum).collect()

@@ -6,10 +6,10 @@
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
-use statrs::function::gamma::ln_gamma;
 
 use crate::{
     combiners::Method,
+    elementary::{exp, ln, ln_gamma},
     error::{Error, choose},
     evidence::Evidence,
 };
@@ -66,10 +66,10 @@ impl Missing {
 /// rare in a panel needs more proof of each, what is common less (expectation and maximisation).
 fn log_odds(factors: &[f64]) -> f64 {
     const ROUNDS: usize = 100;
-    let mut odds = (MET[0] / MET[1]).ln();
+    let mut odds = ln(MET[0] / MET[1]);
     for _ in 0..ROUNDS {
-        let telling: f64 = factors.iter().map(|factor| 1.0 / (1.0 + (-factor - odds).exp())).sum();
-        odds = ((MET[0] + telling) / (MET[1] + factors.len() as f64 - telling)).ln();
+        let telling: f64 = factors.iter().map(|factor| 1.0 / (1.0 + exp(-factor - odds))).sum();
+        odds = ln((MET[0] + telling) / (MET[1] + factors.len() as f64 - telling));
     }
     odds
 }

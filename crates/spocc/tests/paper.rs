@@ -384,7 +384,7 @@ fn exponents(seed: u64, variant: Variant) -> [Vec<f64>; 3] {
 fn assert_departure_is_seen(variant: Variant, seeds: &[u64]) {
     for &seed in seeds {
         let [found, right, departed] = exponents(seed, variant);
-        assert_eq!(found, right, "seed {seed}");
+        assert!(found.iter().zip(&right).all(|(a, b)| close(*a, *b)), "seed {seed}: {found:?}, {right:?}");
         assert_ne!(right, departed, "seed {seed} no longer shows what it is there for");
     }
 }

@@ -131,6 +131,26 @@ fn neither_the_order_of_the_rows_nor_the_threads_change_the_model() {
     assert_eq!(decided(1), decided(2));
 }
 
+/// glibc chooses its exponentials and logarithms by the processor, unless told what the processor lacks.
+#[test]
+fn the_processor_does_not_change_a_byte() {
+    let desk = Desk::new();
+    desk.done("demo --save .");
+    for method in spocc::Method::ALL {
+        let [here, elsewhere] = ["", "glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2"].map(|lacks| {
+            let run = |arguments: &str| {
+                let output = desk.command(arguments).env("GLIBC_TUNABLES", lacks).output().expect("a run");
+                assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+                output.stdout
+            };
+            run(&format!("fit gold.csv --label truth --id item --method {method} -o m.spocc"));
+            let columns = "margin,possibility";
+            (desk.read("m.spocc"), run(&format!("predict m.spocc new.csv --id item --columns {columns}")))
+        });
+        assert!(here == elsewhere, "{method} depends on the processor");
+    }
+}
+
 #[test]
 fn a_grouped_table_counts_as_its_rows_do() {
     let desk = Desk::new();

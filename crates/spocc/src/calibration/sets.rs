@@ -6,6 +6,7 @@ use crate::{
     aligned::{Aligned, Rewritten},
     calibration::{Coverage, scores::Ranks},
     decision,
+    elementary::{exp, ln, ln_1p},
     error::Error,
     fusion::Work,
     grid::Row,
@@ -163,13 +164,13 @@ impl Aligned<'_> {
 fn normalise(surprisals: &mut [f64]) {
     let least = surprisals.iter().copied().fold(f64::INFINITY, f64::min);
     if least.is_infinite() {
-        let equal = (surprisals.len() as f64).ln();
+        let equal = ln(surprisals.len() as f64);
         return surprisals.fill(equal);
     }
     let best = surprisals.iter().position(|s| *s == least);
     // The best class has a share of 1; apart from it, even the smallest shares count.
     let others = surprisals.iter().enumerate().filter(|(at, _)| Some(*at) != best);
-    let sum = others.map(|(_, s)| (least - s).exp()).sum::<f64>().ln_1p();
+    let sum = ln_1p(others.map(|(_, s)| exp(least - s)).sum::<f64>());
     surprisals.iter_mut().for_each(|s| *s = *s - least + sum);
 }
 

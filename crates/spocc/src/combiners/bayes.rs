@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     combiners::{Combiner, Judge, Kind, Method, Rule},
+    elementary::ln,
     error::Error,
     evidence::{Evidence, Level, Tally},
     fusion::Work,
@@ -51,7 +52,7 @@ impl Judge for JointTable {
         work.out.resize(self.n_classes, f64::INFINITY);
         let total: f64 = self.tally.outcomes(p).map(|(_, count)| count as f64).sum();
         for (class, count) in self.tally.outcomes(p) {
-            work.out[usize::from(class)] = -(count as f64 / total).ln() + 0.0;
+            work.out[usize::from(class)] = -ln(count as f64 / total) + 0.0;
         }
         true
     }

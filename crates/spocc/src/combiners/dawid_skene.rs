@@ -6,6 +6,7 @@
 
 use crate::{
     combiners::{Combiner, Kind, Method, Rule, naive_bayes::Likelihoods},
+    elementary::{exp, ln},
     error::Error,
     evidence::{Evidence, Level, Unlabelled},
     grid::Row,
@@ -73,7 +74,7 @@ fn votes(evidence: &Evidence, rows: &Unlabelled) -> Vec<f64> {
     share_out(rows, &known, |row, shares| {
         shares.fill(1.0);
         row.for_each(|_, j| shares.iter_mut().skip(usize::from(j)).take(1).for_each(|votes| *votes += 1.0));
-        shares.iter_mut().for_each(|votes| *votes = -votes.ln());
+        shares.iter_mut().for_each(|votes| *votes = -ln(*votes));
     })
 }
 
@@ -92,7 +93,7 @@ fn share_out(
             begin(row, shares);
             likelihoods.add(row, shares);
             let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
-            shares.iter_mut().for_each(|surprisal| *surprisal = (least - *surprisal).exp());
+            shares.iter_mut().for_each(|surprisal| *surprisal = exp(least - *surprisal));
             let total: f64 = shares.iter().sum();
             shares.iter_mut().for_each(|share| *share /= total);
         }

@@ -3,6 +3,7 @@
 use crate::{
     combiners::{Combiner, Kind, Method, Rule, majority::Vote},
     decision::TIE_TOLERANCE,
+    elementary::exp,
     error::Error,
     evidence::{Evidence, Level, Tally},
     parallel,
@@ -40,7 +41,7 @@ impl Combiner for ExpVote {
         let count = |at: usize| watch.report("rate", at, rates.len()).map(|()| ballots.right(rates[at]));
         let right = parallel::map(rates.len(), count).into_iter().collect::<Result<Vec<u64>, Error>>()?;
         let rate = median_of_best(&rates, &right);
-        let powers: Vec<f64> = evidence.accuracies().iter().map(|accuracy| (rate * accuracy).exp()).collect();
+        let powers: Vec<f64> = evidence.accuracies().iter().map(|accuracy| exp(rate * accuracy)).collect();
         let total: f64 = powers.iter().sum();
         let weights = powers.iter().map(|power| power / total).collect();
         Ok(Rule(Kind::Vote(Vote::new(evidence, weights, Some(rate)))))
@@ -84,9 +85,9 @@ impl<'a> Ballots<'a> {
         let weights: Vec<Vec<f64>> = self
             .accuracies
             .iter()
-            .map(|fold| fold.iter().map(|accuracy| (rate * accuracy).exp()).collect())
+            .map(|fold| fold.iter().map(|accuracy| exp(rate * accuracy)).collect())
             .collect();
-        let own: Vec<f64> = self.steps.iter().map(|step| (-rate * step).exp()).collect();
+        let own: Vec<f64> = self.steps.iter().map(|step| exp(-rate * step)).collect();
         let mut right = 0;
         let mut votes = vec![0.0; self.evidence.n_classes()];
         for p in 0..self.tally.n_patterns() {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     combiners::{Combiner, Judge, Kind, Method, Rule, check_numbers},
+    elementary::ln,
     error::Error,
     evidence::{Evidence, Level},
     fusion::Work,
@@ -61,7 +62,7 @@ impl Judge for Vote {
             }
         });
         let total: f64 = work.out.iter().sum();
-        work.out.iter_mut().for_each(|votes| *votes = -(*votes / total).ln() + 0.0);
+        work.out.iter_mut().for_each(|votes| *votes = -ln(*votes / total) + 0.0);
         total > 0.0
     }
 

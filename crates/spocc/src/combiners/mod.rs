@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     dendrogram::Dendrogram,
+    elementary::exp,
     error::{Error, choose},
     evidence::{Evidence, Level},
     fusion::{Exponent, Work},
@@ -222,7 +223,7 @@ impl Kind {
     pub(crate) fn possibility(&self, k: usize, said: u16) -> Option<Vec<f64>> {
         match self {
             Self::Ladder(fitted) => fitted.possibility(k, said),
-            _ => Some(self.opinions()?.opinion(k, said).iter().map(|s| (-s).exp()).collect()),
+            _ => Some(self.opinions()?.opinion(k, said).iter().map(|s| exp(-s)).collect()),
         }
     }
 
@@ -241,7 +242,7 @@ impl Kind {
             Self::Selection(ranking) => Fitted::Selection { ranking: ranking.order() },
             Self::Vote(vote) => Fitted::Vote { weights: vote.weights.clone(), rate: vote.rate },
             Self::NaiveBayes(table) => {
-                Fitted::NaiveBayes { prior: table.prior.iter().map(|s| (-s).exp()).collect() }
+                Fitted::NaiveBayes { prior: table.prior.iter().map(|s| exp(-s)).collect() }
             }
             Self::Bayes(table) => Fitted::Bayes { n_patterns: table.n_patterns() },
             Self::Stacking(regression) => regression.fitted(),

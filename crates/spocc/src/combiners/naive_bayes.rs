@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     combiners::{Combiner, Judge, Kind, Method, Rule, check_numbers},
     decision::tolerance,
+    elementary::ln,
     error::Error,
     evidence::{Evidence, Level},
     fusion::Work,
@@ -60,14 +61,14 @@ impl Likelihoods {
     ) -> Self {
         let total = classes.iter().sum::<f64>();
         // Rounding may leave the only class a little above all rows.
-        let prior = classes.iter().map(|&count| -(count / total).min(1.0).ln() + 0.0).collect();
+        let prior = classes.iter().map(|&count| -ln((count / total).min(1.0)) + 0.0).collect();
         let mut table = Vec::with_capacity(n * s * l);
         for k in 0..n {
             let cell = |j: usize, i: usize| count((k * s + j) * l + i);
             let spoken = |i: usize| (0..s).map(|j| cell(j, i)).sum::<f64>();
             let totals: Vec<f64> = (0..l).map(|i| spoken(i) + smoothing * s as f64).collect();
             let cells = (0..s * l)
-                .map(|at| -((cell(at / l, at % l) + smoothing) / totals[at % l]).min(1.0).ln() + 0.0);
+                .map(|at| -ln(((cell(at / l, at % l) + smoothing) / totals[at % l]).min(1.0)) + 0.0);
             table.extend(cells);
         }
         Self { n_labels: s, prior, table }

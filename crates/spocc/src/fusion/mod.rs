@@ -14,7 +14,12 @@ mod tree;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::{error::Error, grid::Row, labels::MISSING};
+use crate::{
+    elementary::{exp, ln, pow},
+    error::Error,
+    grid::Row,
+    labels::MISSING,
+};
 
 pub(crate) use tree::FusionTree;
 
@@ -65,13 +70,13 @@ impl From<Exponent> for f64 {
 /// assert_eq!(t_norm(&[0.5, 0.25], Exponent::MINIMUM), 0.25);
 /// ```
 pub fn t_norm(possibilities: &[f64], exponent: Exponent) -> f64 {
-    (-norm(possibilities.iter().map(|&degree| surprisal(degree)), exponent)).exp()
+    exp(-norm(possibilities.iter().map(|&degree| surprisal(degree)), exponent))
 }
 
 /// `-ln possibility`, with an exact zero for 1.
 pub(crate) fn surprisal(degree: f64) -> f64 {
     // Adding zero turns -0.0 into 0.0.
-    -degree.ln() + 0.0
+    -ln(degree) + 0.0
 }
 
 /// The x-norm of surprisals, the largest factored out so that no power overflows.
@@ -81,7 +86,7 @@ pub(crate) fn norm(surprisals: impl Iterator<Item = f64> + Clone, exponent: Expo
         Exponent::PRODUCT => surprisals.sum(),
         Exponent::MINIMUM => largest,
         _ if largest == 0.0 || largest.is_infinite() => largest,
-        Exponent(x) => largest * surprisals.map(|s| (s / largest).powf(x)).sum::<f64>().powf(x.recip()),
+        Exponent(x) => largest * pow(surprisals.map(|s| pow(s / largest, x)).sum::<f64>(), x.recip()),
     }
 }
 
@@ -117,7 +122,7 @@ impl Fusion {
         let scale = if most > 0.0 { most * tree.node_of_leaf.len() as f64 } else { 1.0 };
         let steepest =
             tree.nodes.iter().map(|node| node.exponent.0).filter(|x| x.is_finite()).fold(1.0, f64::max);
-        let safe = most == 0.0 || steepest * (scale / least).ln() < SAFE_LOG_RANGE;
+        let safe = most == 0.0 || steepest * ln(scale / least) < SAFE_LOG_RANGE;
         let powers = safe.then(|| {
             let mut powers = table.clone();
             for (row, values) in powers.chunks_mut(n_classes.max(1)).enumerate() {
@@ -303,7 +308,7 @@ fn raise(s: f64, exponent: Exponent, scale: f64) -> f64 {
     match exponent {
         Exponent::PRODUCT | Exponent::MINIMUM => s,
         _ if s == 0.0 => 0.0,
-        Exponent(x) => (s / scale).powf(x),
+        Exponent(x) => pow(s / scale, x),
     }
 }
 
@@ -312,7 +317,7 @@ fn lower(power: f64, exponent: Exponent, scale: f64) -> f64 {
     match exponent {
         Exponent::PRODUCT | Exponent::MINIMUM => power,
         _ if power == 0.0 => 0.0,
-        Exponent(x) => power.powf(x.recip()) * scale,
+        Exponent(x) => pow(power, x.recip()) * scale,
     }
 }
 

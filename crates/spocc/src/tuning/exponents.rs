@@ -8,6 +8,7 @@ use std::{borrow::Cow, sync::OnceLock};
 
 use crate::{
     dendrogram::Dendrogram,
+    elementary::{exp, ln},
     error::Error,
     fusion::{Exponent, surprisal},
     parallel,
@@ -61,7 +62,7 @@ impl<'a> Search<'a> {
         let all_powers = surprisals.len() as u64 * 8 * grid.len() as u64;
         let powers =
             (all_powers <= watch.memory_limit() / 8).then(|| grid.iter().map(|_| OnceLock::new()).collect());
-        let logarithms = surprisals.iter().map(|s| s.ln()).collect();
+        let logarithms = surprisals.iter().map(|&s| ln(s)).collect();
         Self { trials, grid, surprisals, logarithms, powers }
     }
 
@@ -201,7 +202,7 @@ impl<'a> Search<'a> {
         let raise = || {
             let mut powers = vec![0.0; self.logarithms.len()];
             parallel::fill(&mut powers, 1 << 14, |start, powers| {
-                powers.iter_mut().zip(&self.logarithms[start..]).for_each(|(out, &ln)| *out = (x * ln).exp());
+                powers.iter_mut().zip(&self.logarithms[start..]).for_each(|(out, &ln)| *out = exp(x * ln));
             });
             powers
         };
@@ -242,7 +243,7 @@ fn groups(dendrogram: &Dendrogram, n_clusters: usize) -> Vec<Group> {
 
 /// `s^x`, zero and infinity included.
 fn power(s: f64, x: f64) -> f64 {
-    (x * s.ln()).exp()
+    exp(x * ln(s))
 }
 
 /// One group of parts joined at each exponent of the grid up to `end`, all other parts added.
@@ -279,7 +280,7 @@ impl Joint<'_> {
                 trials.for_each_opinion_of(self.leaves, cases, |at, row| {
                     let logarithms = &logarithms[row * l..(row + 1) * l];
                     let out = &mut out[at * l..(at + 1) * l];
-                    out.iter_mut().zip(logarithms).for_each(|(sum, &ln)| *sum += (x * ln).exp());
+                    out.iter_mut().zip(logarithms).for_each(|(sum, &ln)| *sum += exp(x * ln));
                 });
                 *x
             }

@@ -8,6 +8,7 @@ mod severity;
 mod sweep;
 mod trials;
 
+use crate::elementary::pow;
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
@@ -69,12 +70,12 @@ impl FromStr for Tuning {
 
 /// `10^(from + step * i)` for i = 0..n.
 pub(crate) fn grid(from: f64, step: f64, n: usize) -> Vec<f64> {
-    (0..n).map(|i| 10f64.powf(from + step * i as f64)).collect()
+    (0..n).map(|i| pow(10f64, from + step * i as f64)).collect()
 }
 
 /// The grid of exponents, from 1 to 10.
 pub(crate) fn exponent_grid() -> Vec<f64> {
-    (0..=100).map(|i| 10f64.powf(f64::from(i) / 100.0)).collect()
+    (0..=100).map(|i| pow(10f64, f64::from(i) / 100.0)).collect()
 }
 
 /// The plain median of the grid values tied for the best score: the mean of the middle two of an even number.

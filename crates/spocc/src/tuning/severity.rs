@@ -1,6 +1,7 @@
 //! How severely the less accurate are discounted (paper, section 3.5).
 
 use crate::{
+    elementary::pow,
     error::Error,
     fusion::FusionTree,
     possibility::Discount,
@@ -13,7 +14,7 @@ use crate::{
 
 /// Discount of a classifier whose accuracy is `share` of the best one's: `1 - share^severity`.
 pub(crate) fn discount(share: f64, severity: f64) -> Result<Discount, Error> {
-    Discount::try_from(1.0 - share.clamp(0.0, 1.0).powf(severity))
+    Discount::try_from(1.0 - pow(share.clamp(0.0, 1.0), severity))
 }
 
 /// The plain median of the severities that decide most rows rightly.

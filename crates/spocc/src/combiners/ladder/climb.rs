@@ -21,6 +21,7 @@ use crate::{
         softmax::Design,
     },
     decision::first_best,
+    elementary::{exp, ln},
     error::Error,
     evidence::{Evidence, Tally},
     fusion::Work,
@@ -297,11 +298,11 @@ impl Case<'_> {
             (1..TABLES).for_each(|at| add(at, logs[truth], decided));
             return;
         }
-        let shares: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
+        let shares: Vec<f64> = logs.iter().map(|&log| exp(log)).collect();
         for (at, &pull) in patterns::PULLS.iter().enumerate() {
             let mended: Vec<f64> =
                 shares.iter().zip(&self.known).map(|(share, rows)| rows + pull * share).collect();
-            add(1 + at, (mended[truth] / (known + pull)).ln(), largest(&mended));
+            add(1 + at, ln(mended[truth] / (known + pull)), largest(&mended));
         }
     }
 }

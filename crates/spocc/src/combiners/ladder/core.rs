@@ -17,6 +17,7 @@ use crate::{
         ladder::{bounded, leaves::Leaves},
     },
     dendrogram::Dendrogram,
+    elementary::{exp, ln, ln_1p},
     error::Error,
     parallel,
     watch::Watch,
@@ -93,7 +94,7 @@ impl Core {
     }
 
     fn set(&mut self, at: &[f64]) {
-        self.gain = at[0].exp();
+        self.gain = exp(at[0]);
         self.shapes.copy_from_slice(&at[1..]);
     }
 
@@ -104,7 +105,7 @@ impl Core {
         said: &(impl Fn(u32) -> S + Sync + 'a),
         leaves: &Leaves,
     ) -> (f64, Vec<f64>) {
-        let log_gain = self.gain.ln();
+        let log_gain = ln(self.gain);
         let mut loss = 0.5 * log_gain * log_gain + self.shapes.iter().map(|shape| 1.0 - shape).sum::<f64>();
         let mut slope = vec![-1.0; 1 + self.shapes.len()];
         slope[0] = log_gain;
@@ -124,13 +125,13 @@ impl Core {
                     continue;
                 };
                 let l = scores.len();
-                let distances: Vec<f64> = nodes.values[root * l..][..l].iter().map(|log| log.exp()).collect();
+                let distances: Vec<f64> = nodes.values[root * l..][..l].iter().map(|&log| exp(log)).collect();
                 scores.iter_mut().zip(&distances).for_each(|(score, d)| *score -= self.gain * d);
                 log_normalise(&mut scores);
                 loss -= cell.rows * scores[usize::from(cell.truth)];
                 pulls.clear();
                 for (class, (score, distance)) in scores.iter().zip(&distances).enumerate() {
-                    let error = score.exp() - f64::from(class == usize::from(cell.truth));
+                    let error = exp(*score) - f64::from(class == usize::from(cell.truth));
                     let pull = -cell.rows * error * self.gain * distance;
                     slope[0] += pull;
                     pulls.push(pull);
@@ -220,7 +221,7 @@ impl Core {
                         pull_at[b * l + class] = pull * to_b;
                         if pull != 0.0 && share > 0.0 {
                             // ln(1 + e) = -ln(1 - share), where e / (1 + e) is the smaller one's share.
-                            slope[1 + q] += pull * (-(-share).ln_1p() + share * gap.abs() / shape);
+                            slope[1 + q] += pull * (-ln_1p(-share) + share * gap.abs() / shape);
                         }
                     }
                 }
@@ -238,7 +239,7 @@ impl Core {
         let l = scores.len();
         let Some(root) = self.join(opinions, l, nodes) else { return false };
         for (score, log) in scores.iter_mut().zip(&nodes.values[root * l..][..l]) {
-            *score -= self.gain * log.exp();
+            *score -= self.gain * exp(*log);
         }
         log_normalise(scores);
         true
@@ -276,15 +277,15 @@ fn norm(a: f64, b: f64, shape: f64) -> (f64, f64) {
     if small == f64::NEG_INFINITY {
         return (large, 0.0);
     }
-    let e = ((small - large) / shape).exp();
-    (large + shape * e.ln_1p(), e / (1.0 + e))
+    let e = exp((small - large) / shape);
+    (large + shape * ln_1p(e), e / (1.0 + e))
 }
 
 /// Takes from logarithms that of the sum of what they stand for.
 pub(super) fn log_normalise(scores: &mut [f64]) {
     let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let sum: f64 = scores.iter().map(|score| (score - best).exp()).sum();
-    let log = best + sum.ln();
+    let sum: f64 = scores.iter().map(|score| exp(score - best)).sum();
+    let log = best + ln(sum);
     scores.iter_mut().for_each(|score| *score -= log);
 }
 

@@ -11,6 +11,7 @@ use crate::{
         ladder::{bounded, core::log_normalise},
         naive_bayes::Likelihoods,
     },
+    elementary::exp,
     error::Error,
     evidence::{Evidence, Tally},
     grid::Row,
@@ -88,18 +89,18 @@ impl Fallback {
             }
         }
         let Ok(found) = bounded::minimise(vec![0.0], &[(-4.0, 4.0)], |at| {
-            let gain = at[0].exp();
+            let gain = exp(at[0]);
             let (mut loss, mut slope) = (0.5 * at[0] * at[0], at[0]);
             for (votes, truth, rows) in &cases {
                 let mut scores: Vec<f64> = votes.iter().map(|votes| gain * votes).collect();
                 log_normalise(&mut scores);
                 loss -= rows * scores[*truth];
-                let mean: f64 = scores.iter().zip(votes).map(|(score, votes)| score.exp() * votes).sum();
+                let mean: f64 = scores.iter().zip(votes).map(|(score, votes)| exp(*score) * votes).sum();
                 slope += rows * gain * (mean - votes[*truth]);
             }
             Ok::<_, Infallible>((loss, vec![slope]))
         });
-        Self::Votes { voters, gain: found[0].exp() }
+        Self::Votes { voters, gain: exp(found[0]) }
     }
 
     pub(super) fn check(&self, [n, n_leaves, s, l]: [usize; 4]) -> Result<(), Error> {

@@ -6,8 +6,7 @@
 //! towards each other, so that among a hundred guessers the next one is expected to guess. Counts that are exactly
 //! independent of the truth are exactly neutral, whatever the balance of the classes.
 
-use statrs::function::gamma::ln_gamma;
-
+use crate::elementary::{exp, ln, ln_gamma};
 use crate::evidence::Evidence;
 
 /// How many rows of the average kind pull an answer's counts; the last one stands for infinitely many.
@@ -72,7 +71,7 @@ impl Counts {
         for _ in 0..ROUNDS {
             for (weights, logs) in weights.iter_mut().zip(&likelihoods) {
                 let best = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                *weights = std::array::from_fn(|at| common[at] * (logs[at] - best).exp());
+                *weights = std::array::from_fn(|at| common[at] * exp(logs[at] - best));
                 normalise(weights);
             }
             common = std::array::from_fn(|at| {
@@ -113,7 +112,7 @@ impl Counts {
                 for (&count, &class) in counts.iter().zip(&self.classes).filter(|pair| *pair.0 > 0.0) {
                     let share = class / total;
                     *log +=
-                        if pull.is_infinite() { count * share.ln() } else { ln_rising(pull * share, count) };
+                        if pull.is_infinite() { count * ln(share) } else { ln_rising(pull * share, count) };
                 }
                 if pull.is_finite() {
                     *log -= ln_rising(pull, rows);
@@ -220,7 +219,7 @@ impl Leaves {
 /// Logarithms of the frequencies, half a row more of every class.
 pub(super) fn log_prior(classes: &[f64]) -> Vec<f64> {
     let total = classes.iter().sum::<f64>() + 0.5 * classes.len() as f64;
-    classes.iter().map(|count| ((count + 0.5) / total).ln()).collect()
+    classes.iter().map(|count| ln((count + 0.5) / total)).collect()
 }
 
 /// Logarithm of the surprisal of every class, given how often each was true of an answer and of all rows.
@@ -245,7 +244,7 @@ fn opinion(said: &[f64], classes: &[f64], weights: &Weights, out: &mut [f64]) {
     for out in out {
         // Ratios equal up to rounding are equally possible: a neutral answer is exactly neutral.
         let ratio = *out / best;
-        *out = if ratio > 1.0 - 1e-12 { f64::NEG_INFINITY } else { (-ratio.ln()).ln() };
+        *out = if ratio > 1.0 - 1e-12 { f64::NEG_INFINITY } else { ln(-ln(ratio)) };
     }
 }
 

@@ -25,6 +25,7 @@ use crate::{
     combiners::{Combiner, DawidSkene, Fitted, Judge, Kind, Method, Rule, check_numbers},
     dendrogram::Dendrogram,
     dependence::Dissimilarities,
+    elementary::exp,
     error::Error,
     evidence::{Evidence, Level, Tally},
     fusion::Work,
@@ -279,7 +280,7 @@ impl FittedLadder {
     pub(crate) fn possibility(&self, k: usize, said: u16) -> Option<Vec<f64>> {
         let (leaf, meant) = self.copies.meaning(k, said, self.n_labels)?;
         let at = (leaf * self.n_labels + usize::from(meant)) * self.n_classes;
-        Some(self.opinions[at..at + self.n_classes].iter().map(|log| (-log.exp()).exp()).collect())
+        Some(self.opinions[at..at + self.n_classes].iter().map(|&log| exp(-exp(log))).collect())
     }
 
     /// Logarithms of the probabilities of the classes into `work.out`; false if nobody says anything that counts.

@@ -4,7 +4,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{error::Error, evidence::Tally, grid::Row};
+use crate::{
+    elementary::{exp, ln},
+    error::Error,
+    evidence::Tally,
+    grid::Row,
+};
 
 /// How many rows of the rungs below stand beside those of a pattern, the most first; before them comes no table.
 pub(super) const PULLS: [f64; 8] = [128.0, 64.0, 32.0, 16.0, 8.0, 4.0, 2.0, 1.0];
@@ -28,10 +33,10 @@ impl Patterns {
         let Some(p) = self.tally.find(row) else { return };
         let rows: f64 = self.tally.outcomes(p).map(|(_, count)| count as f64 / self.unit).sum();
         let share = self.pull / (rows + self.pull);
-        logs.iter_mut().for_each(|log| *log += share.ln());
+        logs.iter_mut().for_each(|log| *log += ln(share));
         for (class, count) in self.tally.outcomes(p) {
             let log = &mut logs[usize::from(class)];
-            *log = (log.exp() + count as f64 / self.unit / (rows + self.pull)).ln();
+            *log = ln(exp(*log) + count as f64 / self.unit / (rows + self.pull));
         }
     }
 

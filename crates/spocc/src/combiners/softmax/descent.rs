@@ -4,6 +4,7 @@
 //! that concerns them stays 0.
 
 use super::{Problem, Softmax, design::add, preconditioner::Blocks};
+use crate::elementary::{exp, ln};
 
 /// Largest error that may remain, in the norm of the curvature; that norm is at least the plain norm of the
 /// coefficients, so no coefficient is further than this from its optimum.
@@ -113,7 +114,7 @@ impl<'a, const N: usize> Descent<'a, N> {
             return nothing;
         }
         let (counts, totals) = self.problem.counts::<N>(self.chunks);
-        let log = |seen: f64, of: f64| ((c * seen + 1.0) / (c * of + 2.0)).ln();
+        let log = |seen: f64, of: f64| ln((c * seen + 1.0) / (c * of + 2.0));
         let class_counts = counts[..n].to_vec();
         let mut guess = nothing.clone();
         for (at, ((to, seen), total)) in
@@ -125,7 +126,7 @@ impl<'a, const N: usize> Descent<'a, N> {
             }
         }
         self.centre(&mut guess);
-        let mut best = self.row_weight.iter().sum::<f64>() * (self.problem.n_classes as f64).ln();
+        let mut best = self.row_weight.iter().sum::<f64>() * ln(self.problem.n_classes as f64);
         let mut start = None;
         for _ in 0..MAX_GUESSES {
             let point = self.evaluate(guess);
@@ -224,12 +225,12 @@ impl<'a, const N: usize> Descent<'a, N> {
                 let output = usize::from(class).checked_sub(hidden);
                 objective += c * w * (max - output.map_or(0.0, |output| scores[output]));
             }
-            let mut sum = if hidden == 1 { (floor - max).exp() } else { 0.0 };
-            p.iter_mut().for_each(|p| *p = exp(p.map(|p| p - max)));
+            let mut sum = if hidden == 1 { exp(floor - max) } else { 0.0 };
+            p.iter_mut().for_each(|p| *p = exponentials(p.map(|p| p - max)));
             let p = p.as_flattened_mut();
             p[n..].fill(0.0);
             sum += p.iter().sum::<f64>();
-            objective += weight * sum.ln();
+            objective += weight * ln(sum);
             let (p, _) = p.as_chunks_mut::<N>();
             for (chunk, p) in p.iter_mut().enumerate() {
                 *p = p.map(|p| p / sum);
@@ -330,7 +331,7 @@ pub(super) struct Work<const N: usize> {
 /// Written so that vector instructions apply: `x = k ln 2 + r`, where adding a large number rounds to k and leaves
 /// it in the last bits, and Taylor's series of `e^r`.
 #[inline]
-fn exp<const N: usize>(x: [f64; N]) -> [f64; N] {
+fn exponentials<const N: usize>(x: [f64; N]) -> [f64; N] {
     const ROUND: f64 = 6_755_399_441_055_744.0;
     const LN_2: [f64; 2] = [0.693_145_751_953_125, 1.428_606_820_309_417_2e-6];
     const TAYLOR: [f64; 13] = {
@@ -382,10 +383,10 @@ mod tests {
     fn exponentials_are_right_to_the_last_places() {
         let numbers = (0..200_000).map(|i| -f64::from(i) / 1_003.7);
         for x in numbers.chain([-0.0, -1e-300, -std::f64::consts::LN_2]) {
-            let [found] = exp([x]);
+            let [found] = exponentials([x]);
             assert!((found - x.exp()).abs() <= 2.0 * f64::EPSILON * x.exp(), "{x}: {found}");
         }
-        let [far, infinite] = exp([-1e9, f64::NEG_INFINITY]);
+        let [far, infinite] = exponentials([-1e9, f64::NEG_INFINITY]);
         assert!(far < 1e-80 && infinite < 1e-80 && far > 0.0);
     }
 }

@@ -25,6 +25,7 @@ mod descent;
 mod design;
 mod preconditioner;
 
+use crate::elementary::{exp, ln};
 use std::{collections::VecDeque, convert::Infallible, sync::Arc};
 
 use descent::{Descent, axpy};
@@ -257,7 +258,7 @@ impl Softmax {
             axpy(value, &self.coef[feature as usize * n_outputs..][..n_outputs], scores);
         }
         let max = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let log_sum = max + out.iter().map(|score| (score - max).exp()).sum::<f64>().ln();
+        let log_sum = max + ln(out.iter().map(|score| exp(score - max)).sum::<f64>());
         for score in out {
             *score -= log_sum;
         }
