@@ -34,6 +34,7 @@ pub(crate) fn compare(args: &CompareArgs, watch: &Watch<'_>) -> Result<(), Error
     let learns_all = methods.contains(&Method::DawidSkene)
         || methods.contains(&Method::Ladder) && !args.unlabelled.is_empty();
     let which = if learns_all { Which::All } else { Which::Labelled };
+    let ladder_learns_all = !args.unlabelled.is_empty() || !is_table(&input);
     // A truth is what methods are judged by.
     if is_table(&input) {
         args.panel.label("compare")?;
@@ -59,6 +60,7 @@ pub(crate) fn compare(args: &CompareArgs, watch: &Watch<'_>) -> Result<(), Error
         methods,
         options: args.options.options(),
         curve: !args.no_curve,
+        ladder_learns_all,
     };
     let on = |done, total| {
         progress::show("comparing", done, Some(total));

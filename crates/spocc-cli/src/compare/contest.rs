@@ -46,6 +46,7 @@ pub(super) struct Contest<'a> {
     pub(super) watch: &'a Watch<'a>,
     /// Rows without truth, for methods that learn from them.
     pub(super) unlabelled: Option<&'a Evidence>,
+    pub(super) ladder_learns_all: bool,
     progress: Progress<'a>,
     /// By method, of the rows whose margins were asked for.
     pub(super) certainties: Vec<Certainties>,
@@ -70,7 +71,17 @@ impl<'a> Contest<'a> {
         }
         let total = trials.saturating_mul(combiners.len() as u64);
         let certainties = vec![Certainties::default(); combiners.len()];
-        Self { combiners, options, watch, unlabelled: None, progress, certainties, done: 0, total }
+        Self {
+            combiners,
+            options,
+            watch,
+            unlabelled: None,
+            ladder_learns_all: false,
+            progress,
+            certainties,
+            done: 0,
+            total,
+        }
     }
 
     /// The methods, by the number of their bit.
@@ -152,7 +163,9 @@ impl<'a> Contest<'a> {
         let options = Options { class_weights, ..self.options.clone() };
         let combiner = self.combiners[m].as_ref();
         let fit = |evidence: &Evidence| Model::fit(combiner, evidence, &options, self.watch);
-        let fitted = match self.unlabelled.filter(|_| combiner.uses_unlabelled(training)) {
+        let learns_all = combiner.uses_unlabelled(training)
+            && (self.ladder_learns_all || combiner.method() != Method::Ladder);
+        let fitted = match self.unlabelled.filter(|_| learns_all) {
             Some(more) => training.merge(more, self.watch).and_then(|all| fit(&all)),
             None => fit(training),
         };
@@ -241,6 +254,27 @@ mod tests {
         let (timed, times) = contest.time(&evidence, &cells, None).expect("a tally");
         assert_eq!(timed.right, marks.right);
         assert!(times.iter().flatten().filter(|times| !times.predict.is_zero()).count() == 2);
+    }
+
+    #[test]
+    fn the_ladder_learns_from_rows_without_truth_where_it_is_told_to() {
+        let (evidence, watch) = (panel(), Watch::default());
+        let rows = spocc::Predictions::builder(["a", "b", "c"]).and_then(|mut rows| {
+            rows.push(["x", "x", "y"].map(Some))?;
+            Ok(rows.finish())
+        });
+        let counting = spocc::Counting { unlabelled: true, ..spocc::Counting::default() };
+        let nobody = spocc::Truth::new([None::<&str>]).expect("a row");
+        let more = Evidence::count(&rows.expect("a row"), &nobody, &counting, &watch).expect("a row");
+        let mut contest = contest(&[Method::Ladder, Method::DawidSkene], &watch, GO_ON);
+        contest.unlabelled = Some(&more);
+        let unlabelled = |contest: &Contest<'_>, m: usize| {
+            let model = contest.fit(m, &evidence).expect("no wish to stop").expect("a tally");
+            model.evidence().expect("counts").n_unlabelled()
+        };
+        assert_eq!([unlabelled(&contest, 0), unlabelled(&contest, 1)], [0.0, 1.0]);
+        contest.ladder_learns_all = true;
+        assert_eq!(unlabelled(&contest, 0), 1.0);
     }
 
     #[test]

@@ -129,6 +129,7 @@ impl<'a> Plan<'a> {
     ) -> Result<Measured, Error> {
         let mut contest = Contest::new(methods, &self.settings.options, self.n_trials(), watch, progress);
         contest.unlabelled = self.unlabelled.as_ref();
+        contest.ladder_learns_all = self.settings.ladder_learns_all;
         let methods = contest.methods();
         let sure = self.test.as_ref().filter(|_| self.settings.curve).map(Cells::all);
         let (marks, times) = contest.time(self.evidence, self.judged_cells(), sure.as_ref())?;

@@ -50,12 +50,15 @@ pub(crate) struct Settings {
     pub(crate) options: Options,
     /// Whether to measure what fewer labelled rows would do, and how much certainty is worth.
     pub(crate) curve: bool,
+    /// Whether the ladder learns from rows without truth; it does where it is told to, as in `fit`.
+    pub(crate) ladder_learns_all: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         let methods = Method::ALL.to_vec();
-        Self { folds: 5, repeats: 3, seed: 0, methods, options: Options::default(), curve: true }
+        let options = Options::default();
+        Self { folds: 5, repeats: 3, seed: 0, methods, options, curve: true, ladder_learns_all: false }
     }
 }
 

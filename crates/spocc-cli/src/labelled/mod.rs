@@ -195,7 +195,7 @@ impl Labelled {
             let found = match (notes.n_rows + notes.n_unlabelled, notes.n_skipped) {
                 (0, 0) => "no rows under the header".to_owned(),
                 (0, skipped) if command == "fit" => {
-                    let hint = "without --label, --method dawid-skene and majority need none";
+                    let hint = "--unlabelled, or --method dawid-skene or majority without --label, need none";
                     format!("none in {} ({hint})", self::rows(skipped))
                 }
                 (0, skipped) => format!("none in {}", self::rows(skipped)),

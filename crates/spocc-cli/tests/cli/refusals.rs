@@ -127,7 +127,7 @@ fn nothing_to_learn_from_is_refused() {
     desk.refused(
         "fit unlabelled.csv --label truth -o m.spocc",
         "unlabelled.csv: expected a truth in column `truth` of some row, found none in 2 rows \
-         (without --label, --method dawid-skene and majority need none)",
+         (--unlabelled, or --method dawid-skene or majority without --label, need none)",
     );
 }
 
