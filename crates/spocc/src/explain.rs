@@ -220,11 +220,12 @@ impl fmt::Display for Explanation {
         writeln!(out, "    push")?;
         for voice in &self.voices {
             write!(out, "{:who$}  ", voice.classifier)?;
-            let Some(answer) = &voice.said else {
+            // A silence is listed bare unless it counts as an answer, and then it pushes.
+            if voice.said.is_none() && voice.push.is_none() {
                 writeln!(out, "-")?;
                 continue;
-            };
-            write!(out, "{answer:said$}")?;
+            }
+            write!(out, "{:said$}", voice.said.as_deref().unwrap_or("-"))?;
             match &voice.possibility {
                 Some(degrees) => row(out, degrees)?,
                 None => columns.iter().try_for_each(|width| write!(out, "  {:>width$}", ""))?,

@@ -122,6 +122,16 @@ fn silence_as_an_answer_is_heard_but_nobody_spoke() {
     let decision = decide(&model, &["a", "b"], &["-", "-"]);
     assert_eq!((decision.answered, decision.basis), (0, Basis::Panel));
     assert_eq!(decide(&model, &["a", "b"], &["x", "-"]).answered, 1);
+    // And it shows in the explanation.
+    let explained = |model: &Model| {
+        let rows = table(&["a", "b"], &[&["x", "-"]]);
+        model.align(&rows).and_then(|rows| rows.explain(0)).expect("a row").to_string()
+    };
+    let line =
+        |text: &str| text.lines().find(|line| line.starts_with("b ")).expect("a line for b").to_owned();
+    assert_eq!(line(&explained(&model)).split_whitespace().count(), 5, "{}", explained(&model));
+    let deaf = Model::fit(&Spocc::default(), &evidence, &Options::default(), &quiet()).expect("rows");
+    assert_eq!(line(&explained(&deaf)).split_whitespace().count(), 2, "{}", explained(&deaf));
 }
 
 #[test]
