@@ -181,9 +181,9 @@ impl Model {
         const WHAT: &str = "calibration";
         let n_rows = evidence.total();
         let plain = Options { calibrate: None, ..options.clone() };
-        // What the method does not need is not kept in the model.
+        // What the method does not need is not kept in the model, but labels are: held rows are judged by their numbers.
         let fit =
-            |rows: &Evidence| Self::fit(combiner, &rows.reduce_to(combiner.needs(), watch)?, &plain, watch);
+            |rows: &Evidence| Self::fit(combiner, &rows.at_level(combiner.needs(), watch)?, &plain, watch);
         let parts = match how.scheme {
             Scheme::Split => SPLIT,
             Scheme::Cross => n_rows.min(Tuning::FOLDS.into()) as usize,
