@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use panels::{Panel, Random, Shape, config, panels};
 use proptest::prelude::*;
 use spocc::{
-    Combiner, Counting, DawidSkene, Error, Evidence, Label, Level, Majority, Method, Missing, Model, Options,
-    Predictions, Truth, Watch,
+    ClassWeights, Combiner, Counting, DawidSkene, Error, Evidence, Fitted, Label, Level, Majority,
+    Method, Missing, Model, Options, Predictions, Truth, Watch,
 };
 
 /// Shares stand still within 1e-6; what they decide is a little further off.
@@ -170,6 +170,22 @@ fn known_truths_turn_a_panel_of_liars_round() {
     liars.truth.iter_mut().skip(200).for_each(|truth| *truth = None);
     let taught = DawidSkene.fit(&all(&liars)).expect("answers");
     assert!(accuracy(&taught, &liars, &truth) > 0.8, "{}", accuracy(&taught, &liars, &truth));
+}
+
+#[test]
+fn class_weights_leave_rows_without_truth_what_they_count() {
+    let (mut panel, _) = crowd(600, 5);
+    panel.truth.iter_mut().skip(10).for_each(|truth| *truth = None);
+    let evidence = all(&panel);
+    // A ratio that is whole, and one that is counted in fractions of a row.
+    let [whole, fraction] = [2.0, 2.000_000_1].map(|weight| {
+        let class_weights = ClassWeights::Given(vec![(panel.label(0), weight)]);
+        let options = Options { class_weights, ..Options::default() };
+        let model = Model::fit(&DawidSkene, &evidence, &options, &quiet()).expect("rows");
+        let Fitted::NaiveBayes { prior } = model.fitted() else { panic!("likelihoods") };
+        prior
+    });
+    assert!(whole.iter().zip(&fraction).all(|(a, b)| (a - b).abs() < CLOSE), "{whole:?} {fraction:?}");
 }
 
 #[test]
