@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use panels::{Panel, Random, Shape, config, panels};
 use proptest::prelude::*;
 use spocc::{
-    ClassWeights, Combiner, Counting, DawidSkene, Error, Evidence, Fitted, Label, Level, Majority,
-    Method, Missing, Model, Options, Predictions, Truth, Watch,
+    Calibrate, ClassWeights, Combiner, Counting, DawidSkene, Error, Evidence, Fitted, Label, Level, Majority,
+    Method, Missing, Model, Options, Predictions, Scheme, Truth, Watch,
 };
 
 /// Shares stand still within 1e-6; what they decide is a little further off.
@@ -186,6 +186,24 @@ fn class_weights_leave_rows_without_truth_what_they_count() {
         prior
     });
     assert!(whole.iter().zip(&fraction).all(|(a, b)| (a - b).abs() < CLOSE), "{whole:?} {fraction:?}");
+}
+
+#[test]
+fn a_calibrated_rule_learns_from_rows_without_truth() {
+    let (mut panel, truth) = crowd(600, 6);
+    panel.truth.iter_mut().skip(20).for_each(|truth| *truth = None);
+    let (labelled, all) = (panel.tally(), all(&panel));
+    for scheme in [Scheme::Split, Scheme::Cross] {
+        let options = Options { calibrate: Some(Calibrate::new(scheme)), ..Options::default() };
+        let fit = |evidence: &Evidence| {
+            Model::fit(&DawidSkene, evidence, &options, &quiet()).expect("whole counts")
+        };
+        let (few, many) = (fit(&labelled), fit(&all));
+        assert_eq!(many.evidence().expect("not slim").n_unlabelled(), 580.0, "{scheme}");
+        assert_ne!(few.calibration(), many.calibration(), "{scheme}: the scores are those of better rules");
+        let [few, many] = [few, many].map(|model| accuracy(&model, &panel, &truth));
+        assert!(many > few + 0.1, "{scheme}: {few} {many}");
+    }
 }
 
 #[test]
