@@ -79,7 +79,7 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
 fn tell_ground(model: &Model) {
     let Fitted::Ladder { rests_on, rows: n, right, .. } = model.fitted() else { return };
     if n == 0.0 {
-        return tell(format_args!("no truth is known, so it rests on the majority"));
+        return tell(format_args!("no row has both a truth and an answer, so it rests on the majority"));
     }
     let crowd =
         if right[3] > 0.0 { format!(", dawid-skene on {:.1} %", 100.0 * right[3]) } else { String::new() };
