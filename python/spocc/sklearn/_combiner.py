@@ -41,7 +41,8 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
     classes_
         The labels of y, in order.
     model_
-        The fitted `spocc.Model`: explains, audits, and is the file of every other face.
+        The fitted `spocc.Model`, as `spocc.fit` makes it with ``classes=classes_``: explains, audits,
+        and can be saved for every other face.
     evidence_
         The `spocc.Evidence` it was fitted to.
     n_features_in_, feature_names_in_
@@ -166,13 +167,12 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
             weights = _check_sample_weight(sample_weight, y, dtype=np.float64)
             if not weights.any():
                 raise ValueError("Sample weights must contain at least one non-zero number.")
-        like = answers if isinstance(answers, np.ndarray) else self.classes_
         settings = {name: getattr(self, name) for name in self._settings}
         return spocc.Evidence(
             numbered(answers, self.classes_),
-            numbered(y, like),
+            numbered(y, answers),
             names=names,
-            classes=numbered(self.classes_, like),
+            classes=numbered(self.classes_, answers),
             weights=weights,
             level="tally" if self.calibrate is not None else Combiner(self._method, **settings).level,
             unlabelled=self._method == "dawid-skene" or not known.all(),
@@ -184,7 +184,7 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
             method=self._method,
             missing=self.missing,
             ties=self.ties,
-            class_weight=self.class_weight,
+            class_weight=self._weights(evidence.classes),
             calibrate=self.calibrate,
             per_class=self.per_class,
             seed=self._seed(),
@@ -193,6 +193,14 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         # A model holds what it learned from, which is less than it was calibrated with.
         self._evidence = None if self.calibrate is None else evidence
         return self._model
+
+    def _weights(self, classes: NDArray[Any]) -> str | Mapping[Any, float] | None:
+        """The weights of the classes by the names that the model has for them, be it 1 for True."""
+        given = self.class_weight
+        if not isinstance(given, Mapping):
+            return given
+        names = dict(zip(self.classes_.tolist(), classes.tolist(), strict=True))
+        return {names.get(label, label): weight for label, weight in given.items()}
 
     def _asked(self, X: Any) -> tuple[spocc.Model, Answers]:
         """The model, and what it is asked to decide."""

@@ -42,8 +42,8 @@ Params = dict[str, dict[str, Any]]
 
 def _has_probabilities(ensemble: SpoccEnsemble) -> bool:
     method = ensemble.method
-    kind = type(method) if isinstance(method, LabelCombiner) else BY_METHOD.get(method)
-    return kind is not None and issubclass(kind, ProbabilisticCombiner)
+    kind = BY_METHOD.get(method, object) if isinstance(method, str) else type(method)
+    return issubclass(kind, ProbabilisticCombiner)
 
 
 class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _BaseComposition):
@@ -268,6 +268,9 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         if isinstance(self.method, LabelCombiner):
             combiner: LabelCombiner = clone(self.method)
             return combiner
+        if not isinstance(self.method, str):
+            found = type(self.method).__name__
+            raise ValueError(f"method: expected a word or a combiner of spocc.sklearn, found {found}")
         # Refuses an unknown word as every face does.
         return BY_METHOD[Combiner(self.method).method]()
 

@@ -93,13 +93,27 @@ def distinct(y: NDArray[Any]) -> NDArray[Any]:
     return np.unique(y)
 
 
-def numbered(labels: Any, like: NDArray[Any]) -> Any:
-    """Booleans as the numbers 0 and 1 where those beside them are numbers: True and 1 are then one label."""
+def numbered(labels: Any, beside: Answers) -> Any:
+    """Booleans as 0 and 1 where the labels beside them are numbers, so that True and 1 are one label."""
     if isinstance(labels, Mapping):
-        return {name: numbered(column, like) for name, column in labels.items()}
-    if isinstance(labels, np.ndarray) and labels.dtype.kind == "b" and like.dtype.kind in "iuf":
+        return {name: numbered(column, beside) for name, column in labels.items()}
+    if not _kind(labels).startswith("bool") or not _has_numbers(beside):
+        return labels
+    if isinstance(labels, np.ndarray):
         return labels.view(np.int8)
-    return labels
+    # Of pandas, of Arrow, of polars.
+    if hasattr(labels, "astype"):
+        return labels.astype("Int8")
+    return labels.cast("int8" if hasattr(labels, "type") else int)
+
+
+def _has_numbers(labels: Answers) -> bool:
+    columns = labels.values() if isinstance(labels, Mapping) else [labels]
+    return any(_kind(column).startswith(("int", "uint", "float", "double")) for column in columns)
+
+
+def _kind(column: Any) -> str:
+    return str(column.dtype if hasattr(column, "dtype") else column.type).lower()
 
 
 def _columns(X: Any) -> list[Any] | None:

@@ -26,7 +26,7 @@ __all__ = [
 class LadderClassifier(ProbabilisticCombiner):
     """Models of growing richness, each pulled towards the one below it: the default.
 
-    It withstands copies, guessers and liars. Rows whose y is None or NaN are learned from without their truth.
+    It withstands copies, guessers and liars. Rows whose y is None or NaN are learned from without truth.
 
     Examples
     --------
