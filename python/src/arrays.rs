@@ -318,11 +318,15 @@ impl<I: Id> Source<'_, I> {
     /// Every label, and for every cell, row after row, which of them it is.
     pub(crate) fn read(mut self, signal: &Signal) -> Result<(Vec<Label>, Vec<I>), Fault> {
         let Form { n_rows, width, by_rows } = self.form;
-        let mut ids = vec![I::GAP; n_rows * width];
+        let mut ids = Vec::with_capacity(n_rows * width);
         let step = (BLOCK / width.max(1)).max(1);
-        for (block, out) in ids.chunks_mut(step * width.max(1)).enumerate() {
+        for first in (0..n_rows).step_by(step) {
             signal.check()?;
-            let rows = block * step..(block * step + out.len() / width.max(1)).min(n_rows);
+            let rows = first..(first + step).min(n_rows);
+            // Block by block, so that what is written first is still at hand when it is written again.
+            let start = ids.len();
+            ids.resize(start + rows.len() * width, I::GAP);
+            let out = &mut ids[start..];
             let (rows, stride) =
                 if by_rows { (rows.start * width..rows.end * width, 1) } else { (rows, width) };
             for (k, column) in self.columns.iter_mut().enumerate() {
