@@ -62,6 +62,11 @@ impl Label {
         &self.canonical
     }
 
+    /// The label of an integer that may be larger than `Label::from` takes.
+    pub fn from_integer(value: i128) -> Self {
+        Self { canonical: value.to_string(), written: Written::Integer }
+    }
+
     /// How the user wrote it.
     pub fn written(&self) -> &Written {
         &self.written
@@ -130,7 +135,7 @@ impl From<String> for Label {
 
 impl From<i64> for Label {
     fn from(value: i64) -> Self {
-        Self { canonical: value.to_string(), written: Written::Integer }
+        Self::from_integer(value.into())
     }
 }
 
@@ -376,6 +381,7 @@ mod tests {
             assert_eq!(twin, Label::from(1));
         }
         assert_eq!(Label::from("FALSE"), Label::from(false));
+        assert_eq!(Label::from_integer(u64::MAX.into()), Label::from("18446744073709551615"));
         assert_eq!(Label::try_from(-0.0).expect("whole"), Label::from(0));
         for other in ["01", "+1", "1.", "1.00", "-0", "1e0", " 1"] {
             assert_ne!(Label::from(other), Label::from(1));

@@ -91,6 +91,29 @@ impl Predictions {
         Ok(Self { classifiers, labels, grid: Grid::from_cells(width, cells) })
     }
 
+    /// Takes a whole table of ids into `labels` as it is, row after row; [`u16::MAX`] is a gap.
+    ///
+    /// For whoever has looked every label up already: nothing is copied. One label written in two ways has two ids.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_ids`](Self::from_ids).
+    pub fn from_dense<S: Into<String>>(
+        classifiers: impl IntoIterator<Item = S>,
+        labels: Vec<Label>,
+        ids: Vec<u16>,
+    ) -> Result<Self, Error> {
+        let classifiers = distinct(classifiers)?;
+        let width = classifiers.len();
+        let labels = Interner::of(labels)?.labels;
+        check_ids(&ids, width, labels.len())?;
+        if !ids.len().is_multiple_of(width) {
+            let row = ids.len() / width + 1;
+            return Err(Error::RowWidth { row, expected: width, found: ids.len() % width });
+        }
+        Ok(Self { classifiers, labels, grid: Grid::from_cells(width, ids) })
+    }
+
     /// Takes single cells `(row, classifier, label)` in any order, as a long table has them; rows count from 0.
     ///
     /// # Errors
@@ -387,10 +410,14 @@ impl Truth {
         Ok(truth)
     }
 
-    /// One truth per row by its number in `labels`, which are distinct.
-    pub(crate) fn from_ids(labels: Vec<Label>, ids: Vec<u16>) -> Result<Self, Error> {
-        let mut interner = Interner::default();
-        labels.into_iter().try_for_each(|label| interner.intern(label).map(|_| ()))?;
+    /// Takes one truth per row by its place in `labels`; [`u16::MAX`] where it is not known.
+    ///
+    /// # Errors
+    ///
+    /// As [`Predictions::from_dense`].
+    pub fn from_dense(labels: Vec<Label>, ids: Vec<u16>) -> Result<Self, Error> {
+        let interner = Interner::of(labels)?;
+        check_ids(&ids, 1, interner.labels.len())?;
         Ok(Self { interner, ids })
     }
 
@@ -461,6 +488,18 @@ struct Interner {
 }
 
 impl Interner {
+    /// These labels, each in its place.
+    fn of(labels: Vec<Label>) -> Result<Self, Error> {
+        let mut interner = Self::default();
+        for (place, label) in labels.into_iter().enumerate() {
+            let name = label.to_string();
+            if usize::from(interner.intern(label)?) != place {
+                return Err(Error::DuplicateName { what: "labels", name });
+            }
+        }
+        Ok(interner)
+    }
+
     fn intern(&mut self, label: Label) -> Result<u16, Error> {
         let key = (label.canonical().to_owned(), label.written().clone());
         if let Some(&id) = self.by_label.get(&key) {
@@ -474,6 +513,17 @@ impl Interner {
         self.labels.push(label);
         Ok(id)
     }
+}
+
+/// Refuses the first id that names no label.
+fn check_ids(ids: &[u16], width: usize, n_labels: usize) -> Result<(), Error> {
+    let is_strange = |id: &u16| usize::from(*id) >= n_labels && *id != MISSING;
+    // Looked for only where there is one: a sum over all ids is many times faster than a search among them.
+    if !ids.iter().fold(false, |any, id| any | is_strange(id)) {
+        return Ok(());
+    }
+    let place = ids.iter().position(is_strange).unwrap_or(0);
+    Err(Error::LabelId { row: place / width + 1, expected: n_labels, found: usize::from(ids[place]) })
 }
 
 fn distinct<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Result<Vec<String>, Error> {
@@ -525,6 +575,25 @@ mod tests {
         let said = |row, k| table.answer(row, k).map(Label::to_string);
         assert_eq!((said(0, 0), said(0, 1), said(1, 0)), (Some("a".into()), Some("b".into()), None));
         assert_eq!((table.n_rows(), table.n_labels(), table.n_different()), (4, 2, vec![1, 2]));
+    }
+
+    #[test]
+    fn a_dense_table_is_taken_as_it_is() {
+        // The text and the integer are one label in two writings.
+        let labels = vec![Label::from("1"), Label::from(1), Label::from("b")];
+        let ids = vec![0, 2, MISSING, 1];
+        let table = Predictions::from_dense(["x", "y"], labels.clone(), ids).expect("two rows");
+        assert_eq!(table.answer(0, 1).map(Label::to_string).as_deref(), Some("b"));
+        assert_eq!((table.answer(1, 0), table.answer(1, 1)), (None, Some(&Label::from("1"))));
+        let truth = Truth::from_dense(labels.clone(), vec![2, MISSING]).expect("two rows");
+        assert_eq!((truth.n_rows(), truth.n_known(), truth.get(0)), (2, 1, Some(&labels[2])));
+
+        let strange = Predictions::from_dense(["x", "y"], labels.clone(), vec![0, 0, 0, 3]).err();
+        assert_eq!(strange, Some(Error::LabelId { row: 2, expected: 3, found: 3 }));
+        let narrow = Predictions::from_dense(["x", "y"], labels.clone(), vec![0, 0, 0]).err();
+        assert_eq!(narrow, Some(Error::RowWidth { row: 2, expected: 2, found: 1 }));
+        let twice = Truth::from_dense(vec![labels[2].clone(); 2], vec![0]).err();
+        assert_eq!(twice, Some(Error::DuplicateName { what: "labels", name: "b".into() }));
     }
 
     #[test]

@@ -51,6 +51,7 @@ impl Evidence {
     /// let truth = Truth::new([Some("cat"), Some("dog")])?;
     /// let evidence = Evidence::count(&rows.finish(), &truth, &Counting::default(), &Watch::default())?;
     /// assert_eq!(evidence.count_of(1, "dog", "cat"), 1.0);
+    /// assert_eq!(evidence.confusion_of(1), Some(vec![0.0, 0.0, 1.0, 1.0])); // rows: said, columns: true
     /// # Ok::<(), spocc::Error>(())
     /// ```
     ///

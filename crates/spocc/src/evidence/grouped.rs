@@ -58,7 +58,7 @@ impl Evidence {
         }
         let answers =
             Predictions::from_grid(self.classifiers.clone(), self.labels.all().to_vec(), patterns.settled());
-        let truth = Truth::from_ids(self.labels.classes().to_vec(), truths)?;
+        let truth = Truth::from_dense(self.labels.classes().to_vec(), truths)?;
         Ok(Grouped { answers, truth, counts, weights })
     }
 }

@@ -126,6 +126,12 @@ impl Evidence {
         if known { self.rows_of(self.row(k, ids[0])[usize::from(ids[1])]) } else { 0.0 }
     }
 
+    /// Number of rows, or sum of weights, of every answer of classifier `k` with every truth: a row per label, a
+    /// column per class, both in the order of [`labels`](Self::labels); none if there is no such classifier.
+    pub fn confusion_of(&self, k: usize) -> Option<Vec<f64>> {
+        (k < self.n_classifiers()).then(|| self.confusion(k).iter().map(|&count| self.rows_of(count)).collect())
+    }
+
     /// Number of rows, or sum of weights, on which classifier `k` spoke.
     pub fn n_answers(&self, k: usize) -> f64 {
         if k < self.n_classifiers() { self.rows_of(self.spoken(k)) } else { 0.0 }

@@ -1,0 +1,26 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+__all__ = ["Path_", "write"]
+
+Path_ = str | os.PathLike[str]
+
+
+def write(path: Path_, data: bytes) -> None:
+    """Writes a file beside its place and moves it there: what was there stays until all is written."""
+    target = Path(path)
+    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        with open(part, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise

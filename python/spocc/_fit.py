@@ -1,0 +1,147 @@
+"""Fitting: rows or counts become a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from spocc import _native, _tables
+from spocc._evidence import Evidence
+from spocc._files import Path_
+from spocc._model import Model
+from spocc._native import SpoccError
+from spocc._progress import bar
+from spocc._reports import Audit
+
+__all__ = ["audit", "fit", "load"]
+
+
+def fit(
+    answers: object,
+    truth: object = None,
+    method: str = "ladder",
+    *,
+    names: Iterable[object] | None = None,
+    classes: object = None,
+    weights: object = None,
+    missing: str = "auto",
+    ties: str = "first",
+    class_weight: str | Mapping[Any, float] | None = None,
+    calibrate: str | None = None,
+    per_class: bool = False,
+    seed: int = 0,
+    unlabelled: bool | None = None,
+    memory: int | None = None,
+    progress: bool | Callable[[str, int, int], object] = False,
+    **settings: Any,
+) -> Model:
+    """Learns from answers and truths, or from `Evidence`, how to combine a panel.
+
+    Parameters
+    ----------
+    answers, truth, names, classes, weights
+        As for `Evidence`; or evidence alone.
+    method
+        One of `spocc.METHODS`.
+    missing
+        What an empty cell means: ``"silent"`` (not asked), ``"symbol"`` (an answer) or ``"auto"`` (what the rows say).
+    ties
+        Which of several equally good classes is decided: ``"first"`` or ``"random"``, by ``seed``.
+    class_weight
+        ``"balanced"``, or how much the rows of each class count.
+    calibrate
+        ``"split"`` or ``"cross"``, so that `Model.predict_set` can promise something; ``per_class`` for each class.
+    unlabelled
+        Whether rows without truth are learned from: by default those methods do so that take nothing else.
+    memory
+        Bytes that any one table may need.
+    progress
+        Whether to show a bar (where tqdm is installed), or a function of stage, done and total.
+    **settings
+        Of single methods: ``exponent`` (spocc), ``inputs`` and ``strength`` (stacking), ``tuning``.
+
+    Examples
+    --------
+    >>> import spocc
+    >>> said = [["cat", "cat"], ["dog", "dog"], ["cat", "dog"], ["dog", "dog"]]
+    >>> spocc.fit(said, ["cat", "dog", "cat", "dog"], method="naive-bayes").predict([["cat", None]])
+    array(['cat'], dtype='<U3')
+    >>> spocc.fit(said, ["cat", "dog", "cat", "dog"], method="majority", strength=2)
+    Traceback (most recent call last):
+    ...
+    spocc.SpoccError: strength: expected a method that has it (stacking), found majority
+    """
+    known = ("exponent", "inputs", "strength", "tuning")
+    strange = [name for name in settings if name not in known]
+    if strange:
+        raise SpoccError(f"settings: expected some of {', '.join(known)}, found {', '.join(strange)}")
+    combiner = _native.Combiner(method, **settings)
+    learns_all = _learns_all(combiner.method, truth, unlabelled)
+    with bar(progress) as callback:
+        if isinstance(answers, Evidence):
+            given = {"truth": truth, "names": names, "classes": classes, "weights": weights, "unlabelled": unlabelled}
+            for name, value in given.items():
+                if value is not None:
+                    raise SpoccError(f"{name}: expected none beside evidence, which holds its own, found one")
+            evidence = answers
+        else:
+            evidence = Evidence(
+                answers,
+                truth,
+                names=names,
+                classes=classes,
+                weights=weights,
+                level="tally" if calibrate is not None or learns_all else combiner.level,
+                unlabelled=learns_all,
+                memory=memory,
+                progress=callback or False,
+            )
+        native = _native.Model.fit(
+            combiner,
+            evidence._native,
+            missing=missing,
+            ties=ties,
+            seed=seed,
+            class_weight=_tables.column(list(class_weight)) if isinstance(class_weight, Mapping) else class_weight,
+            weights=_tables.numbers("class_weight", list(class_weight.values()), np.float64)
+            if isinstance(class_weight, Mapping)
+            else None,
+            calibrate=calibrate,
+            per_class=per_class,
+            memory=memory,
+            progress=callback,
+        )
+    return Model._of(native)
+
+
+def _learns_all(method: str, truth: object, unlabelled: bool | None) -> bool:
+    """Whether rows without truth are counted, as the command does."""
+    if unlabelled and method not in ("ladder", "dawid-skene", "majority"):
+        raise SpoccError(f"unlabelled: expected a method that learns from such rows (ladder, dawid-skene), found {method}")
+    if unlabelled is not None:
+        return unlabelled
+    return method == "dawid-skene" or (method == "majority" and truth is None)
+
+
+def load(path: Path_) -> Model | Evidence:
+    """Reads a file of spocc, whichever face wrote it: a model or a tally.
+
+    Examples
+    --------
+    >>> import spocc, tempfile, os
+    >>> model = spocc.fit([["cat", "dog"], ["dog", "dog"]], ["cat", "dog"], method="spocc")
+    >>> path = os.path.join(tempfile.mkdtemp(), "panel.spocc")
+    >>> model.save(path)
+    >>> spocc.load(path) == model
+    True
+    """
+    with open(path, "rb") as file:
+        native = _native.read(file.read())
+    return Model._of(native) if isinstance(native, _native.Model) else Evidence._of(native)
+
+
+def audit(evidence: Evidence) -> Audit:
+    """Who of a panel is worth listening to, who guesses, copies, lies or keeps silent."""
+    return evidence.audit()

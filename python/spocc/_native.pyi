@@ -1,0 +1,139 @@
+"""The native module: it converts and calls, and holds no arithmetic."""
+
+from collections.abc import Callable
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+METHODS: Final[tuple[str, ...]]
+VERSION: Final[str]
+
+_Progress = Callable[[str, int, int], object]
+
+class SpoccError(ValueError): ...
+
+def read(data: bytes) -> Evidence | Model: ...
+@final
+class Combiner:
+    def __new__(
+        cls,
+        method: str,
+        *,
+        tuning: str | None = None,
+        inputs: str | None = None,
+        exponent: float | str | None = None,
+        strength: float | str | None = None,
+    ) -> Combiner: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def level(self) -> str: ...
+
+@final
+class Evidence:
+    @staticmethod
+    def count(
+        cells: object,
+        names: list[str] | None,
+        truth: object | None,
+        *,
+        classes: object | None,
+        weights: NDArray[np.float64] | None,
+        counts: NDArray[np.uint64] | None,
+        level: str,
+        unlabelled: bool,
+        memory: int | None,
+        progress: _Progress | None,
+    ) -> Evidence: ...
+    @staticmethod
+    def count_long(
+        items: object,
+        classifiers: object,
+        labels: object,
+        known: object,
+        truth: object,
+        *,
+        names: list[str] | None,
+        classes: object | None,
+        level: str,
+        unlabelled: bool,
+        memory: int | None,
+        progress: _Progress | None,
+    ) -> Evidence: ...
+    @staticmethod
+    def from_bytes(data: bytes) -> Evidence: ...
+    def to_bytes(self) -> bytes: ...
+    def merge(self, other: Evidence) -> Evidence: ...
+    def select(self, names: list[str]) -> Evidence: ...
+    def reduce(self, level: str) -> Evidence: ...
+    @property
+    def classifiers(self) -> list[str]: ...
+    @property
+    def classes(self) -> list[Any]: ...
+    @property
+    def labels(self) -> list[Any]: ...
+    @property
+    def n_rows(self) -> float: ...
+    @property
+    def n_unlabelled(self) -> float: ...
+    @property
+    def n_patterns(self) -> int | None: ...
+    @property
+    def level(self) -> str: ...
+    def confusion(self, k: int) -> NDArray[np.float64]: ...
+    def audit(self) -> tuple[str, str]: ...
+
+@final
+class Model:
+    @staticmethod
+    def fit(
+        combiner: Combiner,
+        evidence: Evidence,
+        *,
+        missing: str,
+        ties: str,
+        seed: int,
+        class_weight: object | None,
+        weights: NDArray[np.float64] | None,
+        calibrate: str | None,
+        per_class: bool,
+        memory: int | None,
+        progress: _Progress | None,
+    ) -> Model: ...
+    @staticmethod
+    def from_bytes(data: bytes) -> Model: ...
+    def to_bytes(self) -> bytes: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def classifiers(self) -> list[str]: ...
+    @property
+    def classes(self) -> list[Any]: ...
+    @property
+    def missing(self) -> str: ...
+    @property
+    def declines(self) -> list[bool]: ...
+    @property
+    def has_probabilities(self) -> bool: ...
+    @property
+    def calibration(self) -> str | None: ...
+    @property
+    def fitted(self) -> str: ...
+    @property
+    def evidence(self) -> Evidence | None: ...
+    def slim(self) -> Model: ...
+    def append(self, evidence: Evidence) -> Model: ...
+    def predict_ids(self, cells: object, strict: bool) -> NDArray[np.uint16]: ...
+    def decide(
+        self, cells: object, strict: bool
+    ) -> tuple[
+        NDArray[np.uint16], NDArray[np.float64], NDArray[np.uint32], NDArray[np.bool_], NDArray[np.bool_]
+    ]: ...
+    def possibility(self, cells: object, strict: bool) -> NDArray[np.float64]: ...
+    def probability(self, cells: object, strict: bool) -> NDArray[np.float64]: ...
+    def predict_set(
+        self, cells: object, strict: bool, coverage: float, seed: int, ids: object | None
+    ) -> NDArray[np.bool_]: ...
+    def explain(self, cells: object, row: int) -> tuple[str, str]: ...
+    def audit(self) -> tuple[str, str]: ...

@@ -1,0 +1,37 @@
+"""A bar that shows how far long work is, where tqdm is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["bar"]
+
+
+@contextmanager
+def bar(progress: bool | Callable[[str, int, int], object]) -> Iterator[Callable[[str, int, int], object] | None]:
+    """A callback for (stage, done, total): the user's own, that of a bar, or none."""
+    if callable(progress):
+        yield progress
+        return
+    if not progress:
+        yield None
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        yield None
+        return
+    shown: Any = tqdm(leave=False)
+
+    def show(stage: str, done: int, total: int) -> None:
+        shown.set_description_str(stage, refresh=False)
+        shown.total = total
+        shown.n = done
+        shown.refresh()
+
+    try:
+        yield show
+    finally:
+        shown.close()

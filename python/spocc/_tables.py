@@ -1,0 +1,162 @@
+"""What users hold becomes what the native module reads: views, never copies, wherever that is possible.
+
+Tables become a two-dimensional array, an object that speaks Arrow, or a list of (name, column). Columns become an
+array of numbers or objects, an array of code points with one axis more for texts, a pair of signed codes and
+categories, or an object that speaks Arrow.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spocc._native import SpoccError
+
+__all__ = ["column", "labels", "numbers", "strings", "table"]
+
+
+def table(answers: object) -> object:
+    """A table as the native module takes it."""
+    if isinstance(answers, np.ndarray):
+        if answers.ndim != 2:
+            raise SpoccError(f"answers: expected a table of 2 axes, found {answers.ndim}")
+        return _array(answers)
+    if _is_pandas(answers, "DataFrame"):
+        frame: Any = answers
+        return [(str(name), column(frame.iloc[:, k])) for k, name in enumerate(frame.columns)]
+    if isinstance(answers, Mapping):
+        return [(str(name), column(values)) for name, values in answers.items()]
+    if hasattr(answers, "__arrow_c_stream__") and not _is_pandas(answers, "Series"):
+        return answers
+    if isinstance(answers, Sequence) and not isinstance(answers, str | bytes):
+        return _rows(answers)
+    if hasattr(answers, "__array__"):
+        array = np.asarray(answers)
+        if array.ndim == 2:
+            return _array(array)
+    raise SpoccError(f"answers: expected a table, found {type(answers).__name__}")
+
+
+def column(values: object) -> object:
+    """A column as the native module takes it."""
+    if isinstance(values, np.ndarray):
+        return _array(values)
+    if _is_pandas(values, "Series") or _is_pandas(values, "Index") or _is_pandas(values, "Categorical"):
+        return _pandas_column(values)
+    if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
+        return values
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise SpoccError(f"column: expected a sequence of labels, found {type(values).__name__}")
+    if hasattr(values, "__array__"):
+        return _array(np.asarray(values))
+    cells = list(values)
+    return np.fromiter(cells, dtype=object, count=len(cells))
+
+
+def labels(values: list[Any]) -> NDArray[Any]:
+    """Labels as an array of their own kind, or of objects where they are of several."""
+    kinds = {type(value) for value in values}
+    # An array of texts would lose zeros at their ends.
+    if kinds == {str} and not any(value.endswith("\0") for value in values):
+        return np.array(values, dtype=np.str_)
+    if kinds == {int}:
+        try:
+            return np.array(values, dtype=np.int64)
+        except OverflowError:
+            pass
+    if kinds == {bool} or kinds == {float}:
+        return np.array(values)
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def strings(what: str, names: Iterable[object] | None) -> list[str] | None:
+    """Names as a list, if there are any."""
+    if names is None:
+        return None
+    if isinstance(names, str):
+        raise SpoccError(f"{what}: expected a sequence of names, found the text `{names}`")
+    return [str(name) for name in names]
+
+
+def numbers(what: str, values: object, kind: type[np.generic]) -> NDArray[Any] | None:
+    """One number per row, if there are any; counts must be whole and not below 0."""
+    if values is None:
+        return None
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "iufb":
+            array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise SpoccError(f"{what}: expected numbers, found {type(values).__name__}") from None
+    if array.ndim != 1:
+        raise SpoccError(f"{what}: expected 1 axis, found {array.ndim}")
+    if issubclass(kind, np.integer):
+        wrong = (array < 0) | (np.floor(array) != array) if array.dtype.kind == "f" else array < 0
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise SpoccError(f"{what}, row {row + 1}: expected a whole number from 0, found {array[row]}")
+    return np.ascontiguousarray(array, dtype=kind)
+
+
+def _rows(rows: Sequence[object]) -> NDArray[Any]:
+    """A list of rows, cell by cell, so that numpy does not turn numbers into texts."""
+    cells: list[list[Any]] = []
+    for at, row in enumerate(rows):
+        if isinstance(row, str | bytes) or not isinstance(row, Iterable):
+            raise SpoccError(f"row {at + 1}: expected a sequence of answers, found {type(row).__name__}")
+        cells.append(list(row))
+        if len(cells[at]) != len(cells[0]):
+            raise SpoccError(f"row {at + 1}: expected {len(cells[0])} answers, found {len(cells[at])}")
+    width = len(cells[0]) if cells else 0
+    flat = np.fromiter((cell for row in cells for cell in row), dtype=object, count=len(cells) * width)
+    return flat.reshape(len(cells), width)
+
+
+def _array(array: NDArray[Any]) -> object:
+    """An array in the forms that the native module knows."""
+    if isinstance(array, np.ma.MaskedArray):
+        cells = array.astype(object)
+        return np.asarray(cells.filled(None))
+    array = array.view(np.ndarray)
+    kind = array.dtype.kind
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if kind in "iuf":
+        if array.dtype.itemsize not in ((4, 8) if kind == "f" else (1, 2, 4, 8)):
+            array = array.astype(np.float64)
+        return array if array.flags.aligned else array.copy()
+    if kind == "b":
+        return array.view(np.int8), np.array([False, True], dtype=object)
+    if kind == "U" and array.dtype.itemsize > 0:
+        array = np.ascontiguousarray(array)
+        return array.view(np.uint32).reshape(*array.shape, array.dtype.itemsize // 4)
+    if kind in "UOT":
+        return array.astype(object)
+    raise SpoccError(f"expected labels that are texts, whole numbers or booleans, found {array.dtype}")
+
+
+def _pandas_column(values: Any) -> object:
+    """A column of pandas: its own memory, or its Arrow data where it has such."""
+    kind = values.dtype
+    if isinstance(kind, np.dtype):
+        return _array(values.to_numpy())
+    if kind.name == "category":
+        categories = values.cat if hasattr(values, "cat") else values
+        codes = np.asarray(categories.codes)
+        return codes, column(categories.categories)
+    try:
+        import pyarrow
+    except ImportError:
+        return values.to_numpy(dtype=object)
+    array = pyarrow.array(values, from_pandas=True)
+    return array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array
+
+
+def _is_pandas(values: object, name: str) -> bool:
+    """Whether this is something of pandas, which need not be there."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(values, getattr(pandas, name))

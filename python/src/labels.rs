@@ -1,0 +1,252 @@
+//! Labels between Python and the engine: numbers, truths and texts become ids, and come back as they went in.
+
+use hashbrown::HashMap;
+use pyo3::{
+    prelude::*,
+    types::{PyBool, PyFloat, PyInt, PyList, PyString},
+};
+use spocc::{Label, Written};
+
+use crate::error::Fault;
+
+/// Integers from here on have a place each: most labels are small numbers.
+const FIRST: i64 = -1024;
+const PLACES: usize = 4096;
+
+/// The number of a label among those met so far; the largest means that there is none.
+pub(crate) trait Id: Copy + PartialEq + Send + Sync + 'static {
+    /// No label.
+    const GAP: Self;
+    /// How many labels there can be.
+    const LIMIT: usize;
+    /// The number `at`, which is below the limit.
+    fn of(at: usize) -> Self;
+    /// Where its label is.
+    fn place(self) -> usize;
+}
+
+impl Id for u16 {
+    const GAP: Self = Self::MAX;
+    const LIMIT: usize = Self::MAX as usize;
+    fn of(at: usize) -> Self {
+        at as Self
+    }
+    fn place(self) -> usize {
+        self.into()
+    }
+}
+
+impl Id for u32 {
+    const GAP: Self = Self::MAX;
+    const LIMIT: usize = Self::MAX as usize;
+    fn of(at: usize) -> Self {
+        at as Self
+    }
+    fn place(self) -> usize {
+        self as usize
+    }
+}
+
+/// Every label met, with a way to find it by what was written.
+pub(crate) struct Interner<I> {
+    labels: Vec<Label>,
+    small: Vec<I>,
+    integers: HashMap<i128, I>,
+    small_floats: Vec<I>,
+    floats: HashMap<u64, I>,
+    booleans: [I; 2],
+    texts: HashMap<Box<str>, I>,
+}
+
+impl<I: Id> Default for Interner<I> {
+    fn default() -> Self {
+        Self {
+            labels: Vec::new(),
+            small: vec![I::GAP; PLACES],
+            integers: HashMap::new(),
+            small_floats: vec![I::GAP; PLACES],
+            floats: HashMap::new(),
+            booleans: [I::GAP; 2],
+            texts: HashMap::new(),
+        }
+    }
+}
+
+impl<I: Id> Interner<I> {
+    /// The labels, each in its place.
+    pub(crate) fn into_labels(self) -> Vec<Label> {
+        self.labels
+    }
+
+    #[inline]
+    pub(crate) fn integer(&mut self, value: i64) -> Result<I, Fault> {
+        match self.small.get(value.wrapping_sub(FIRST) as usize) {
+            Some(&id) if id != I::GAP => Ok(id),
+            _ => self.new_integer(value.into()),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn new_integer(&mut self, value: i128) -> Result<I, Fault> {
+        if let Some(&id) = self.integers.get(&value) {
+            return Ok(id);
+        }
+        let id = self.add(Label::from_integer(value))?;
+        let place = usize::try_from(value - i128::from(FIRST)).ok();
+        match place.and_then(|place| self.small.get_mut(place)) {
+            Some(known) => *known = id,
+            None => drop(self.integers.insert(value, id)),
+        }
+        Ok(id)
+    }
+
+    /// Not a number is no label.
+    #[inline]
+    pub(crate) fn float(&mut self, value: f64) -> Result<I, Fault> {
+        let whole = value as i64;
+        match self.small_floats.get(whole.wrapping_sub(FIRST) as usize) {
+            Some(&id) if id != I::GAP && whole as f64 == value => Ok(id),
+            _ => self.new_float(value),
+        }
+    }
+
+    fn new_float(&mut self, value: f64) -> Result<I, Fault> {
+        if value.is_nan() {
+            return Ok(I::GAP);
+        }
+        // Adding zero turns -0.0 into 0.0.
+        let bits = (value + 0.0).to_bits();
+        if let Some(&id) = self.floats.get(&bits) {
+            return Ok(id);
+        }
+        let id = self.add(Label::try_from(value)?)?;
+        match self.small_floats.get_mut((value as i64).wrapping_sub(FIRST) as usize) {
+            Some(known) => *known = id,
+            None => drop(self.floats.insert(bits, id)),
+        }
+        Ok(id)
+    }
+
+    #[inline]
+    pub(crate) fn boolean(&mut self, value: bool) -> Result<I, Fault> {
+        if self.booleans[usize::from(value)] == I::GAP {
+            self.booleans[usize::from(value)] = self.add(Label::from(value))?;
+        }
+        Ok(self.booleans[usize::from(value)])
+    }
+
+    #[inline]
+    pub(crate) fn text(&mut self, text: &str) -> Result<I, Fault> {
+        match self.texts.get(text) {
+            Some(&id) => Ok(id),
+            None => {
+                let id = self.add(Label::from(text))?;
+                self.texts.insert(text.into(), id);
+                Ok(id)
+            }
+        }
+    }
+
+    /// The id of a label from elsewhere.
+    pub(crate) fn label(&mut self, label: &Label) -> Result<I, Fault> {
+        let digits = label.canonical();
+        match label.written() {
+            Written::Text(text) => self.text(text),
+            Written::Boolean => self.boolean(digits == "true"),
+            Written::Integer => match digits.parse::<i64>() {
+                Ok(value) => self.integer(value),
+                Err(_) => self.new_integer(digits.parse().unwrap_or(i128::MAX)),
+            },
+            Written::Float => self.float(digits.parse().unwrap_or(f64::NAN)),
+            _ => self.text(&label.to_string()),
+        }
+    }
+
+    fn add(&mut self, label: Label) -> Result<I, Fault> {
+        if self.labels.len() == I::LIMIT {
+            return Err(spocc::Error::TooManyLabels { limit: I::LIMIT }.into());
+        }
+        self.labels.push(label);
+        Ok(I::of(self.labels.len() - 1))
+    }
+
+    /// The id of any Python object that can be a label, or of nothing.
+    pub(crate) fn object(&mut self, object: &Bound<'_, PyAny>) -> Result<I, Fault> {
+        if object.is_none() {
+            return Ok(I::GAP);
+        }
+        if let Ok(text) = object.cast::<PyString>() {
+            let text = text.to_cow().map_err(|_| refused(object, "text that is valid Unicode"))?;
+            return self.text(&text);
+        }
+        if let Ok(value) = object.cast::<PyBool>() {
+            return self.boolean(value.is_true());
+        }
+        if object.is_instance_of::<PyInt>() {
+            let value: i128 =
+                object.extract().map_err(|_| refused(object, "an integer of at most 128 bits"))?;
+            return match i64::try_from(value) {
+                Ok(value) => self.integer(value),
+                Err(_) => self.new_integer(value),
+            };
+        }
+        if let Ok(value) = object.cast::<PyFloat>() {
+            return self.float(value.value());
+        }
+        self.other_object(object)
+    }
+
+    /// The scalars of numpy and the missing values of pandas, neither of which is needed to be there.
+    fn other_object(&mut self, object: &Bound<'_, PyAny>) -> Result<I, Fault> {
+        let kind = object.get_type();
+        let (name, module) = (kind.name()?.to_string(), kind.module()?.to_string());
+        if module.starts_with("pandas.") && matches!(name.as_str(), "NAType" | "NaTType") {
+            return Ok(I::GAP);
+        }
+        if module == "numpy" {
+            if matches!(name.as_str(), "datetime64" | "timedelta64") {
+                let is_missing = object.ne(object)?;
+                return if is_missing { Ok(I::GAP) } else { Err(not_a_label(object)) };
+            }
+            let item = object.call_method0("item")?;
+            if !item.get_type().is(&kind) {
+                return self.object(&item);
+            }
+        }
+        Err(not_a_label(object))
+    }
+}
+
+fn not_a_label(object: &Bound<'_, PyAny>) -> Fault {
+    refused(object, "a whole number, a text or a boolean")
+}
+
+fn refused(object: &Bound<'_, PyAny>, expected: &str) -> Fault {
+    const SHOWN: usize = 60;
+    let repr = object.repr().and_then(|repr| repr.to_cow().map(std::borrow::Cow::into_owned));
+    let repr = repr.unwrap_or_else(|_| "an object".to_owned());
+    let short: String = repr.chars().take(SHOWN).collect();
+    let more = if short.len() < repr.len() { ".." } else { "" };
+    let kind = object.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+    Fault::Refused(format!("label {short}{more}: expected {expected}, found {kind}"))
+}
+
+/// Labels as Python's own objects, each as it was written.
+pub(crate) fn to_python<'py>(py: Python<'py>, labels: &[Label]) -> PyResult<Bound<'py, PyList>> {
+    let objects: PyResult<Vec<Bound<'py, PyAny>>> = labels.iter().map(|label| object(py, label)).collect();
+    PyList::new(py, objects?)
+}
+
+fn object<'py>(py: Python<'py>, label: &Label) -> PyResult<Bound<'py, PyAny>> {
+    let digits = label.canonical();
+    Ok(match label.written() {
+        Written::Boolean => PyBool::new(py, digits == "true").to_owned().into_any(),
+        Written::Integer => match digits.parse::<i64>() {
+            Ok(value) => value.into_pyobject(py)?.into_any(),
+            Err(_) => py.get_type::<PyInt>().call1((digits,))?,
+        },
+        Written::Float => PyFloat::new(py, digits.parse().unwrap_or(f64::NAN)).into_any(),
+        Written::Text(text) => PyString::new(py, text).into_any(),
+        _ => PyString::new(py, &label.to_string()).into_any(),
+    })
+}

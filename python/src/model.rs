@@ -1,0 +1,333 @@
+//! Models: fitted by Python, deciding its rows.
+
+use std::ops::Range;
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::{prelude::*, types::PyBytes, types::PyList};
+use spocc::{Aligned, Audit, Basis, Coverage, Decision, Lot, Watch};
+
+use crate::{
+    arrays::{Labelled, Panel, labels_of},
+    error::Fault,
+    evidence::{Evidence, array, report},
+    labels::{Id, to_python},
+    settings::{self, Combiner},
+    work::{Signal, Terms, run, run_here},
+};
+
+/// Cells that are decided in an instant.
+const FEW: usize = 1 << 14;
+/// Degrees held at a time, of rows decided in full.
+const DEGREES: usize = 1 << 22;
+
+/// A fitted combiner.
+#[pyclass(frozen, module = "spocc._native")]
+pub(crate) struct Model {
+    pub(crate) engine: spocc::Model,
+}
+
+/// What is known of decided rows: classes, margins, how many answered, ties, decided by the prior.
+type Decided<'py> = (
+    Bound<'py, PyArray1<u16>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<bool>>,
+    Bound<'py, PyArray1<bool>>,
+);
+
+#[pymethods]
+impl Model {
+    /// Fits a combiner to evidence, of which only what the method needs is kept.
+    #[staticmethod]
+    #[pyo3(signature = (combiner, evidence, *, missing, ties, seed, class_weight, weights, calibrate, per_class, memory, progress))]
+    #[expect(clippy::too_many_arguments, reason = "these are keyword arguments")]
+    fn fit(
+        py: Python<'_>,
+        combiner: &Combiner,
+        evidence: &Evidence,
+        missing: &str,
+        ties: &str,
+        seed: u64,
+        class_weight: Option<&Bound<'_, PyAny>>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        calibrate: Option<&str>,
+        per_class: bool,
+        memory: Option<u64>,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<Self, Fault> {
+        let weights = weights.map(|weights| weights.as_array().to_vec());
+        let class_weights = match (class_weight, weights) {
+            (Some(word), None) => settings::class_weights(Some(&word.extract::<String>()?), None)?,
+            (Some(classes), Some(weights)) => {
+                settings::class_weights(None, Some((labels_of(classes)?, weights)))?
+            }
+            (None, _) => settings::class_weights(None, None)?,
+        };
+        let options = settings::options(missing, ties, seed, class_weights, calibrate, per_class)?;
+        let level =
+            if options.calibrate.is_some() { spocc::Level::Tally } else { combiner.engine.needs() };
+        let engine = run(py, &Terms { memory, progress }, |watch, _| {
+            if combiner.engine.uses_unlabelled(&evidence.engine) {
+                return Ok(spocc::Model::fit(&*combiner.engine, &evidence.engine, &options, watch)?);
+            }
+            let reduced = evidence.engine.reduce_to(level, watch)?;
+            Ok(spocc::Model::fit(&*combiner.engine, &reduced, &options, watch)?)
+        })?;
+        Ok(Self { engine })
+    }
+
+    /// Reads the bytes of a model file.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> Result<Self, Fault> {
+        run_here(py, |_, _| Ok(spocc::Model::from_bytes(data)?)).map(|engine| Self { engine })
+    }
+
+    /// The bytes of a model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>, Fault> {
+        let bytes = run_here(py, |_, _| Ok(self.engine.to_bytes()))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The word of the method.
+    #[getter]
+    fn method(&self) -> String {
+        self.engine.method().to_string()
+    }
+
+    /// Names of the classifiers.
+    #[getter]
+    fn classifiers(&self) -> Vec<String> {
+        self.engine.classifiers().to_vec()
+    }
+
+    /// The classes.
+    #[getter]
+    fn classes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        to_python(py, self.engine.classes())
+    }
+
+    /// What an empty cell means.
+    #[getter]
+    fn missing(&self) -> String {
+        self.engine.missing().to_string()
+    }
+
+    /// Whose silence is an answer.
+    #[getter]
+    fn declines(&self) -> Vec<bool> {
+        self.engine.declines().to_vec()
+    }
+
+    /// Whether the method has probabilities.
+    #[getter]
+    fn has_probabilities(&self) -> bool {
+        self.engine.method().gives_probabilities()
+    }
+
+    /// What its sets can promise, if it was calibrated.
+    #[getter]
+    fn calibration(&self) -> Option<String> {
+        self.engine.calibration().map(ToString::to_string)
+    }
+
+    /// The parameters as JSON.
+    #[getter]
+    fn fitted(&self) -> Result<String, Fault> {
+        serde_json::to_string(&self.engine.fitted()).map_err(|error| Fault::Panic(error.to_string()))
+    }
+
+    /// The evidence it was fitted to, unless it is slim.
+    #[getter]
+    fn evidence(&self) -> Option<Evidence> {
+        self.engine.evidence().map(|evidence| Evidence { engine: evidence.clone() })
+    }
+
+    /// The same without its evidence.
+    fn slim(&self) -> Self {
+        Self { engine: self.engine.slim() }
+    }
+
+    /// The same with the one classifier more that the evidence knows.
+    fn append(&self, py: Python<'_>, evidence: &Evidence) -> Result<Self, Fault> {
+        let grown = run(py, &Terms::default(), |watch, _| Ok(self.engine.append(&evidence.engine, watch)?));
+        grown.map(|engine| Self { engine })
+    }
+
+    /// The number of the class of every row.
+    fn predict_ids<'py>(
+        &self,
+        py: Python<'py>,
+        cells: &Bound<'py, PyAny>,
+        strict: bool,
+    ) -> Result<Bound<'py, PyArray1<u16>>, Fault> {
+        let classes = self.see(py, cells, strict, |aligned, _, watch, _| {
+            let decisions = aligned.decide_all(watch)?;
+            Ok(decisions.rulings().iter().map(|ruling| ruling.class).collect())
+        })?;
+        Ok(array(py, classes))
+    }
+
+    /// Every row with what is known of its decision.
+    fn decide<'py>(
+        &self,
+        py: Python<'py>,
+        cells: &Bound<'py, PyAny>,
+        strict: bool,
+    ) -> Result<Decided<'py>, Fault> {
+        let (classes, margins, answered, ties, by_prior) =
+            self.see(py, cells, strict, |aligned, n_rows, _, signal| {
+                let mut all = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+                self.each_in_full(aligned, n_rows, signal, |decision| {
+                    all.0.push(decision.class as u16);
+                    all.1.push(decision.margin);
+                    all.2.push(decision.answered as u32);
+                    all.3.push(decision.is_tie());
+                    all.4.push(decision.basis == Basis::Prior);
+                })?;
+                Ok(all)
+            })?;
+        Ok((array(py, classes), array(py, margins), array(py, answered), array(py, ties), array(py, by_prior)))
+    }
+
+    /// The possibility of every class, row after row.
+    fn possibility<'py>(
+        &self,
+        py: Python<'py>,
+        cells: &Bound<'py, PyAny>,
+        strict: bool,
+    ) -> Result<Bound<'py, PyArray2<f64>>, Fault> {
+        self.degrees(py, cells, strict, |decision, out| out.extend(decision.possibility.degrees()))
+    }
+
+    /// The probability of every class, row after row.
+    fn probability<'py>(
+        &self,
+        py: Python<'py>,
+        cells: &Bound<'py, PyAny>,
+        strict: bool,
+    ) -> Result<Bound<'py, PyArray2<f64>>, Fault> {
+        if !self.has_probabilities() {
+            let with = spocc::Method::ALL.into_iter().filter(|method| method.gives_probabilities());
+            let with: Vec<String> = with.map(|method| method.to_string()).collect();
+            let (with, found) = (with.join(", "), self.engine.method());
+            return Err(Fault::Refused(format!(
+                "probabilities: expected a model that has them ({with}), found one of {found}"
+            )));
+        }
+        self.degrees(py, cells, strict, |decision, out| out.extend(decision.probability.iter().flatten()))
+    }
+
+    /// Which classes are in the set of each row.
+    fn predict_set<'py>(
+        &self,
+        py: Python<'py>,
+        cells: &Bound<'py, PyAny>,
+        strict: bool,
+        coverage: f64,
+        seed: u64,
+        ids: Option<&Bound<'py, PyAny>>,
+    ) -> Result<Bound<'py, PyArray2<bool>>, Fault> {
+        let coverage = Coverage::try_from(coverage)?;
+        self.engine.check_coverage(coverage)?;
+        let mut ids = ids.map(|ids| Labelled::<u32>::new("ids", ids)).transpose()?;
+        let ids = ids.as_mut().map(Labelled::source).transpose()?;
+        let n_classes = self.engine.classes().len();
+        let members = self.see(py, cells, strict, |aligned, n_rows, _, signal| {
+            let named = ids.map(|ids| ids.read(signal)).transpose()?;
+            if let Some(found) = named.as_ref().map(|named| named.1.len()).filter(|found| *found != n_rows) {
+                return Err(spocc::Error::RowCount { what: "ids", expected: n_rows, found }.into());
+            }
+            let names: Option<(Vec<String>, Vec<u32>)> =
+                named.map(|(labels, ids)| (labels.iter().map(ToString::to_string).collect(), ids));
+            let mut members = vec![false; n_rows * n_classes];
+            for rows in chunks(n_rows, n_classes) {
+                signal.check()?;
+                let sets = aligned.sets(rows.clone(), coverage, |row| match &names {
+                    Some((names, ids)) => {
+                        Lot::of_name(seed, [names.get(ids[row].place()).map_or("", String::as_str)])
+                    }
+                    None => Lot::of_number(seed, row as u64),
+                })?;
+                for (row, set) in rows.zip(sets.iter()) {
+                    set.iter().for_each(|class| members[row * n_classes + usize::from(*class)] = true);
+                }
+            }
+            Ok((n_rows, members))
+        })?;
+        Ok(array(py, members.1).reshape([members.0, n_classes])?)
+    }
+
+    /// Why a row was decided as it was: as JSON and as text.
+    fn explain(&self, py: Python<'_>, cells: &Bound<'_, PyAny>, row: usize) -> Result<(String, String), Fault> {
+        self.see(py, cells, false, |aligned, _, _, _| report(&aligned.explain(row)?))
+    }
+
+    /// An audit of its panel, influence included: as JSON and as text.
+    fn audit(&self, py: Python<'_>) -> Result<(String, String), Fault> {
+        let Some(evidence) = self.engine.evidence() else {
+            return Err(Fault::Refused(
+                "audit: expected a model that holds its evidence, found a slim one".into(),
+            ));
+        };
+        run(py, &Terms::default(), |watch, _| report(&Audit::new(evidence, Some(&self.engine), watch)?))
+    }
+}
+
+impl Model {
+    /// Works on a table seen through the model.
+    fn see<T: Send>(
+        &self,
+        py: Python<'_>,
+        cells: &Bound<'_, PyAny>,
+        strict: bool,
+        job: impl FnOnce(&Aligned<'_>, usize, &Watch<'_>, &Signal) -> Result<T, Fault> + Send,
+    ) -> Result<T, Fault> {
+        let mut panel = Panel::new(cells, Some(self.engine.classifiers().to_vec()))?;
+        let source = panel.source()?;
+        let is_small = source.n_cells() <= FEW;
+        let work = |watch: &Watch<'_>, signal: &Signal| {
+            let table = source.predictions(signal)?;
+            let aligned = self.engine.align(&table)?;
+            let aligned = if strict { aligned.strict()? } else { aligned };
+            job(&aligned, table.n_rows(), watch, signal)
+        };
+        if is_small { run_here(py, work) } else { run(py, &Terms::default(), work) }
+    }
+
+    /// Shows every decision in full, a few at a time.
+    fn each_in_full(
+        &self,
+        aligned: &Aligned<'_>,
+        n_rows: usize,
+        signal: &Signal,
+        mut show: impl FnMut(&Decision),
+    ) -> Result<(), Fault> {
+        for rows in chunks(n_rows, self.engine.classes().len()) {
+            signal.check()?;
+            aligned.decide_rows(rows)?.iter().for_each(&mut show);
+        }
+        Ok(())
+    }
+
+    fn degrees<'py>(
+        &self,
+        py: Python<'py>,
+        cells: &Bound<'py, PyAny>,
+        strict: bool,
+        extend: impl Fn(&Decision, &mut Vec<f64>) + Send + Sync,
+    ) -> Result<Bound<'py, PyArray2<f64>>, Fault> {
+        let n_classes = self.engine.classes().len();
+        let (n_rows, degrees) = self.see(py, cells, strict, |aligned, n_rows, _, signal| {
+            let mut degrees = Vec::with_capacity(n_rows * n_classes);
+            self.each_in_full(aligned, n_rows, signal, |decision| extend(decision, &mut degrees))?;
+            Ok((n_rows, degrees))
+        })?;
+        Ok(array(py, degrees).reshape([n_rows, n_classes])?)
+    }
+}
+
+/// Ranges of rows that are decided together.
+fn chunks(n_rows: usize, n_classes: usize) -> impl Iterator<Item = Range<usize>> {
+    let step = (DEGREES / 8 / n_classes.max(1)).max(1);
+    (0..n_rows).step_by(step).map(move |first| first..(first + step).min(n_rows))
+}

@@ -1,0 +1,134 @@
+//! Long work away from the interpreter: other Python threads run, Ctrl-C stops it, a bar may show how far it is.
+
+use std::{
+    any::Any,
+    ops::ControlFlow,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{RecvTimeoutError, channel},
+    },
+    time::Duration,
+};
+
+use pyo3::prelude::*;
+use rayon::ThreadPool;
+use spocc::{Progress, Watch};
+
+use crate::error::Fault;
+
+/// How often a waiting thread looks for signals.
+const PULSE: Duration = Duration::from_millis(20);
+
+/// What a caller asks of long work.
+#[derive(Default)]
+pub(crate) struct Terms {
+    /// Bytes that any one table may need.
+    pub(crate) memory: Option<u64>,
+    /// Called with a stage, units done and units in all.
+    pub(crate) progress: Option<Py<PyAny>>,
+}
+
+/// Whether work was asked to stop, and how far it is.
+#[derive(Default)]
+pub(crate) struct Signal {
+    stopped: AtomicBool,
+    at: Mutex<Option<Progress>>,
+}
+
+impl Signal {
+    /// Refuses to go on once the caller is no longer interested.
+    pub(crate) fn check(&self) -> Result<(), Fault> {
+        if self.stopped.load(Ordering::Relaxed) { Err(spocc::Error::Cancelled.into()) } else { Ok(()) }
+    }
+
+    fn note(&self, at: Progress) -> ControlFlow<()> {
+        *self.at.lock().unwrap_or_else(PoisonError::into_inner) = Some(at);
+        if self.stopped.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Hands Python's signals and the progress to whom they concern.
+    fn pulse(&self, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+        let at = self.at.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Python::attach(|py| {
+            py.check_signals()?;
+            if let (Some(callback), Some(at)) = (progress, at) {
+                callback.call1(py, (at.stage, at.done, at.total))?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Does `job` on threads of our own while this one waits without the interpreter.
+pub(crate) fn run<T: Send>(
+    py: Python<'_>,
+    terms: &Terms,
+    job: impl FnOnce(&Watch<'_>, &Signal) -> Result<T, Fault> + Send,
+) -> Result<T, Fault> {
+    let signal = Signal::default();
+    let note = |at: Progress| signal.note(at);
+    let mut watch = Watch::new(&note);
+    if let Some(bytes) = terms.memory {
+        watch = watch.with_memory_limit(bytes);
+    }
+    let progress = terms.progress.as_ref();
+    py.detach(|| {
+        let (done, outcome) = channel();
+        pool()?.in_place_scope(|scope| {
+            let (watch, signal) = (&watch, &signal);
+            scope.spawn(move |_| {
+                // Whoever waits is there until this is received.
+                let _ = done.send(guard(|| job(watch, signal)));
+            });
+            let mut stopped = None;
+            loop {
+                match outcome.recv_timeout(PULSE) {
+                    Ok(result) => return stopped.map_or(result, |error| Err(Fault::Python(error))),
+                    Err(RecvTimeoutError::Timeout) => {
+                        if let Err(error) = signal.pulse(progress) {
+                            signal.stopped.store(true, Ordering::Relaxed);
+                            stopped.get_or_insert(error);
+                        }
+                    }
+                    Err(RecvTimeoutError::Disconnected) => return Err(Fault::Panic("work was lost".into())),
+                }
+            }
+        })
+    })
+}
+
+/// Does `job` without the interpreter and without looking up from it; for what is done in an instant.
+pub(crate) fn run_here<T: Send>(
+    py: Python<'_>,
+    job: impl FnOnce(&Watch<'_>, &Signal) -> Result<T, Fault> + Send,
+) -> Result<T, Fault> {
+    py.detach(|| pool()?.install(|| guard(|| job(&Watch::default(), &Signal::default()))))
+}
+
+/// Turns a panic into an error.
+pub(crate) fn guard<T>(job: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|panic| Err(Fault::Panic(text_of(&*panic))))
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
+
+/// The threads of this process. A forked child has none of its parent's, so it makes its own.
+fn pool() -> Result<Arc<ThreadPool>, Fault> {
+    static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    match &*pool {
+        Some((owner, threads)) if *owner == process => return Ok(threads.clone()),
+        _ => {}
+    }
+    let threads = rayon::ThreadPoolBuilder::new().thread_name(|at| format!("spocc-{at}")).build();
+    let threads = Arc::new(threads.map_err(|error| Fault::Panic(error.to_string()))?);
+    // A parent's pool must not be dropped here: that would wait for threads that do not exist.
+    std::mem::forget(pool.replace((process, threads.clone())));
+    Ok(threads)
+}
