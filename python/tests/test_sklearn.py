@@ -212,8 +212,11 @@ def test_a_number_with_a_fraction_is_a_label_of_its_own() -> None:
     np.testing.assert_array_equal(estimator.predict(X[:4]), y[:4])
     assert {"0.5", "0.25"} <= set(estimator.evidence_.labels)
     np.testing.assert_array_equal(estimator.predict(X.astype(object)), estimator.predict(X))
-    frame = pd.DataFrame(X)
-    np.testing.assert_array_equal(NaiveBayesClassifier().fit(frame, y).predict(frame), estimator.predict(X))
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    for table in (frame, frame.convert_dtypes(), pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        np.testing.assert_array_equal(
+            NaiveBayesClassifier().fit(table, y).predict(table), estimator.predict(X)
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -120,11 +120,17 @@ def _columns(X: Any) -> list[Any] | None:
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(X, pandas.DataFrame):
         columns = [X.iloc[:, k] for k in range(X.shape[1])]
+        columns = [column.astype(np.float64) if _kind(column) == "float64" else column for column in columns]
         return [column.to_numpy() if isinstance(column.dtype, np.dtype) else column for column in columns]
     for module, name, method in (("polars", "DataFrame", "get_columns"), ("pyarrow", "Table", "itercolumns")):
         owner = sys.modules.get(module)
         if owner is not None and isinstance(X, getattr(owner, name)):
-            return list(getattr(X, method)())
+            columns = list(getattr(X, method)())
+            is_float = [_kind(column).startswith(("float", "double")) for column in columns]
+            return [
+                column.to_numpy() if is_it else column
+                for column, is_it in zip(columns, is_float, strict=True)
+            ]
     return None
 
 
