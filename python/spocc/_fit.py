@@ -78,12 +78,8 @@ def fit(
     ...
     spocc.SpoccError: strength: expected a method that has it (stacking), found majority
     """
-    known = ("exponent", "inputs", "strength", "tuning")
-    strange = [name for name in settings if name not in known]
-    if strange:
-        raise SpoccError(f"settings: expected some of {', '.join(known)}, found {', '.join(strange)}")
+    level, learns_all = needs(method, truth, unlabelled, calibrate, settings)
     combiner = _native.Combiner(method, **settings)
-    learns_all = _learns_all(combiner.method, truth, unlabelled)
     with bar(progress) as callback:
         if isinstance(answers, Evidence):
             beside = {"truth": truth, "names": names, "classes": classes, "weights": weights}
@@ -98,7 +94,7 @@ def fit(
                 names=names,
                 classes=classes,
                 weights=weights,
-                level="tally" if calibrate is not None or learns_all else combiner.level,
+                level=level,
                 unlabelled=learns_all,
                 memory=memory,
                 progress=callback or False,
@@ -124,14 +120,21 @@ def fit(
     return Model._of(native)
 
 
-def _learns_all(method: str, truth: object, unlabelled: bool | None) -> bool:
-    """Whether rows without truth are counted, as the command does."""
+def needs(
+    method: str, truth: object, unlabelled: bool | None, calibrate: str | None, settings: Mapping[str, Any]
+) -> tuple[str, bool]:
+    """The level at which a fit counts rows, and whether it counts those without truth, as the command does."""
+    known = ("exponent", "inputs", "strength", "tuning")
+    strange = [name for name in settings if name not in known]
+    if strange:
+        raise SpoccError(f"settings: expected some of {', '.join(known)}, found {', '.join(strange)}")
+    level = _native.Combiner(method, **settings).level
     if unlabelled and method not in ("ladder", "dawid-skene", "majority"):
         learners = "ladder, dawid-skene, majority"
         raise SpoccError(f"unlabelled: expected a method that takes such rows ({learners}), found {method}")
-    if unlabelled is not None:
-        return unlabelled
-    return method == "dawid-skene" or (method == "majority" and truth is None)
+    if unlabelled is None:
+        unlabelled = method == "dawid-skene" or (method == "majority" and truth is None)
+    return "tally" if calibrate is not None or unlabelled else level, unlabelled
 
 
 def load(path: FilePath) -> Model | Evidence:

@@ -117,9 +117,10 @@ impl Evidence {
     }
 
     /// The sum of both.
-    fn merge(&self, py: Python<'_>, other: &Self) -> Result<Self, Fault> {
-        let engine = run(py, &Terms::default(), |watch, _| Ok(self.engine.merge(&other.engine, watch)?))?;
-        Ok(Self { engine })
+    #[pyo3(signature = (other, *, memory=None))]
+    fn merge(&self, py: Python<'_>, other: &Self, memory: Option<u64>) -> Result<Self, Fault> {
+        let terms = Terms { memory, progress: None };
+        run(py, &terms, |watch, _| Ok(self.engine.merge(&other.engine, watch)?)).map(|engine| Self { engine })
     }
 
     /// The evidence about these classifiers only.

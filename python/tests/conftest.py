@@ -11,6 +11,9 @@ import pytest
 
 from panels import Panel, make_panel
 
+# Without it scikit-learn leaves some of its checks out; read when scipy is first imported.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 
 @pytest.fixture
 def panel() -> Panel:

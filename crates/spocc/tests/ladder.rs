@@ -1,6 +1,8 @@
 //! What the ladder promises: copies, other names, guessers and hardly any evidence.
 
-use spocc::{Combiner, Evidence, Fitted, Ladder, Majority, Model, Predictions, Selection, Truth};
+use spocc::{
+    Combiner, Counting, Evidence, Fitted, Ladder, Majority, Model, Predictions, Selection, Truth, Watch,
+};
 
 /// Rows of answers with their truths.
 #[derive(Clone)]
@@ -138,6 +140,28 @@ fn what_answers_are_called_changes_no_decision() {
     assert!(climbed.iter().any(|(penalty, _)| penalty.is_some()), "{climbed:?}");
 }
 
+#[test]
+fn neither_the_names_of_classes_nor_the_order_of_columns_change_a_decision() {
+    for (seed, n_rows) in [(1, 25), (2, 150), (3, 400), (4, 1500)] {
+        let [known, new] = Table::new(&[0.8, 0.7, 0.65, 0.55, 0.3], 4, n_rows + 1000, seed).halves(n_rows);
+        let before = new.decided(&known.fit(&Ladder));
+        // Classes come in the order of their names, so this turns that order round.
+        let called = |table: &Table| {
+            let call = |column: &Vec<usize>| column.iter().map(|class| 3 - class).collect();
+            Table { columns: table.columns.iter().map(call).collect(), truth: call(&table.truth) }
+        };
+        let renamed: Vec<String> = called(&new).decided(&called(&known).fit(&Ladder));
+        let back = |name: &String| NAMES[3 - NAMES.iter().position(|known| known == name).expect("a class")];
+        assert_eq!(before, renamed.iter().map(back).collect::<Vec<_>>(), "{n_rows} rows, other names");
+        let [known, new] = [&known, &new].map(|table| {
+            let mut table = table.clone();
+            table.columns.reverse();
+            table
+        });
+        assert_eq!(before, new.decided(&known.fit(&Ladder)), "{n_rows} rows, other order");
+    }
+}
+
 fn model_of(table: &Table) -> Model {
     table.fit(&Ladder)
 }
@@ -209,4 +233,91 @@ fn a_classifier_more_is_the_ladder_of_all() {
     let evidence = Evidence::new(&table.predictions(), &truth).expect("rows");
     let grown = fewer.fit(&Ladder).append(&evidence, &spocc::Watch::default()).expect("one more");
     assert_eq!(grown.to_bytes(), table.fit(&Ladder).to_bytes());
+}
+
+#[test]
+fn where_a_renamed_copy_stands_changes_no_decision() {
+    let mut grounds = Vec::new();
+    for (seed, n_rows) in [(1, 25), (2, 25), (3, 30), (7, 25), (4, 400)] {
+        let [known, new] = Table::new(&[0.65; 9], 4, n_rows + 1000, seed).halves(n_rows);
+        let model = known.fit(&Ladder);
+        grounds.push(rests_on(&model));
+        for copied in 0..9 {
+            let [known, new] = [&known, &new].map(|table| {
+                let mut table = table.with(copied, |answer| (answer + 1) % 4);
+                table.columns.rotate_right(1);
+                table
+            });
+            let after = known.fit(&Ladder);
+            assert_eq!(rests_on(&model), rests_on(&after));
+            let before = Table { columns: new.columns[1..].to_vec(), truth: new.truth.clone() };
+            assert_eq!(before.decided(&model), new.decided(&after), "{n_rows} rows, {copied}");
+        }
+    }
+    assert!(grounds.contains(&"majority") && grounds.contains(&"the ladder"), "{grounds:?}");
+}
+
+/// Evidence of rows of answers, some of them gaps, each of so much weight.
+fn evidence(names: &[&str], rows: &[(Vec<Option<&str>>, &str, f64)]) -> Evidence {
+    let mut answers = Predictions::builder(names.iter().copied()).expect("names");
+    rows.iter().for_each(|row| answers.push(row.0.iter().copied()).expect("answers"));
+    let truth = Truth::new(rows.iter().map(|row| Some(row.1))).expect("labels");
+    let weights: Vec<f64> = rows.iter().map(|row| row.2).collect();
+    let counting = Counting { weights: Some(&weights), ..Counting::default() };
+    Evidence::count(&answers.finish(), &truth, &counting, &Watch::default()).expect("rows")
+}
+
+#[test]
+fn two_who_share_the_rows_between_them_are_no_copies() {
+    let spam = (vec![Some("spam"), None], "spam", 1.0);
+    let ham = (vec![None, Some("ham")], "ham", 1.0);
+    let rows = [vec![spam; 30], vec![ham; 30]].concat();
+    let model = Ladder.fit(&evidence(&["says spam", "says ham"], &rows)).expect("rows");
+    let mut new = Predictions::builder(["says spam", "says ham"]).expect("names");
+    new.push([Some("spam"), None]).expect("answers");
+    new.push([None, Some("ham")]).expect("answers");
+    let decided = model.predict(&new.finish()).expect("its columns");
+    assert_eq!(decided.labels().map(ToString::to_string).collect::<Vec<_>>(), ["spam", "ham"]);
+    assert_eq!(decided.n_prior(), 0, "both are heard");
+}
+
+#[test]
+fn copies_are_known_by_their_rows_whatever_these_weigh() {
+    let answers = |t: u64| ["x", "y"][usize::from(draw([5, t, 0]) < 0.5)];
+    let rows: Vec<(Vec<Option<&str>>, &str, f64)> = (0..400)
+        .map(|t| {
+            let noise = (1..12).map(|k| Some(["x", "y"][usize::from(draw([5, t, k]) < 0.5)]));
+            let copied = [Some(answers(t)), Some(answers(t))];
+            let truth = if draw([5, t, 99]) < 0.8 { answers(t) } else { "x" };
+            (copied.into_iter().chain(noise).collect(), truth, 0.5)
+        })
+        .collect();
+    let names: Vec<String> = (0..13).map(|k| format!("c{k}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let model = Ladder.fit(&evidence(&names, &rows)).expect("rows");
+    let Fitted::Ladder { leaves, .. } = model.fitted() else { panic!("a ladder") };
+    assert!(leaves.contains(&vec![0, 1]), "{leaves:?}");
+}
+
+#[test]
+fn rows_on_which_nobody_speaks_judge_nobody() {
+    let [known, _] = Table::new(&[0.7; 5], 3, 200, 3).halves(200);
+    let rows: Vec<(Vec<Option<&str>>, &str, f64)> = (0..200)
+        .map(|t| {
+            let said = known.columns.iter().map(|column| Some(NAMES[column[t]])).collect();
+            (said, NAMES[known.truth[t]], 1.0)
+        })
+        .collect();
+    let names = ["a", "b", "c", "d", "e"];
+    let silent = (vec![None; 5], NAMES[0], 1.0);
+    let right = |rows: &[(Vec<Option<&str>>, &str, f64)]| {
+        let Fitted::Ladder { rows, right, .. } = Ladder.fit(&evidence(&names, rows)).expect("rows").fitted()
+        else {
+            panic!("a ladder")
+        };
+        (rows, right)
+    };
+    let (judged, shares) = right(&[rows, vec![silent; 300]].concat());
+    assert_eq!(judged, 200.0);
+    assert!(shares[0] > 0.6 && shares[0] <= 1.0 && shares[1] > 0.6, "{shares:?}");
 }

@@ -8,7 +8,6 @@ use spocc::{Evidence, Fitted, Level, Method, Missing, Model, Options, Watch};
 use crate::{
     args::{FitArgs, usage},
     error::{Error, count, list},
-    input::Input,
     labelled::{Keep, Labelled, Which, rows},
     output::Output,
     tell,
@@ -80,7 +79,7 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
 fn tell_ground(model: &Model) {
     let Fitted::Ladder { rests_on, rows: n, right, .. } = model.fitted() else { return };
     if n == 0.0 {
-        return tell(format_args!("no truth is known, so it rests on the majority"));
+        return tell(format_args!("no row has both a truth and an answer, so it rests on the majority"));
     }
     let crowd =
         if right[3] > 0.0 { format!(", dawid-skene on {:.1} %", 100.0 * right[3]) } else { String::new() };
@@ -109,15 +108,7 @@ fn read(args: &FitArgs, method: Method, needs: Level, watch: &Watch<'_>) -> Resu
     };
     let keep =
         if learns_all { Keep { level: Level::Tally, which: Which::All } } else { Keep::labelled(needs) };
-    if args.unlabelled.is_empty() {
-        return Labelled::read(&args.input, &args.panel, "fit", keep, watch);
-    }
-    // Options about columns are for this table, even if the other is a tally.
-    args.panel.refuse_double_use("fit")?;
-    let input = Input::open(&args.input, &args.panel.table.reading())?;
-    let mut labelled = Labelled::of(input, &args.panel, "fit", keep, watch)?;
-    labelled.add_unlabelled(&args.unlabelled, &args.panel, "fit", watch)?;
-    Ok(labelled)
+    Labelled::read_with(&args.input, &args.unlabelled, &args.panel, "fit", keep, watch)
 }
 
 /// `3 rows`, `3 rows and 2 without truth`, `2 rows without truth`.

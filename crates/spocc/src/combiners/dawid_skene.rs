@@ -44,10 +44,17 @@ impl Combiner for DawidSkene {
     }
 
     fn learn(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Rule, Error> {
+        Ok(Rule(Kind::NaiveBayes(Self::likelihoods(evidence, watch)?)))
+    }
+}
+
+impl DawidSkene {
+    /// What every answer means, by rows with and without truth.
+    pub(super) fn likelihoods(evidence: &Evidence, watch: &Watch<'_>) -> Result<Likelihoods, Error> {
         let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
         watch.allow(|| format!("likelihoods of {n} classifiers"), &[n, s, l, 24])?;
         let Some(rows) = evidence.unlabelled_rows() else {
-            return Ok(Rule(Kind::NaiveBayes(estimate(evidence, None, &[]))));
+            return Ok(estimate(evidence, None, &[]));
         };
         let n_patterns = rows.patterns().n_rows();
         watch.allow(|| format!("shares of {n_patterns} patterns in {l} classes"), &[n_patterns, l, 16])?;
@@ -63,7 +70,7 @@ impl Combiner for DawidSkene {
                 break;
             }
         }
-        Ok(Rule(Kind::NaiveBayes(likelihoods)))
+        Ok(likelihoods)
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::{
     combiners::{
-        Combiner, DawidSkene, Kind,
+        DawidSkene, Judge,
         ladder::{
             core::{Cell, Core, Nodes, log_normalise},
             fallback::Voters,
@@ -18,6 +18,7 @@ use crate::{
             patterns,
             residual::{self, PENALTIES},
         },
+        naive_bayes::Likelihoods,
         softmax::Design,
     },
     decision::first_best,
@@ -46,6 +47,8 @@ pub(super) struct Climb<'a> {
     pub(super) panel: &'a Evidence,
     pub(super) tally: &'a Tally,
     pub(super) cells: &'a [Cell],
+    /// Rows of each class on which nobody speaks: nobody is judged on them.
+    pub(super) silent: &'a [f64],
     /// Share of the rows of every cell on which the majority of all classifiers is right.
     pub(super) majority: &'a [f64],
     pub(super) parts: &'a [[f64; FOLDS]],
@@ -63,6 +66,8 @@ struct Score {
     /// Rows on which a rival is right and this is not, and the other way round.
     lost: [f64; RIVALS],
     won: [f64; RIVALS],
+    /// Variance of their difference, as rows come one by one, each with its weight.
+    noise: [f64; RIVALS],
 }
 
 /// What rows left out decided.
@@ -89,8 +94,11 @@ impl Climb<'_> {
             for (sum, part) in scores.iter_mut().zip(part) {
                 sum.log += part.log;
                 sum.right += part.right;
-                (0..RIVALS).for_each(|at| sum.lost[at] += part.lost[at]);
-                (0..RIVALS).for_each(|at| sum.won[at] += part.won[at]);
+                for at in 0..RIVALS {
+                    sum.lost[at] += part.lost[at];
+                    sum.won[at] += part.won[at];
+                    sum.noise[at] += part.noise[at];
+                }
             }
             rivals.iter_mut().zip(rights).for_each(|(sum, right)| *sum += right);
         }
@@ -110,7 +118,7 @@ impl Climb<'_> {
         let ahead = |at: usize| {
             let [lost, won] = [score.lost[at], score.won[at]];
             let doubt = if lost >= won { doubt[at] } else { 0.0 };
-            lost - won + doubt - errors[at] * (lost + won).sqrt() - 1.0
+            lost - won + doubt - errors[at] * score.noise[at].sqrt() - 1.0
         };
         let rival = (0..RIVALS)
             .filter(|&at| ahead(at) >= 0.0)
@@ -133,21 +141,22 @@ impl Climb<'_> {
     fn fold(&self, fold: usize, watch: &Watch<'_>) -> Result<(Vec<Score>, [f64; RIVALS]), Error> {
         let l = self.counts.n_classes();
         let s = self.counts.n_labels;
+        // Counted anew: what is left after subtracting weights would not be exactly nothing.
         let mut counts = self.counts.clone();
+        counts.said.fill(0.0);
+        counts.classes.copy_from_slice(self.silent);
         let mut kept = Vec::with_capacity(self.cells.len());
         for (cell, part) in self.cells.iter().zip(self.parts) {
-            let held = part[fold];
-            kept.push(cell.rows - held);
-            if held > 0.0 {
-                let truth = usize::from(cell.truth);
-                counts.classes[truth] -= held;
-                self.tally.pattern(cell.pattern as usize).for_each(|k, j| {
-                    let at = counts.at(k, j) + truth;
-                    counts.said[at] -= held;
-                });
-            }
+            let rows = (0..FOLDS).filter(|&other| other != fold).map(|other| part[other]).sum::<f64>();
+            kept.push(rows);
+            let truth = usize::from(cell.truth);
+            counts.classes[truth] += rows;
+            self.tally.pattern(cell.pattern as usize).for_each(|k, j| {
+                let at = counts.at(k, j) + truth;
+                counts.said[at] += rows;
+            });
         }
-        let leaves = Leaves::new(&counts, self.weights, true);
+        let leaves = Leaves::new(&counts, self.weights, !self.penalties().is_empty());
         let mut nodes = Nodes::default();
         let mut judge = |cell: &Cell, without: Option<u16>, logs: &mut [f64]| {
             logs.copy_from_slice(leaves.log_prior(without));
@@ -229,6 +238,7 @@ impl Climb<'_> {
             for (at, cell) in range.zip(cells).filter(|(at, _)| self.parts[*at][fold] > 0.0) {
                 cases.push(Case {
                     cell,
+                    one: self.counts.ones[usize::from(cell.truth)],
                     rows: self.parts[at][fold],
                     log_core: vec![0.0; l],
                     known: known.clone(),
@@ -244,13 +254,15 @@ impl Climb<'_> {
     }
 
     /// What rows without truth and the rows kept say among themselves.
-    fn crowd(&self, kept: &[f64], watch: &Watch<'_>) -> Result<Option<Kind>, Error> {
+    fn crowd(&self, kept: &[f64], watch: &Watch<'_>) -> Result<Option<Likelihoods>, Error> {
         if self.panel.unlabelled_rows().is_none() {
             return Ok(None);
         }
         let unit = self.panel.unit() as f64;
-        let kept = self.tally.keeping(|cell, _| (kept[cell] * unit).round() as u64);
-        Ok(Some(DawidSkene.learn(&self.panel.with_labelled(kept), watch)?.0))
+        // Rows of silence, the last, have no part in it.
+        let rows = |cell: usize| kept.get(cell).map_or(0, |rows| (rows * unit).round() as u64);
+        let kept = self.tally.keeping(|cell, _| rows(cell));
+        Ok(Some(DawidSkene::likelihoods(&self.panel.with_labelled(kept), watch)?))
     }
 }
 
@@ -270,6 +282,8 @@ pub(super) fn largest(values: &[f64]) -> usize {
 struct Case<'a> {
     cell: &'a Cell,
     rows: f64,
+    /// What one of the rows weighs.
+    one: f64,
     log_core: Vec<f64>,
     /// What was true of the pattern in other folds.
     known: Vec<f64>,
@@ -288,8 +302,10 @@ impl Case<'_> {
             score.log += self.rows * log;
             score.right += if is_right { self.rows } else { 0.0 };
             for (rival, share) in self.rivals.iter().enumerate() {
-                score.lost[rival] += if is_right { 0.0 } else { self.rows * share };
-                score.won[rival] += if is_right { self.rows * (1.0 - share) } else { 0.0 };
+                let parted = self.rows * if is_right { 1.0 - share } else { *share };
+                let side = if is_right { &mut score.won } else { &mut score.lost };
+                side[rival] += parted;
+                score.noise[rival] += parted * self.one;
             }
         };
         let decided = largest(logs);

@@ -9,13 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Error,
-    evidence::{Tally, pattern_weight},
+    evidence::{Evidence, Tally},
     grid::Row,
+    hash::mix,
     labels::MISSING,
 };
 
 /// Rows on which copies must agree: fewer are no proof.
-const ENOUGH: u64 = 20;
+const ENOUGH: f64 = 20.0;
 
 /// The leaf of who is not heard.
 const NOBODY: u32 = u32::MAX;
@@ -23,37 +24,48 @@ const NOBODY: u32 = u32::MAX;
 /// Who speaks for whom.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Copies {
-    /// The first of each set of copies, ascending: the leaves.
-    pub(super) firsts: Vec<usize>,
+    /// Who speaks for each set of copies, ascending: the leaves.
+    pub(super) speakers: Vec<usize>,
     /// The leaf of every classifier; those who are not heard have none.
     leaf_of: Vec<u32>,
-    /// What the first of its copies says when a classifier says this, by classifier and answer; silence if it
-    /// never said it.
+    /// What its speaker says when a classifier says this, by classifier and answer; silence if it never said it.
     means: Vec<u16>,
 }
 
 impl Copies {
-    pub(super) fn find(tally: &Tally, n_classifiers: usize, n_labels: usize, unit: u64) -> Self {
-        let partitions = Partitions::new(tally, n_classifiers, unit);
-        let (mut firsts, mut leaf_of, mut means) =
-            (Vec::new(), Vec::new(), vec![MISSING; n_classifiers * n_labels]);
+    pub(super) fn find(evidence: &Evidence, tally: &Tally) -> Self {
+        let (n, s) = (evidence.n_classifiers(), evidence.n_labels());
+        let partitions = Partitions::new(evidence, tally);
+        let mut sets: Vec<Vec<usize>> = Vec::new();
         let mut known: HashMap<u64, Vec<usize>> = HashMap::new();
-        for k in 0..n_classifiers {
+        for k in 0..n {
             let alike = known.entry(partitions.hashes[k]).or_default();
-            let mut known_leaves = alike.iter().copied().filter(|_| partitions.spoken[k] >= ENOUGH);
-            let leaf = known_leaves.find(|&leaf| partitions.are_equal(tally, firsts[leaf], k));
-            let leaf = leaf.unwrap_or_else(|| {
-                alike.push(firsts.len());
-                firsts.push(k);
-                firsts.len() - 1
-            });
-            leaf_of.push(leaf as u32);
-            let (own, first) = (&partitions.order[k], &partitions.order[firsts[leaf]]);
-            for (&j, &meant) in own.iter().zip(first).filter(|pair| *pair.0 != MISSING) {
-                means[k * n_labels + usize::from(j)] = meant;
+            let mut known_sets = alike.iter().copied().filter(|_| partitions.spoken[k] >= ENOUGH);
+            if let Some(set) = known_sets.find(|&set| partitions.are_equal(tally, sets[set][0], k)) {
+                sets[set].push(k);
+            } else {
+                alike.push(sets.len());
+                sets.push(vec![k]);
             }
         }
-        Self { firsts, leaf_of, means }
+        // Whose names are nearest to the truth speaks for the set: in a plain vote names matter.
+        let speaker = |set: &Vec<usize>| {
+            set.iter().copied().reduce(|a, b| if evidence.right(b) > evidence.right(a) { b } else { a })
+        };
+        let mut sets: Vec<(Option<usize>, Vec<usize>)> =
+            sets.into_iter().map(|set| (speaker(&set), set)).collect();
+        sets.sort_unstable();
+        let speakers: Vec<usize> = sets.iter().filter_map(|(speaker, _)| *speaker).collect();
+        let (mut leaf_of, mut means) = (vec![NOBODY; n], vec![MISSING; n * s]);
+        for (leaf, (&speaker, (_, set))) in speakers.iter().zip(&sets).enumerate() {
+            for &k in set {
+                leaf_of[k] = leaf as u32;
+                for (&j, &meant) in partitions.order[k].iter().zip(&partitions.order[speaker]) {
+                    means[k * s + usize::from(j)] = meant;
+                }
+            }
+        }
+        Self { speakers, leaf_of, means }
     }
 
     /// Without the leaves that are not to be heard.
@@ -67,17 +79,17 @@ impl Copies {
             })
             .collect();
         let mut heard = is_heard.iter();
-        self.firsts.retain(|_| *heard.next().expect("a word for every leaf"));
+        self.speakers.retain(|_| *heard.next().expect("a word for every leaf"));
         self.leaf_of.iter_mut().for_each(|leaf| *leaf = numbers[*leaf as usize]);
     }
 
     pub(super) fn n_leaves(&self) -> usize {
-        self.firsts.len()
+        self.speakers.len()
     }
 
     /// The classifiers of every leaf.
     pub(super) fn groups(&self) -> Vec<Vec<usize>> {
-        let mut groups = vec![Vec::new(); self.firsts.len()];
+        let mut groups = vec![Vec::new(); self.speakers.len()];
         let heard = self.leaf_of.iter().enumerate().filter(|(_, leaf)| **leaf != NOBODY);
         heard.for_each(|(k, &leaf)| groups[leaf as usize].push(k));
         groups
@@ -93,6 +105,15 @@ impl Copies {
         });
     }
 
+    /// Shows (leaf, answer) of those who speak for a leaf, in their own words.
+    pub(super) fn for_each_speaker(&self, row: Row<'_>, mut show: impl FnMut(usize, u16)) {
+        row.for_each(|k, j| {
+            if self.leaf_of[k] != NOBODY && self.speakers[self.leaf_of[k] as usize] == k {
+                show(self.leaf_of[k] as usize, j);
+            }
+        });
+    }
+
     /// The leaf of a classifier and what its answer means there, if it is heard and ever said it.
     #[inline]
     pub(super) fn meaning(&self, k: usize, said: u16, n_labels: usize) -> Option<(usize, u16)> {
@@ -103,9 +124,9 @@ impl Copies {
     pub(super) fn check(&self, n_classifiers: usize, n_labels: usize) -> Result<(), Error> {
         let holds = self.leaf_of.len() == n_classifiers
             && Some(self.means.len()) == n_classifiers.checked_mul(n_labels)
-            && self.firsts.is_sorted_by(|a, b| a < b)
-            && self.firsts.iter().all(|&first| first < n_classifiers)
-            && self.leaf_of.iter().all(|&leaf| leaf == NOBODY || (leaf as usize) < self.firsts.len())
+            && self.speakers.is_sorted_by(|a, b| a < b)
+            && self.speakers.iter().all(|&speaker| speaker < n_classifiers)
+            && self.leaf_of.iter().all(|&leaf| leaf == NOBODY || (leaf as usize) < self.speakers.len())
             && self.means.iter().all(|&j| j == MISSING || usize::from(j) < n_labels);
         if holds {
             return Ok(());
@@ -116,42 +137,42 @@ impl Copies {
 
 /// How each classifier parts the patterns, whatever the names of its answers.
 struct Partitions {
-    /// Its answers in the order they first appear; silence is one of them.
+    /// Its answers in the order they first appear.
     order: Vec<Vec<u16>>,
     hashes: Vec<u64>,
     /// Rows on which each spoke.
-    spoken: Vec<u64>,
+    spoken: Vec<f64>,
 }
 
 impl Partitions {
-    fn new(tally: &Tally, n_classifiers: usize, unit: u64) -> Self {
-        let mut order: Vec<Vec<u16>> = vec![Vec::new(); n_classifiers];
-        let mut numbers: Vec<HashMap<u16, u64>> = vec![HashMap::new(); n_classifiers];
-        let (mut hashes, mut spoken) = (vec![0; n_classifiers], vec![0; n_classifiers]);
+    fn new(evidence: &Evidence, tally: &Tally) -> Self {
+        let (n, s) = (evidence.n_classifiers(), evidence.n_labels());
+        let mut order: Vec<Vec<u16>> = vec![Vec::new(); n];
+        let mut places = vec![MISSING; n * s];
+        let (mut hashes, mut spoken) = (vec![0; n], vec![0.0; n]);
         for p in 0..tally.n_patterns() {
-            let said = tally.pattern(p).to_dense(n_classifiers);
-            let rows = pattern_weight(tally, p) / unit;
-            for (k, &j) in said.iter().enumerate() {
-                let next = numbers[k].len() as u64;
-                let number = *numbers[k].entry(j).or_insert_with(|| {
+            let rows: f64 =
+                tally.outcomes(p).map(|(class, count)| count as f64 / evidence.row_unit(class) as f64).sum();
+            tally.pattern(p).for_each(|k, j| {
+                let place = &mut places[k * s + usize::from(j)];
+                if *place == MISSING {
+                    *place = order[k].len() as u16;
                     order[k].push(j);
-                    next
-                });
-                hashes[k] = crate::hash::mix(hashes[k], number);
-                spoken[k] += if j == MISSING { 0 } else { rows };
-            }
+                }
+                hashes[k] = mix(mix(hashes[k], p as u64), u64::from(*place));
+                spoken[k] += rows;
+            });
         }
         Self { order, hashes, spoken }
     }
 
-    /// Whether two classifiers part the patterns alike: a hash may err, this does not.
+    /// Whether two classifiers part the patterns alike, silent on the same: a hash may err, this does not.
     fn are_equal(&self, tally: &Tally, a: usize, b: usize) -> bool {
-        let place =
-            |k: usize, j: Option<u16>| self.order[k].iter().position(|&other| other == j.unwrap_or(MISSING));
+        let place = |k: usize, j: u16| self.order[k].iter().position(|&other| other == j);
         self.order[a].len() == self.order[b].len()
-            && (0..tally.n_patterns()).all(|p| {
-                let row = tally.pattern(p);
-                place(a, row.get(a)) == place(b, row.get(b))
+            && (0..tally.n_patterns()).all(|p| match (tally.pattern(p).get(a), tally.pattern(p).get(b)) {
+                (Some(said), Some(other)) => place(a, said) == place(b, other),
+                (said, other) => said == other,
             })
     }
 }

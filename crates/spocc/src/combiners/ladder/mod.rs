@@ -6,8 +6,8 @@
 //! strongly each is pulled to the one below is decided by rows left out ([`climb`]), and where those prefer a
 //! plain vote or a single classifier, that is what the ladder stands on ([`fallback`]).
 //!
-//! All is a function of the tally: the order of rows, their partition and the names of answers, classes and
-//! classifiers change nothing. [`copies`] of a classifier count once.
+//! All is a function of the tally: the order of rows, their partition and, ties apart, the names of answers, classes
+//! and classifiers change nothing. [`copies`] of a classifier count once.
 
 mod bounded;
 mod climb;
@@ -61,8 +61,8 @@ impl Combiner for Ladder {
 
     fn learn(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Rule, Error> {
         let everyone = evidence.tally_for(Method::Ladder)?;
-        let Heard { copies, firsts, weights } = Heard::new(evidence, everyone);
-        let names: Vec<&String> = copies.firsts.iter().map(|&k| &evidence.classifiers()[k]).collect();
+        let Heard { copies, speakers, weights } = Heard::new(evidence, everyone);
+        let names: Vec<&String> = copies.speakers.iter().map(|&k| &evidence.classifiers()[k]).collect();
         let panel = evidence.select(&names, watch)?;
         let tally = panel.tally_for(Method::Ladder)?;
         let (s, l) = (panel.n_labels(), panel.n_classes());
@@ -71,8 +71,13 @@ impl Combiner for Ladder {
 
         let everyone_heard: Vec<usize> = (0..panel.n_classifiers()).collect();
         let counts = Counts::of(&panel, &everyone_heard);
+        let altered = counts.n_altered().saturating_mul(1 + folds::FOLDS);
+        watch
+            .allow(|| format!("ladder's opinions of {} classifiers", panel.n_classifiers()), &[altered, 8])?;
         let leaves = Leaves::new(&counts, &weights, true);
+        // Of a row on which nobody speaks there is nothing to learn but the class frequencies.
         let cells: Vec<Cell> = (0..tally.n_patterns())
+            .filter(|&p| tally.pattern(p).n_spoken() > 0)
             .flat_map(|p| {
                 tally.outcomes(p).map(move |(truth, count)| Cell {
                     pattern: p as u32,
@@ -81,19 +86,24 @@ impl Combiner for Ladder {
                 })
             })
             .collect();
+        let mut silent = vec![0.0; l];
+        for p in (0..tally.n_patterns()).filter(|&p| tally.pattern(p).n_spoken() == 0) {
+            tally.outcomes(p).for_each(|(class, count)| silent[usize::from(class)] = evidence.rows_of(count));
+        }
         let mut core = Core::new(&Dendrogram::ward(&Dissimilarities::new(&panel, watch)?));
         core.fit(&cells, |p| answers(tally, p), &leaves, watch)?;
 
         let parts = folds::deal(&panel, tally, &cells);
         let design = residual::design(tally, panel.n_classifiers(), s);
         let mut majority = vec![false; evidence.n_classifiers()];
-        firsts.iter().for_each(|&k| majority[k] = true);
+        speakers.iter().for_each(|&k| majority[k] = true);
         let voters = Voters::Majority(majority);
         let rights = rights_of(&voters, evidence, everyone, &copies, tally, &cells);
         let climb = Climb {
             panel: &panel,
             tally,
             cells: &cells,
+            silent: &silent,
             majority: &rights,
             parts: &parts,
             counts: &counts,
@@ -129,11 +139,8 @@ impl Combiner for Ladder {
         let fallback = match choice.rival {
             None => None,
             Some(0) => Some(Fallback::votes(voters, evidence)),
-            Some(1) => Some(Fallback::votes(best_of(evidence, &firsts), evidence)),
-            Some(_) => match DawidSkene.learn(&panel, watch)?.0 {
-                Kind::NaiveBayes(likelihoods) => Some(Fallback::Crowd(likelihoods)),
-                _ => None,
-            },
+            Some(1) => Some(Fallback::votes(best_of(evidence, &copies.speakers), evidence)),
+            Some(_) => Some(Fallback::Crowd(DawidSkene::likelihoods(&panel, watch)?)),
         };
         Ok(Rule(Kind::Ladder(Box::new(FittedLadder {
             n_labels: s,
@@ -145,7 +152,7 @@ impl Combiner for Ladder {
             residual: fitted,
             patterns: choice.table.map(|at| Patterns::new(patterns::PULLS[at], evidence.unit(), tally)),
             fallback,
-            n_rows: evidence.n_rows(),
+            n_rows: cells.iter().map(|cell| cell.rows).sum(),
             right: choice.right,
         }))))
     }
@@ -154,25 +161,32 @@ impl Combiner for Ladder {
 /// Classifiers pulled further than this are not heard.
 const DEAF: f64 = 0.6;
 
+/// Who spoke on fewer labelled rows is hardly known.
+const STRANGER: f64 = 20.0;
+
 /// Who is heard.
 struct Heard {
     copies: Copies,
-    /// The first of each set of copies, heard or not.
-    firsts: Vec<usize>,
+    /// Who speaks for each set of copies, heard or not.
+    speakers: Vec<usize>,
     /// How far each leaf that is heard is pulled to neutrality.
     weights: Vec<Weights>,
 }
 
 impl Heard {
     fn new(evidence: &Evidence, tally: &Tally) -> Self {
-        let mut copies = Copies::find(tally, evidence.n_classifiers(), evidence.n_labels(), evidence.unit());
-        let firsts = copies.firsts.clone();
-        let counts = Counts::of(evidence, &firsts);
+        let mut copies = Copies::find(evidence, tally);
+        let speakers = copies.speakers.clone();
+        let counts = Counts::of(evidence, &speakers);
         let mut weights = counts.weights();
         let is_heard: Vec<bool> = weights
             .iter()
             .enumerate()
-            .map(|(leaf, weights)| counts.neutrality(leaf, weights) <= DEAF)
+            .map(|(leaf, weights)| {
+                // Whom only rows without truth know may be worth hearing there.
+                let is_stranger = evidence.n_unlabelled() > 0.0 && counts.spoken(leaf) < STRANGER;
+                is_stranger || counts.neutrality(leaf, weights) <= DEAF
+            })
             .collect();
         // Where everyone guesses there is nobody else to hear.
         if is_heard.contains(&true) {
@@ -180,17 +194,17 @@ impl Heard {
             let mut heard = is_heard.iter();
             weights.retain(|_| *heard.next().expect("a word for every leaf"));
         }
-        Self { copies, firsts, weights }
+        Self { copies, speakers, weights }
     }
 }
 
 /// The classifiers, the most accurate first; copies have no place.
-fn best_of(evidence: &Evidence, firsts: &[usize]) -> Voters {
+fn best_of(evidence: &Evidence, members: &[usize]) -> Voters {
     let rows = |counts: fn(&Evidence, usize) -> u64| -> Vec<f64> {
-        firsts.iter().map(|&k| evidence.rows_of(counts(evidence, k))).collect()
+        members.iter().map(|&k| evidence.rows_of(counts(evidence, k))).collect()
     };
     let [right, spoken] = [rows(Evidence::right), rows(Evidence::spoken)];
-    Voters::best(firsts, &right, &spoken, evidence.n_rows(), evidence.n_classifiers())
+    Voters::best(members, &right, &spoken, evidence.n_rows(), evidence.n_classifiers())
 }
 
 /// Share of the rows of every cell on which a vote of all classifiers is right.
@@ -202,6 +216,7 @@ fn rights_of(
     tally: &Tally,
     cells: &[Cell],
 ) -> Vec<f64> {
+    // Silence comes last of all patterns, and has no cells.
     let starts: Vec<usize> = std::iter::once(0)
         .chain(cells.chunk_by(|a, b| a.pattern == b.pattern).scan(0, |end, cells| {
             *end += cells.len();
@@ -215,14 +230,16 @@ fn rights_of(
         row.clear();
         row.resize(copies.n_leaves(), MISSING);
         copies.for_each(pattern, evidence.n_labels(), |leaf, j| row[leaf] = j);
-        let Some(at) = tally.find(Row::Dense(&row)) else { continue };
+        let Some(at) = tally.find(Row::Dense(&row)).filter(|at| at + 1 < starts.len()) else { continue };
         if !voters.votes(pattern, &mut votes) {
             continue;
         }
-        let decided = climb::largest(&votes);
-        for (class, count) in everyone.outcomes(p).filter(|(class, _)| usize::from(*class) == decided) {
+        // Classes that share the lead share what is right.
+        let most = votes.iter().copied().fold(0.0, f64::max);
+        let share = 1.0 / votes.iter().filter(|votes| **votes == most).count() as f64;
+        for (class, count) in everyone.outcomes(p).filter(|(class, _)| votes[usize::from(*class)] == most) {
             for at in (starts[at]..starts[at + 1]).filter(|&at| cells[at].truth == class) {
-                rights[at] += evidence.rows_of(count) / cells[at].rows;
+                rights[at] += share * evidence.rows_of(count) / cells[at].rows;
             }
         }
     }
@@ -304,6 +321,9 @@ impl FittedLadder {
         pattern.resize(self.copies.n_leaves(), MISSING);
         said.iter().for_each(|&(leaf, j)| pattern[leaf] = j);
         let speaks = if let Some(Fallback::Crowd(likelihoods)) = &self.fallback {
+            // The crowd may know answers that were never given to a row with a truth.
+            pattern.fill(MISSING);
+            self.copies.for_each_speaker(row, |leaf, j| pattern[leaf] = j);
             let speaks = likelihoods.surprisals(Row::Dense(pattern), work);
             work.out.iter_mut().for_each(|surprisal| *surprisal = -*surprisal);
             log_normalise(&mut work.out);

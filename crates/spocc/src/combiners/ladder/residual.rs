@@ -1,7 +1,7 @@
 //! Rung 2, the residual: what the answers say beyond the core, `q(y) e^R(y)` with `R` a sum over answers.
 //!
 //! A softmax regression on the answers that starts from the core instead of from nothing, and is pulled back to it
-//! by a penalty: the stronger, the closer. While it is fitted, the core judges every row by the counts of all
+//! by a penalty: the stronger, the closer, but for the intercepts, which are free. While it is fitted, the core judges every row by the counts of all
 //! others; judged by counts that hold the row itself, the core would look surer than it is on new rows, and the
 //! residual would learn to trust it too much.
 
@@ -104,6 +104,9 @@ pub(super) fn path(
     mut log_core: impl FnMut(&Cell, &mut [f64]),
     mut each: impl FnMut(&Residual) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    if penalties.is_empty() {
+        return Ok(());
+    }
     let mut is_met = vec![false; l];
     let used = || cells.iter().zip(rows).filter(|(_, rows)| **rows > 0.0);
     used().for_each(|(cell, _)| is_met[usize::from(cell.truth)] = true);

@@ -1,0 +1,176 @@
+"""What Spark's workers do: count a partition, merge counts, decide a partition. Spark itself is not needed here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Protocol
+
+import pyarrow
+
+from spocc._evidence import Evidence
+from spocc._model import Model
+from spocc._native import SpoccError
+
+# Rows counted at a time: many more than a batch of Spark has, so that few tables are merged.
+_ROWS = 1 << 20
+
+
+class _Broadcast(Protocol):
+    """Bytes that Spark has brought to this worker."""
+
+    @property
+    def value(self) -> bytes: ...
+
+
+@dataclass(frozen=True)
+class Counter:
+    """Counts tables whose columns are the classifiers, then what ``extra`` names, in that order."""
+
+    names: tuple[str, ...]
+    extra: tuple[str, ...]
+    classes: object
+    level: str
+    unlabelled: bool
+    memory: int | None
+
+    def with_counts(self) -> Counter:
+        """The same for tables of grouped rows."""
+        return replace(self, extra=(*self.extra, "count"))
+
+    def nothing(self) -> Evidence:
+        """The evidence of no rows."""
+        return self._evidence(pyarrow.table({str(k): pyarrow.nulls(0) for k in range(len(self.names) + len(self.extra))}))
+
+    def count(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """One row with the evidence of a partition, or with why it was refused; none for an empty partition."""
+        _one_task_one_core()
+        return self._summed(map(self._evidence, _tables(batches)))
+
+    def merge(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """One row with the sum of such rows."""
+        _one_task_one_core()
+        rows = (row for batch in batches for row in batch.to_pylist())
+        return self._summed(self._read(row["evidence"], row["refused"]) for row in rows)
+
+    def add(self, total: Evidence, data: bytes, refused: str | None) -> Evidence:
+        """The sum with one more such row."""
+        return self._plus(total, self._read(data, refused))
+
+    def _read(self, data: bytes, refused: str | None) -> Evidence:
+        if refused is not None:
+            raise SpoccError(refused)
+        return Evidence.from_bytes(bytes(data))
+
+    def _plus(self, a: Evidence, b: Evidence) -> Evidence:
+        return Evidence._of(a._native.merge(b._native, memory=self.memory))
+
+    def _evidence(self, table: Any) -> Evidence:
+        columns = dict(zip(self.extra, table.columns[len(self.names) :], strict=True))
+        numbers = {role: columns[role].to_numpy() if role in columns else None for role in ("weight", "count")}
+        answers = table.select(range(len(self.names))).rename_columns(list(self.names))
+        return Evidence(
+            answers,
+            columns.get("label"),
+            classes=self.classes,
+            weights=numbers["weight"],
+            counts=numbers["count"],
+            level=self.level,
+            unlabelled=self.unlabelled,
+            memory=self.memory,
+        )
+
+    def _summed(self, pieces: Iterator[Evidence]) -> Iterator[Any]:
+        # A refusal goes to the driver as data, to be raised there in one line; a failed task would be tried again.
+        total, refused = None, None
+        try:
+            for piece in pieces:
+                total = piece if total is None else self._plus(total, piece)
+        except SpoccError as error:
+            refused = str(error)
+        if total is not None or refused is not None:
+            data = None if total is None or refused is not None else total.to_bytes()
+            yield pyarrow.record_batch(
+                {"evidence": pyarrow.array([data], pyarrow.binary()), "refused": pyarrow.array([refused], pyarrow.string())}
+            )
+
+
+@dataclass(frozen=True)
+class Decider:
+    """Decides tables in which the model's classifiers are at ``places``."""
+
+    model: _Broadcast
+    places: tuple[int, ...]
+    names: tuple[str, ...]
+    output: str
+    columns: tuple[str, ...]
+
+    def decide(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Every batch with its decisions beside it."""
+        _one_task_one_core()
+        model = _loaded(self.model.value)
+        classes = _column(model)
+        for batch in batches:
+            table = pyarrow.Table.from_batches([batch]).select(self.places).rename_columns(model.classifiers)
+            found = dict(self._found(model, table))
+            ids = pyarrow.array(found.pop("id"))
+            arrays = [*batch.columns, classes.take(ids), *(found[name] for name in self.columns)]
+            yield pyarrow.RecordBatch.from_arrays(arrays, names=[*self.names, self.output, *self.columns])
+
+    def _found(self, model: Model, table: Any) -> Iterator[tuple[str, Any]]:
+        if {"margin", "answered", "is_tie", "by_prior"}.isdisjoint(self.columns):
+            yield "id", model.predict_ids(table)
+        else:
+            ids, margin, answered, is_tie, by_prior = model._native.decide(table, False)
+            yield "id", ids
+            yield "margin", pyarrow.array(margin)
+            yield "answered", pyarrow.array(answered).cast(pyarrow.int32())
+            yield "is_tie", pyarrow.array(is_tie)
+            yield "by_prior", pyarrow.array(by_prior)
+        degrees: dict[str, Callable[[Any], Any]] = {
+            "possibility": model.possibility,
+            "probability": model.predict_proba,
+        }
+        for name in degrees.keys() & set(self.columns):
+            yield name, _lists(degrees[name](table))
+
+
+def _lists(degrees: Any) -> Any:
+    """A list of numbers per row."""
+    n_rows, width = degrees.shape
+    starts = pyarrow.array(range(0, (n_rows + 1) * width, width), pyarrow.int32())
+    return pyarrow.ListArray.from_arrays(starts, pyarrow.array(degrees.reshape(-1)))
+
+
+def _column(model: Model) -> Any:
+    """The classes as a column of their own type, or of texts where they have several."""
+    classes = model.classes
+    values = classes.tolist() if classes.dtype.kind in "ibf" else [str(label) for label in classes]
+    return pyarrow.array(values)
+
+
+@lru_cache(maxsize=2)
+def _loaded(data: bytes) -> Model:
+    """The model of these bytes, read once per worker."""
+    return Model.from_bytes(data)
+
+
+def _tables(batches: Iterable[Any]) -> Iterator[Any]:
+    """Batches together, at least ``_ROWS`` rows at a time."""
+    held: list[Any] = []
+    n_rows = 0
+    for batch in batches:
+        held.append(batch)
+        n_rows += batch.num_rows
+        if n_rows >= _ROWS:
+            yield pyarrow.Table.from_batches(held)
+            held, n_rows = [], 0
+    if held:
+        yield pyarrow.Table.from_batches(held)
+
+
+def _one_task_one_core() -> None:
+    """Spark runs a task per core; a task that took all cores would only disturb the others."""
+    os.environ.setdefault("RAYON_NUM_THREADS", "1")

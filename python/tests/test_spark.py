@@ -1,0 +1,178 @@
+"""Spark against the local package: the same rows give the same bytes and the same decisions, however they are cut."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import spocc
+
+pandas = pytest.importorskip("pandas")
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+
+NAMES = ["ada", "bea", "bea.2", "BEA", "contrary", "seldom"]
+
+
+def panel(n: int = 2000, words: tuple[Any, ...] = ("bug", "praise", "question")) -> Any:
+    """Rows with an id, six classifiers (a copy, a liar, one who mostly keeps silent) and a truth known for most."""
+    rng = np.random.default_rng(7)
+    truth = rng.integers(0, len(words), n)
+    said = np.where(rng.random((n, 6)) < 0.7, truth[:, None], rng.integers(0, len(words), (n, 6)))
+    said[:, 2] = said[:, 1]
+    said[:, 4] = (truth + 1) % len(words)
+    cells = np.array(words, dtype=object)[said]
+    cells[rng.random(n) < 0.8, 5] = None
+    cells[rng.random(n) < 0.1, 0] = None
+    frame = pandas.DataFrame(cells, columns=NAMES, dtype=object)
+    frame["truth"] = np.array(words, dtype=object)[truth]
+    frame.loc[rng.random(n) < 0.1, "truth"] = None
+    frame.insert(0, "item", np.arange(n))
+    return frame
+
+
+def spread(spark: Any, frame: Any, kind: str = "string") -> Any:
+    """The frame in Spark, its columns but the id of this type."""
+    columns = ", ".join(f"`{name}` {'long' if name == 'item' else kind}" for name in frame.columns)
+    rows = [tuple(None if cell is None else cell for cell in row) for row in frame.astype(object).values.tolist()]
+    return spark.createDataFrame(rows, columns)
+
+
+@pytest.fixture(scope="module")
+def frame() -> Any:
+    return panel()
+
+
+@pytest.fixture(scope="module")
+def df(spark: Any, frame: Any) -> Any:
+    return spread(spark, frame).repartition(5).cache()
+
+
+@pytest.mark.parametrize("method", ["ladder", "spocc", "dawid-skene", "naive-bayes", "bayes"])
+def test_a_fit_has_the_bytes_of_the_local_fit(df: Any, frame: Any, method: str) -> None:
+    from spocc.spark import fit
+
+    local = spocc.fit(frame[NAMES], frame["truth"], method=method)
+    assert fit(df, "truth", NAMES, method=method).to_bytes() == local.to_bytes()
+
+
+def test_partitions_that_are_skewed_or_empty_change_nothing(df: Any, frame: Any) -> None:
+    from pyspark.sql import functions as sql
+
+    from spocc.spark import evidence
+
+    local = {level: spocc.Evidence(frame[NAMES], frame["truth"], level=level) for level in ("tally", "marginals", "pairs")}
+    # All rows but a few meet in one partition, and of 23 most have none.
+    skewed = df.repartition(23, sql.when(sql.col("item") < 1990, 0).otherwise(sql.col("item")))
+    assert evidence(skewed, "truth", NAMES) == local["tally"]
+    assert evidence(skewed, "truth", NAMES, level="marginals") == local["marginals"]
+    assert evidence(df.coalesce(1), "truth", NAMES, level="pairs") == local["pairs"]
+
+
+@pytest.mark.parametrize("method", ["ladder", "naive-bayes"])
+def test_decisions_are_the_local_ones_and_every_other_column_is_kept(df: Any, frame: Any, method: str) -> None:
+    from spocc.spark import predict
+
+    model = spocc.fit(frame[NAMES], frame["truth"], method=method)
+    decided = predict(df, model, columns=["margin", "answered", "is_tie", "by_prior", "possibility", "probability"])
+    assert decided.columns[:8] == df.columns
+    found = decided.toPandas().sort_values("item")
+    local = model.decide(frame[NAMES])
+    assert found["decision"].tolist() == local.label.tolist()
+    for name in ("margin", "answered", "is_tie", "by_prior"):
+        assert found[name].tolist() == getattr(local, name).tolist()
+    assert np.array_equal(np.stack(found["possibility"]), model.possibility(frame[NAMES]))
+    assert np.array_equal(np.stack(found["probability"]), model.predict_proba(frame[NAMES]))
+    assert found[NAMES].astype(object).where(found[NAMES].notna(), None).values.tolist() == frame[NAMES].values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "out"),
+    [
+        ("int", (3, -1, 200), "bigint"),
+        ("tinyint", (3, -1, 100), "bigint"),
+        ("boolean", (False, True), "boolean"),
+        ("double", (0.0, 1.0, 2.0), "double"),
+        ("string", ("\u00e9t\u00e9", "", " x"), "string"),
+    ],
+)
+def test_labels_come_back_in_the_type_they_had(spark: Any, kind: str, words: tuple[Any, ...], out: str) -> None:
+    from spocc.spark import fit, predict
+
+    frame = panel(300, words)
+    df = spread(spark, frame, kind).repartition(3)
+    model = fit(df, "truth", NAMES, method="naive-bayes")
+    assert model == spocc.fit(frame[NAMES], frame["truth"], method="naive-bayes")
+    decided = predict(df, model, output="Decided by all")
+    assert dict(decided.dtypes)["Decided by all"] == out
+    found = [row[1] for row in sorted(decided.select("item", "Decided by all").collect())]
+    assert found == model.predict(frame[NAMES]).tolist()
+
+
+def test_weights_and_counts_add_up_exactly(spark: Any, frame: Any) -> None:
+    from pyspark.sql import functions as sql
+
+    from spocc.spark import evidence
+
+    weights = np.random.default_rng(3).random(len(frame))
+    df = spread(spark, frame).withColumn("n", sql.lit(3)).repartition(4)
+    known = spark.createDataFrame(list(enumerate(weights.tolist())), "item long, w double")
+    local = spocc.Evidence(frame[NAMES], frame["truth"], weights=weights)
+    assert evidence(df.join(known, "item"), "truth", NAMES, weight="w") == local
+    local = spocc.Evidence(frame[NAMES], frame["truth"], counts=np.full(len(frame), 3))
+    assert evidence(df, "truth", NAMES, count="n") == local
+
+
+def test_rows_without_truth_and_given_classes_count_as_they_do_locally(df: Any, frame: Any) -> None:
+    from spocc.spark import evidence, fit
+
+    classes = ["question", "bug", "praise"]
+    local = spocc.Evidence(frame[NAMES], frame["truth"], classes=classes, unlabelled=True)
+    assert evidence(df, "truth", NAMES, classes=classes, unlabelled=True) == local
+    assert fit(df, None, NAMES, method="majority") == spocc.fit(frame[NAMES], method="majority")
+    assert fit(df, "truth", NAMES, calibrate="split") == spocc.fit(frame[NAMES], frame["truth"], calibrate="split")
+
+
+def killing_once(mark: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Passes rows on, but the first task to come here ends the executor that runs it."""
+
+    def pass_on(batches: Iterator[Any]) -> Iterator[Any]:
+        import os
+        import signal
+
+        for batch in batches:
+            try:
+                os.close(os.open(mark, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            except FileExistsError:
+                yield batch
+                continue
+            # The worker was forked by a daemon, and that was started by the executor.
+            with open(f"/proc/{os.getppid()}/stat") as stat:
+                executor = int(stat.read().rsplit(")", 1)[1].split()[1])
+            with open(f"/proc/{executor}/cmdline") as command:
+                assert "CoarseGrainedExecutorBackend" in command.read()
+            with open(mark, "w") as out:
+                out.write(str(executor))
+            os.kill(executor, signal.SIGKILL)
+            yield batch
+
+    return pass_on
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="finds the executor through /proc")
+@pytest.mark.parametrize("method", ["ladder", "spocc"])
+def test_an_executor_killed_in_mid_job_changes_nothing(df: Any, frame: Any, tmp_path: Path, method: str) -> None:
+    from spocc.spark import fit, predict
+
+    local = spocc.fit(frame[NAMES], frame["truth"], method=method)
+    fitting, deciding = tmp_path / "fitting", tmp_path / "deciding"
+    model = fit(df.mapInArrow(killing_once(str(fitting)), df.schema), "truth", NAMES, method=method)
+    assert model.to_bytes() == local.to_bytes()
+    decided = predict(df.mapInArrow(killing_once(str(deciding)), df.schema), model).select("item", "decision").collect()
+    assert [row.decision for row in sorted(decided)] == local.predict(frame[NAMES]).tolist()
+    assert fitting.read_text().isdigit()
+    assert deciding.read_text().isdigit()

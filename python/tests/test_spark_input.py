@@ -1,0 +1,102 @@
+"""What Spark is asked for and cannot be done is refused in one line, before a job runs where that is possible."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import spocc
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def df(spark: Any) -> Any:
+    rows = [("x", "x", "x", 1, 0.5, ["x"]), ("y", "x", "y", -1, float("nan"), ["y"]), ("y", None, "y", 2, 1.0, ["z"])]
+    return spark.createDataFrame(rows, "a string, b string, truth string, n int, w double, list array<string>")
+
+
+def refusal(call: Any, *given: Any, **named: Any) -> str:
+    with pytest.raises(spocc.SpoccError) as caught:
+        call(*given, **named)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize(
+    ("given", "named", "message"),
+    [
+        (("true", ["a"]), {}, "label: expected some of the columns a, b, truth, n, w, list, found `true`"),
+        (("truth", ["a", "c"]), {}, "classifiers: expected some of the columns a, b, truth, n, w, list, found `c`"),
+        (("truth",), {}, "classifiers, column `list`: expected texts, whole numbers or booleans, found array<string>"),
+        (("list", ["a"]), {}, "label, column `list`: expected texts, whole numbers or booleans, found array<string>"),
+        (("truth", ["a"]), {"weight": "b"}, "weight, column `b`: expected numbers, found string"),
+        (("truth", ["a"]), {"count": "w"}, "count, column `w`: expected whole numbers, found double"),
+        (("truth", ["a", "truth"]), {}, "column `truth`: expected one use of it, found two"),
+        (("truth", "ab"), {}, "classifiers: expected a sequence of names, found the text `ab`"),
+        (("truth", []), {}, "expected at least one classifier"),
+        (("truth", ["a"]), {"level": "all"}, "level: expected one of marginals, pairs, tally, found `all`"),
+        (("truth", ["a"]), {"classes": ["x"]}, "found `y`"),
+        (("truth", ["a"]), {"count": "n"}, "counts, row 2: expected a whole number from 0, found -1"),
+        (("truth", ["a"]), {"weight": "w"}, "weight"),
+        (("truth", ["w"]), {}, "expected"),
+        (("truth", ["a", "b"]), {"memory": 10}, "bytes of memory"),
+    ],
+)
+def test_evidence_that_cannot_be_counted_is_refused(df: Any, given: Any, named: Any, message: str) -> None:
+    from spocc.spark import evidence
+
+    assert message in refusal(evidence, df, *given, **named)
+
+
+def test_settings_are_judged_before_any_row_is_read(df: Any) -> None:
+    from spocc.spark import fit
+
+    assert "found `best`" in refusal(fit, df, "truth", ["a"], method="best")
+    assert "strength" in refusal(fit, df, "truth", ["a"], method="spocc", strength=1)
+    assert "settings" in refusal(fit, df, "truth", ["a"], method="spocc", colour=1)
+
+
+def test_a_frame_without_rows_is_refused_as_it_is_locally(df: Any) -> None:
+    from spocc.spark import evidence, fit
+
+    empty = df.where("false")
+    assert evidence(empty, "truth", ["a", "b"]).n_rows == 0
+    expected = "truth: expected at least one labelled row, found none"
+    assert refusal(fit, empty, "truth", ["a", "b"]) == expected
+    assert refusal(fit, empty, "truth", ["a", "b"], method="spocc") == expected
+
+
+def test_a_frame_that_lacks_a_classifier_or_has_the_output_is_refused(df: Any) -> None:
+    from spocc.spark import predict
+
+    model = spocc.fit({"a": ["x", "y"], "b": ["x", "y"]}, ["x", "y"], method="majority")
+    assert refusal(predict, df.drop("b"), model).endswith("found `b`")
+    assert refusal(predict, df.withColumn("b", df["list"]), model).endswith("found array<string>")
+    assert refusal(predict, df, model, output="N").endswith("not yet in the frame, found `N`")
+    assert refusal(predict, df, model, columns=["margins"]).endswith("found margins")
+    assert refusal(predict, df, model, columns="margin").endswith("found the text `margin`")
+    assert refusal(predict, df, model, columns=["probability"]).endswith("found probability of majority")
+    assert refusal(predict, df.select("*", df["b"]), model) == "classifiers: expected one column `b`, found 2"
+
+
+def test_other_columns_may_share_a_name_and_streams_can_be_decided(spark: Any, df: Any) -> None:
+    from spocc.spark import evidence, predict
+
+    model = spocc.fit({"a": ["x", "y"], "b": ["x", "y"]}, ["x", "y"], method="majority")
+    twins = df.select("a", "b", df["n"].alias("n.n"), df["w"].alias("n.n"))
+    assert [row.decision for row in predict(twins, model).collect()] == ["x", "x", "y"]
+    stream = spark.readStream.format("rate").load().selectExpr("'x' a", "'y' b", "timestamp")
+    assert predict(stream, model).isStreaming
+    assert "found a stream" in refusal(evidence, stream, "a")
+
+
+def test_labels_never_met_count_as_silence(spark: Any) -> None:
+    from spocc.spark import predict
+
+    model = spocc.fit({"a": [1, 2], "b": [1, 2]}, [1, 2], method="naive-bayes")
+    df = spark.createDataFrame([(7, 2), (None, None)], "a int, b int")
+    found = predict(df, model, columns=["answered", "by_prior"]).collect()
+    assert [(row.decision, row.answered, row.by_prior) for row in found] == [(2, 1, False), (1, 0, True)]
