@@ -1,19 +1,62 @@
-"""What the pages show is what happens."""
+"""What the pages show is what happens.
+
+Blocks of Python on a page are run one after the other, as a reader would; a block of text below one is what it prints.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-PAGES = [Path(__file__).parents[2] / "README.md"]
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "guide.md", ROOT / "python" / "README.md"]
+BLOCK = re.compile(r"^```python( spark)?\n(.*?)^```\n(?:```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def run(code: str, name: str, names: dict[str, Any]) -> str:
+    """What a block prints."""
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(code, name, "exec"), names)
+    lines = [line.rstrip() for line in output.getvalue().strip().splitlines()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def follow(page: Path, names: dict[str, Any]) -> None:
+    """Runs a page from top to bottom, but for blocks of Spark if there is none."""
+    text = page.read_text(encoding="utf-8")
+    blocks = list(BLOCK.finditer(text))
+    assert len(blocks) == len(re.findall("^```python", text, re.MULTILINE)) > 0
+    for block in blocks:
+        needs_spark, code, shown = block.groups()
+        if needs_spark and "spark" not in names:
+            continue
+        printed = run(code, page.name, names)
+        if os.environ.get("SPOCC_BLESS") and shown is not None:
+            blessed = block.group().replace(f"```text\n{shown}```", f"```text\n{printed}```")
+            page.write_text(
+                page.read_text(encoding="utf-8").replace(block.group(), blessed), encoding="utf-8"
+            )
+        else:
+            assert printed == (shown or ""), code
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_examples_of_a_page_print_what_it_shows(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    examples = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    assert examples
-    for example in examples:
-        exec(compile(example, page.name, "exec"), {})
+    follow(page, {})
+
+
+def test_examples_of_spark_print_what_the_page_shows(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    follow(ROOT / "python" / "README.md", {"spark": spark})
