@@ -1,7 +1,7 @@
 """A panel of language models judges which of two answers is better; people judged a few hundred pairs too.
 
-Of the nine voices, two are distilled from a third, one is told to do the opposite, one likes whatever is long,
-and one prefers what it reads first, so that it is asked twice, the second time with the answers swapped.
+Of the nine voices, two are distilled from a third, one is told to do the opposite, one likes whatever is
+long, and one prefers what it reads first, so that it is asked twice, the second time with the answers swapped.
 Everything is made up from a seed.
 """
 
@@ -30,6 +30,8 @@ def ask(rng: np.random.Generator, n_pairs: int) -> tuple[dict[str, Labels], Labe
     # It reads one answer first, and on three pairs of ten that is all that counts.
     hasty = rng.random(n_pairs) < 0.3
     careful = mostly(0.7, truth)
+    shy = mostly(0.85, truth)
+    shy[rng.random(n_pairs) < 0.7] = None
     said = {
         "large": mostly(0.65, truth),
         "quick": quick,
@@ -39,7 +41,7 @@ def ask(rng: np.random.Generator, n_pairs: int) -> tuple[dict[str, Labels], Labe
         "wordy": mostly(0.9, longer),
         "first": np.where(hasty, "A", careful),
         "first-swapped": np.where(hasty, "B", careful),
-        "shy": np.where(rng.random(n_pairs) < 0.7, None, mostly(0.85, truth)),
+        "shy": shy,
     }
     return said, truth
 

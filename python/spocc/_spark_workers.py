@@ -42,9 +42,7 @@ class Counter:
 
     def nothing(self) -> Evidence:
         """The evidence of no rows."""
-        return self._evidence(
-            pyarrow.table({str(k): pyarrow.nulls(0) for k in range(len(self.names) + len(self.extra))})
-        )
+        return self._evidence(pyarrow.table({str(k): pyarrow.nulls(0) for k in range(len(self.names) + len(self.extra))}))
 
     def count(self, batches: Iterable[Any]) -> Iterator[Any]:
         """One row with the evidence of a partition, or with why it was refused; none for an empty partition."""
@@ -71,9 +69,7 @@ class Counter:
 
     def _evidence(self, table: Any) -> Evidence:
         columns = dict(zip(self.extra, table.columns[len(self.names) :], strict=True))
-        numbers = {
-            role: columns[role].to_numpy() if role in columns else None for role in ("weight", "count")
-        }
+        numbers = {role: columns[role].to_numpy() if role in columns else None for role in ("weight", "count")}
         answers = table.select(range(len(self.names))).rename_columns(list(self.names))
         return Evidence(
             answers,
@@ -97,10 +93,7 @@ class Counter:
         if total is not None or refused is not None:
             data = None if total is None or refused is not None else total.to_bytes()
             yield pyarrow.record_batch(
-                {
-                    "evidence": pyarrow.array([data], pyarrow.binary()),
-                    "refused": pyarrow.array([refused], pyarrow.string()),
-                }
+                {"evidence": pyarrow.array([data], pyarrow.binary()), "refused": pyarrow.array([refused], pyarrow.string())}
             )
 
 

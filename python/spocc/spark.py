@@ -46,14 +46,7 @@ __all__ = ["evidence", "fit", "predict"]
 _PIECES = 8
 
 _LABELS = (
-    (
-        types.StringType,
-        types.BooleanType,
-        types.IntegralType,
-        types.FloatType,
-        types.DoubleType,
-        types.NullType,
-    ),
+    (types.StringType, types.BooleanType, types.IntegralType, types.FloatType, types.DoubleType, types.NullType),
     "texts, whole numbers or booleans",
 )
 _ROLES = {"weight": ((types.NumericType,), "numbers"), "count": ((types.IntegralType,), "whole numbers")}
@@ -237,9 +230,7 @@ def predict(
     if strange:
         raise SpoccError(f"columns: expected some of {', '.join(_COLUMNS)}, found {', '.join(strange)}")
     if "probability" in wanted and not model.has_probabilities:
-        raise SpoccError(
-            f"columns: expected a method with probabilities, found probability of {model.method}"
-        )
+        raise SpoccError(f"columns: expected a method with probabilities, found probability of {model.method}")
     taken = {name.casefold() for name in df.columns}
     for name in [output, *wanted]:
         if name.casefold() in taken:
@@ -247,10 +238,7 @@ def predict(
         taken.add(name.casefold())
     for name in names:
         _check(df, "classifiers", name)
-    fields = [
-        types.StructField(output, _type_of(model)),
-        *(types.StructField(name, _COLUMNS[name]) for name in wanted),
-    ]
+    fields = [types.StructField(output, _type_of(model)), *(types.StructField(name, _COLUMNS[name]) for name in wanted)]
     shared = df.sparkSession.sparkContext.broadcast(model.slim().to_bytes())
     places = [df.columns.index(name) for name in names]
     decider = Decider(shared, tuple(places), tuple(df.columns), output, tuple(wanted))
@@ -289,7 +277,5 @@ def _picked(df: DataFrame, names: list[str]) -> DataFrame:
     kinds = [field.dataType for field in df.schema.fields]
     places = [df.columns.index(name) for name in names]
     # A collation may take different texts for equal; labels never do.
-    plain = [
-        sql.col(str(k)).cast("string") if isinstance(kinds[k], types.StringType) else str(k) for k in places
-    ]
+    plain = [sql.col(str(k)).cast("string") if isinstance(kinds[k], types.StringType) else str(k) for k in places]
     return _numbered(_numbered(df).select(*plain))

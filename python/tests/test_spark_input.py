@@ -13,14 +13,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::Depr
 
 @pytest.fixture(scope="module")
 def df(spark: Any) -> Any:
-    rows = [
-        ("x", "x", "x", 1, 0.5, ["x"]),
-        ("y", "x", "y", -1, float("nan"), ["y"]),
-        ("y", None, "y", 2, 1.0, ["z"]),
-    ]
-    return spark.createDataFrame(
-        rows, "a string, b string, truth string, n int, w double, list array<string>"
-    )
+    rows = [("x", "x", "x", 1, 0.5, ["x"]), ("y", "x", "y", -1, float("nan"), ["y"]), ("y", None, "y", 2, 1.0, ["z"])]
+    return spark.createDataFrame(rows, "a string, b string, truth string, n int, w double, list array<string>")
 
 
 def refusal(call: Any, *given: Any, **named: Any) -> str:
@@ -35,21 +29,9 @@ def refusal(call: Any, *given: Any, **named: Any) -> str:
     ("given", "named", "message"),
     [
         (("true", ["a"]), {}, "label: expected some of the columns a, b, truth, n, w, list, found `true`"),
-        (
-            ("truth", ["a", "c"]),
-            {},
-            "classifiers: expected some of the columns a, b, truth, n, w, list, found `c`",
-        ),
-        (
-            ("truth",),
-            {},
-            "classifiers, column `list`: expected texts, whole numbers or booleans, found array<string>",
-        ),
-        (
-            ("list", ["a"]),
-            {},
-            "label, column `list`: expected texts, whole numbers or booleans, found array<string>",
-        ),
+        (("truth", ["a", "c"]), {}, "classifiers: expected some of the columns a, b, truth, n, w, list, found `c`"),
+        (("truth",), {}, "classifiers, column `list`: expected texts, whole numbers or booleans, found array<string>"),
+        (("list", ["a"]), {}, "label, column `list`: expected texts, whole numbers or booleans, found array<string>"),
         (("truth", ["a"]), {"weight": "b"}, "weight, column `b`: expected numbers, found string"),
         (("truth", ["a"]), {"count": "w"}, "count, column `w`: expected whole numbers, found double"),
         (("truth", ["a", "truth"]), {}, "column `truth`: expected one use of it, found two"),
