@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use hashbrown::HashMap;
 use ndarray::{ArrayView1, Axis};
+use rustc_hash::FxHashMap as HashMap;
 use spocc::Label;
 
 use crate::{
@@ -147,7 +147,7 @@ pub(crate) struct Texts<'a, I> {
 impl<'a, I> Texts<'a, I> {
     /// Texts of `length` code points, which is not 0.
     pub(crate) fn new(points: &'a [u32], length: usize) -> Self {
-        Self { points, length, known: HashMap::new() }
+        Self { points, length, known: HashMap::default() }
     }
 }
 
@@ -180,7 +180,9 @@ impl<I: Id> Column<I> for Texts<'_, I> {
 fn decoded(points: &[u32]) -> Result<String, Fault> {
     let end = points.iter().rposition(|point| *point != 0).map_or(0, |last| last + 1);
     let text = points[..end].iter().map(|point| char::from_u32(*point)).collect::<Option<String>>();
-    text.ok_or_else(|| Fault::Refused("label: expected text that is valid Unicode, found other code points".into()))
+    text.ok_or_else(|| {
+        Fault::Refused("label: expected text that is valid Unicode, found other code points".into())
+    })
 }
 
 /// Numbers of categories; a negative one means that there is none.

@@ -1,10 +1,10 @@
 //! Labels between Python and the engine: numbers, truths and texts become ids, and come back as they went in.
 
-use hashbrown::HashMap;
 use pyo3::{
     prelude::*,
     types::{PyBool, PyFloat, PyInt, PyList, PyString},
 };
+use rustc_hash::FxHashMap as HashMap;
 use spocc::{Label, Written};
 
 use crate::error::Fault;
@@ -70,11 +70,11 @@ impl<I: Id> Default for Interner<I> {
         Self {
             labels: Vec::new(),
             small: Box::new([I::GAP; PLACES]),
-            integers: HashMap::new(),
+            integers: HashMap::default(),
             small_floats: vec![I::GAP; PLACES],
-            floats: HashMap::new(),
+            floats: HashMap::default(),
             booleans: [I::GAP; 2],
-            texts: HashMap::new(),
+            texts: HashMap::default(),
         }
     }
 }
