@@ -176,6 +176,16 @@ def test_booleans_and_the_numbers_0_and_1_are_the_same_labels(of_x: Any, of_y: A
         )
 
 
+@pytest.mark.parametrize("kind", ["i1", "u1", "i4", "i8", "u8", "f8"])
+def test_classes_are_what_numpy_finds_unique(kind: str) -> None:
+    ends = np.iinfo(kind) if kind != "f8" else np.iinfo("i4")
+    for labels in ([ends.min, ends.max], [ends.max - 1, ends.max], [0, 7], [ends.min, ends.min + 3], [5]):
+        y = np.array(labels * 2, dtype=kind)
+        estimator = MajorityClassifier().fit(np.zeros((len(y), 1)), y)
+        assert estimator.classes_.dtype == y.dtype
+        np.testing.assert_array_equal(estimator.classes_, np.unique(y))
+
+
 def test_silence_may_be_written_in_any_way() -> None:
     said = [["cat", "cat"], ["dog", "dog"], ["dog", "cat"]] * 3
     estimator = NaiveBayesClassifier().fit(said, ["cat", "dog", "dog"] * 3)
@@ -202,8 +212,11 @@ def test_a_number_with_a_fraction_is_a_label_of_its_own() -> None:
     np.testing.assert_array_equal(estimator.predict(X[:4]), y[:4])
     assert {"0.5", "0.25"} <= set(estimator.evidence_.labels)
     np.testing.assert_array_equal(estimator.predict(X.astype(object)), estimator.predict(X))
-    frame = pd.DataFrame(X)
-    np.testing.assert_array_equal(NaiveBayesClassifier().fit(frame, y).predict(frame), estimator.predict(X))
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    for table in (frame, frame.convert_dtypes(), pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        np.testing.assert_array_equal(
+            NaiveBayesClassifier().fit(table, y).predict(table), estimator.predict(X)
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
