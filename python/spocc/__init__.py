@@ -1,7 +1,7 @@
 """Turns the answers of many black-box classifiers into one trustworthy answer.
 
-`Evidence` counts how a panel answered rows whose truth is known; `fit` makes a `Model` of it, which decides new rows,
-says how sure it is, explains itself and audits its panel.
+`Evidence` counts how a panel answered rows whose truth is known; `fit` makes a `Model` of it, which decides
+new rows, says how sure it is, explains itself and audits its panel.
 
 Examples
 --------
@@ -15,9 +15,10 @@ array(['cat', 'dog', 'cat', 'dog'], dtype='<U3')
 from spocc._evidence import Evidence
 from spocc._fit import audit, fit, load
 from spocc._model import Model
-from spocc._native import METHODS, SpoccError
-from spocc._native import VERSION as __version__
+from spocc._native import METHODS, VERSION, SpoccError
 from spocc._reports import Audit, ClassifierAudit, Decisions, Explanation, Voice
+
+__version__ = VERSION
 
 __all__ = [
     "METHODS",

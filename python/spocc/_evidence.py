@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spocc import _native, _tables
-from spocc._files import Path_, write
+from spocc._files import FilePath, write
 from spocc._native import SpoccError
-from spocc._progress import bar
+from spocc._progress import Progress, bar
 from spocc._reports import Audit
 
 __all__ = ["Evidence"]
@@ -23,15 +23,17 @@ class Evidence:
     Parameters
     ----------
     answers
-        What every classifier said: a 2-d array, a list of rows, a dict of columns, a data frame of pandas or polars,
-        a table of Arrow or anything that speaks its PyCapsule interface. None, NaN and their kin are silence.
+        What every classifier said: a 2-d array, a list of rows, a dict of columns, a data frame of pandas or
+        polars, a table of Arrow or anything that speaks its PyCapsule interface. None, NaN and their kin are
+        silence.
     truth
         One label per row, missing where it is not known; None if nobody knows any.
     names
-        Names of the classifiers: of the columns of an array in their order (default: x0, x1, ..); of a table that has
-        names, which columns to take (default: all).
+        Names of the classifiers: of the columns of an array in their order (default: x0, x1, ..); of a table
+        that has names, which columns to take (default: all).
     classes
-        Exactly the classes that may be decided, in the order in which ties are resolved; by default every label met.
+        Exactly the classes that may be decided, in the order in which ties are resolved; by default every
+        label met.
     weights
         A weight per row.
     counts
@@ -57,8 +59,8 @@ class Evidence:
            [0., 1.]])
     """
 
-    __slots__ = ("_native",)
-    _native: _native.Evidence
+    __slots__ = ("_engine",)
+    _engine: _native.Evidence
 
     def __init__(
         self,
@@ -72,12 +74,13 @@ class Evidence:
         level: str = "tally",
         unlabelled: bool = False,
         memory: int | None = None,
-        progress: bool | Callable[[str, int, int], object] = False,
+        progress: bool | Progress = False,
     ) -> None:
+        chosen = _tables.strings("names", names)
         with bar(progress) as callback:
-            self._native = _native.Evidence.count(
-                _tables.table(answers),
-                _tables.strings("names", names),
+            self._engine = _native.Evidence.count(
+                _tables.table(answers, chosen),
+                chosen,
                 None if truth is None else _tables.column(truth),
                 classes=None if classes is None else _tables.column(classes),
                 weights=_tables.numbers("weights", weights, np.float64),
@@ -101,14 +104,15 @@ class Evidence:
         level: str = "tally",
         unlabelled: bool = False,
         memory: int | None = None,
-        progress: bool | Callable[[str, int, int], object] = False,
+        progress: bool | Progress = False,
     ) -> Evidence:
         """Counts a table with a row per answer: which item, who, what; and the truth by item.
 
         Examples
         --------
         >>> import spocc
-        >>> spocc.Evidence.from_long([1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "dog"], {1: "cat", 2: "dog"})
+        >>> items, who, said = [1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "dog"]
+        >>> spocc.Evidence.from_long(items, who, said, {1: "cat", 2: "dog"})
         Evidence(2 classifiers, 2 rows, 2 classes: cat, dog; tally of 2 patterns)
         """
         gold = {} if truth is None else truth
@@ -131,76 +135,77 @@ class Evidence:
     @classmethod
     def _of(cls, native: _native.Evidence) -> Evidence:
         evidence = cls.__new__(cls)
-        evidence._native = native
+        evidence._engine = native
         return evidence
 
     @property
     def classifiers(self) -> list[str]:
         """Names of the classifiers."""
-        return self._native.classifiers
+        return self._engine.classifiers
 
     @property
     def classes(self) -> NDArray[Any]:
         """The classes, in the order in which ties are resolved."""
-        return _tables.labels(self._native.classes)
+        return _tables.labels(self._engine.classes)
 
     @property
     def labels(self) -> NDArray[Any]:
         """The classes, then other answers, which are never decided."""
-        return _tables.labels(self._native.labels)
+        return _tables.labels(self._engine.labels)
 
     @property
     def n_rows(self) -> float:
         """Number of rows whose truth is known, or the sum of their weights."""
-        return self._native.n_rows
+        return self._engine.n_rows
 
     @property
     def n_unlabelled(self) -> float:
         """Number of rows counted without their truth, or the sum of their weights."""
-        return self._native.n_unlabelled
+        return self._engine.n_unlabelled
 
     @property
     def level(self) -> str:
         """How much it holds: tally, pairs or marginals."""
-        return self._native.level
+        return self._engine.level
 
     def confusion(self, classifier: str | int) -> NDArray[np.float64]:
-        """How often a classifier gave each of the labels (rows) when each of the classes (columns) was true."""
+        """How often a classifier gave each label (rows) when each class (columns) was true."""
         names = self.classifiers
-        k = classifier if isinstance(classifier, int) else names.index(classifier) if classifier in names else -1
-        if not 0 <= k < len(names):
-            raise SpoccError(f"classifier {classifier!r}: expected one of {', '.join(names[:8])}, found no such")
-        return self._native.confusion(k)
+        k = names.index(classifier) if isinstance(classifier, str) and classifier in names else classifier
+        if isinstance(k, str) or not 0 <= k < len(names):
+            known = ", ".join(names[:8])
+            raise SpoccError(f"classifier {classifier!r}: expected one of {known}, found no such")
+        return self._engine.confusion(k)
 
     def select(self, names: Iterable[object]) -> Evidence:
         """The evidence about these classifiers only, in this order."""
-        return Evidence._of(self._native.select(_tables.strings("names", names) or []))
+        return Evidence._of(self._engine.select(_tables.strings("names", names) or []))
 
     def reduce(self, level: str) -> Evidence:
         """The same rows with less detail."""
-        return Evidence._of(self._native.reduce(level))
+        return Evidence._of(self._engine.reduce(level))
 
     def audit(self) -> Audit:
         """Who is worth listening to, who guesses, copies, lies or keeps silent."""
-        return Audit(*self._native.audit())
+        return Audit(*self._engine.audit())
 
     def to_bytes(self) -> bytes:
         """The bytes of a tally file, which every face of spocc reads: the same rows, the same bytes."""
-        return self._native.to_bytes()
+        return self._engine.to_bytes()
 
     @staticmethod
     def from_bytes(data: bytes) -> Evidence:
         """Reads the bytes of a tally file."""
         return Evidence._of(_native.Evidence.from_bytes(data))
 
-    def save(self, path: Path_) -> None:
+    def save(self, path: FilePath) -> None:
         """Writes a tally file."""
         write(path, self.to_bytes())
 
     def __add__(self, other: Evidence) -> Evidence:
         if not isinstance(other, Evidence):
             return NotImplemented
-        return Evidence._of(self._native.merge(other._native))
+        return Evidence._of(self._engine.merge(other._engine))
 
     def __radd__(self, other: object) -> Evidence:
         # What `sum` begins with.
@@ -218,7 +223,7 @@ class Evidence:
         return Evidence.from_bytes, (self.to_bytes(),)
 
     def __repr__(self) -> str:
-        native = self._native
+        native = self._engine
         rows = f"{native.n_rows:g} rows"
         if native.n_unlabelled > 0:
             rows += f" and {native.n_unlabelled:g} without truth"

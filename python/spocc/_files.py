@@ -6,12 +6,12 @@ import os
 import secrets
 from pathlib import Path
 
-__all__ = ["Path_", "write"]
+__all__ = ["FilePath", "write"]
 
-Path_ = str | os.PathLike[str]
+FilePath = str | os.PathLike[str]
 
 
-def write(path: Path_, data: bytes) -> None:
+def write(path: FilePath, data: bytes) -> None:
     """Writes a file beside its place and moves it there: what was there stays until all is written."""
     target = Path(path)
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}")

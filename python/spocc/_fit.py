@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from spocc import _native, _tables
 from spocc._evidence import Evidence
-from spocc._files import Path_
+from spocc._files import FilePath
 from spocc._model import Model
 from spocc._native import SpoccError
-from spocc._progress import bar
+from spocc._progress import Progress, bar
 from spocc._reports import Audit
 
 __all__ = ["audit", "fit", "load"]
@@ -34,7 +34,7 @@ def fit(
     seed: int = 0,
     unlabelled: bool | None = None,
     memory: int | None = None,
-    progress: bool | Callable[[str, int, int], object] = False,
+    progress: bool | Progress = False,
     **settings: Any,
 ) -> Model:
     """Learns from answers and truths, or from `Evidence`, how to combine a panel.
@@ -46,13 +46,18 @@ def fit(
     method
         One of `spocc.METHODS`.
     missing
-        What an empty cell means: ``"silent"`` (not asked), ``"symbol"`` (an answer) or ``"auto"`` (what the rows say).
+        What an empty cell means: ``"silent"`` (not asked), ``"symbol"`` (an answer) or ``"auto"`` (what the
+        rows say of each classifier).
     ties
         Which of several equally good classes is decided: ``"first"`` or ``"random"``, by ``seed``.
     class_weight
         ``"balanced"``, or how much the rows of each class count.
     calibrate
-        ``"split"`` or ``"cross"``, so that `Model.predict_set` can promise something; ``per_class`` for each class.
+        ``"split"`` or ``"cross"``, so that `Model.predict_set` can promise something.
+    per_class
+        Whether it promises that within each class.
+    seed
+        Of whatever is drawn at random.
     unlabelled
         Whether rows without truth are learned from: by default those methods do so that take nothing else.
     memory
@@ -77,8 +82,8 @@ def fit(
     combiner = _native.Combiner(method, **settings)
     with bar(progress) as callback:
         if isinstance(answers, Evidence):
-            given = {"truth": truth, "names": names, "classes": classes, "weights": weights, "unlabelled": unlabelled}
-            for name, value in given.items():
+            beside = {"truth": truth, "names": names, "classes": classes, "weights": weights}
+            for name, value in (beside | {"unlabelled": unlabelled}).items():
                 if value is not None:
                     raise SpoccError(f"{name}: expected none beside evidence, which holds its own, found one")
             evidence = answers
@@ -94,16 +99,19 @@ def fit(
                 memory=memory,
                 progress=callback or False,
             )
+        weighed: object = class_weight
+        by_class = None
+        if isinstance(class_weight, Mapping):
+            weighed = _tables.column(list(class_weight))
+            by_class = _tables.numbers("class_weight", list(class_weight.values()), np.float64)
         native = _native.Model.fit(
             combiner,
-            evidence._native,
+            evidence._engine,
             missing=missing,
             ties=ties,
             seed=seed,
-            class_weight=_tables.column(list(class_weight)) if isinstance(class_weight, Mapping) else class_weight,
-            weights=_tables.numbers("class_weight", list(class_weight.values()), np.float64)
-            if isinstance(class_weight, Mapping)
-            else None,
+            class_weight=weighed,
+            weights=by_class,
             calibrate=calibrate,
             per_class=per_class,
             memory=memory,
@@ -122,13 +130,14 @@ def needs(
         raise SpoccError(f"settings: expected some of {', '.join(known)}, found {', '.join(strange)}")
     level = _native.Combiner(method, **settings).level
     if unlabelled and method not in ("ladder", "dawid-skene", "majority"):
-        raise SpoccError(f"unlabelled: expected a method that learns from such rows (ladder, dawid-skene), found {method}")
+        learners = "ladder, dawid-skene, majority"
+        raise SpoccError(f"unlabelled: expected a method that takes such rows ({learners}), found {method}")
     if unlabelled is None:
         unlabelled = method == "dawid-skene" or (method == "majority" and truth is None)
     return "tally" if calibrate is not None or unlabelled else level, unlabelled
 
 
-def load(path: Path_) -> Model | Evidence:
+def load(path: FilePath) -> Model | Evidence:
     """Reads a file of spocc, whichever face wrote it: a model or a tally.
 
     Examples

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from spocc import _native, _tables
 from spocc._evidence import Evidence
-from spocc._files import Path_, write
+from spocc._files import FilePath, write
 from spocc._reports import Audit, Decisions, Explanation
 
 __all__ = ["Model"]
@@ -21,21 +21,23 @@ __all__ = ["Model"]
 class Model:
     """A fitted combiner, made by `spocc.fit` or read by `spocc.load`.
 
-    Tables that have names (data frames, Arrow, dicts) are matched to the classifiers by name, whatever else they hold;
-    arrays and lists by position. Labels that the model never met count as silence, unless ``strict`` is asked for.
+    Tables that have names (data frames, Arrow, dicts) are matched to the classifiers by name, whatever else
+    they hold; arrays and lists by position. Labels that the model never met count as silence, unless
+    ``strict`` is asked for.
 
     Examples
     --------
     >>> import spocc
-    >>> said = [["cat", "cat", "dog"], ["dog", "dog", "cat"], ["cat", "dog", "dog"], ["dog", "dog", "cat"]]
-    >>> model = spocc.fit(said, ["cat", "dog", "cat", "dog"], "adaspocc", names=["ann", "bob", "eve"])
+    >>> said = {"ann": ["cat", "dog", "cat", "dog"], "bob": ["cat", "dog", "dog", "dog"]}
+    >>> said["eve"] = ["dog", "cat", "dog", "cat"]
+    >>> model = spocc.fit(said, ["cat", "dog", "cat", "dog"], method="adaspocc")
     >>> model
     Model(adaspocc, 3 classifiers, 2 classes: cat, dog; fitted to 4 rows)
     >>> model.predict([["dog", "cat", "cat"]])  # eve always lies
     array(['dog'], dtype='<U3')
     """
 
-    _native: _native.Model
+    _engine: _native.Model
 
     def __init__(self) -> None:
         raise TypeError("a Model is made by spocc.fit or spocc.load")
@@ -43,56 +45,59 @@ class Model:
     @classmethod
     def _of(cls, native: _native.Model) -> Model:
         model = cls.__new__(cls)
-        model._native = native
+        model._engine = native
         return model
+
+    def _table(self, answers: object) -> object:
+        return _tables.table(answers, self.classifiers)
 
     @property
     def method(self) -> str:
         """The method it was fitted with."""
-        return self._native.method
+        return self._engine.method
 
     @cached_property
     def classifiers(self) -> list[str]:
         """The classifiers it listens to."""
-        return self._native.classifiers
+        return self._engine.classifiers
 
     @cached_property
     def classes(self) -> NDArray[Any]:
         """The classes it decides between, of the kind that the labels had when they went in."""
-        classes = _tables.labels(self._native.classes)
+        classes = _tables.labels(self._engine.classes)
         classes.flags.writeable = False
         return classes
 
     @property
     def missing(self) -> str:
         """What an empty cell means to it: silent, symbol or auto."""
-        return self._native.missing
+        return self._engine.missing
 
     @property
     def declines(self) -> list[bool]:
         """Whether the silence of each classifier is an answer."""
-        return self._native.declines
+        return self._engine.declines
 
     @property
     def fitted(self) -> dict[str, Any]:
         """The parameters it was fitted with."""
-        fitted: dict[str, Any] = json.loads(self._native.fitted)
+        fitted: dict[str, Any] = json.loads(self._engine.fitted)
         return fitted
 
     @property
     def calibration(self) -> str | None:
         """What its sets promise, in words; None if it was not calibrated."""
-        return self._native.calibration
+        return self._engine.calibration
 
     @property
     def has_probabilities(self) -> bool:
         """Whether `predict_proba` has something to say."""
-        return self._native.has_probabilities
+        return self._engine.has_probabilities
 
     @property
     def evidence(self) -> Evidence | None:
         """The evidence it was fitted to; None if it is slim."""
-        native = self._native.evidence
+        native = self._engine.evidence
         return None if native is None else Evidence._of(native)
 
     def predict(self, answers: object, *, strict: bool = False) -> NDArray[Any]:
@@ -101,62 +106,68 @@ class Model:
 
     def predict_ids(self, answers: object, *, strict: bool = False) -> NDArray[np.uint16]:
         """The decided class of every row, as its place in `classes`."""
-        return self._native.predict_ids(_tables.table(answers), strict)
+        return self._engine.predict_ids(self._table(answers), strict)
 
     def decide(self, answers: object, *, strict: bool = False) -> Decisions:
         """Every row with its label, its margin, how many answered, ties, and whether the prior decided."""
-        ids, *rest = self._native.decide(_tables.table(answers), strict)
-        return Decisions(self.classes[ids], *rest)
+        decided = self._engine.decide(self._table(answers), strict)
+        return Decisions(self.classes[decided[0]], *decided[1:])
 
     def margin(self, answers: object, *, strict: bool = False) -> NDArray[np.float64]:
         """How clearly the decided class of every row leads: 0 for a tie, 1 for no doubt at all."""
-        return self._native.decide(_tables.table(answers), strict)[1]
+        return self._engine.decide(self._table(answers), strict)[1]
 
     def possibility(self, answers: object, *, strict: bool = False) -> NDArray[np.float64]:
         """The possibility of every class, a row per row: 1 means that nothing speaks against it."""
-        return self._native.possibility(_tables.table(answers), strict)
+        return self._engine.possibility(self._table(answers), strict)
 
     def predict_proba(self, answers: object, *, strict: bool = False) -> NDArray[np.float64]:
         """The probability of every class, from methods that have one (see `has_probabilities`)."""
-        return self._native.probability(_tables.table(answers), strict)
+        return self._engine.probability(self._table(answers), strict)
 
     def predict_set(
-        self, answers: object, coverage: float = 0.95, *, seed: int = 0, ids: object = None, strict: bool = False
+        self,
+        answers: object,
+        coverage: float = 0.95,
+        *,
+        seed: int = 0,
+        ids: object = None,
+        strict: bool = False,
     ) -> NDArray[np.bool_]:
         """Which classes are in a set that holds the truth as often as ``coverage`` says.
 
-        Needs a model fitted with ``calibrate``. Rows whose scores have equals draw lots, by ``seed`` and by their
-        number, or by what ``ids`` names them: then the same row gets the same set in whatever order.
+        Needs a model fitted with ``calibrate``. Rows whose scores have equals draw lots, by ``seed`` and by
+        their number, or by what ``ids`` names them: then the same row gets the same set in whatever order.
         """
         names = None if ids is None else _tables.column(ids)
-        return self._native.predict_set(_tables.table(answers), strict, coverage, seed, names)
+        return self._engine.predict_set(self._table(answers), strict, coverage, seed, names)
 
     def explain(self, answers: object, row: int = 0) -> Explanation:
         """Why a row, counted from 0, was decided as it was."""
-        return Explanation(*self._native.explain(_tables.table(answers), row), self.classes)
+        return Explanation(*self._engine.explain(self._table(answers), row), self.classes)
 
     def audit(self) -> Audit:
         """Who of the panel is worth listening to, and how often each sways a decision."""
-        return Audit(*self._native.audit())
+        return Audit(*self._engine.audit())
 
     def append(self, evidence: Evidence) -> Model:
         """The same model and the one classifier more that ``evidence`` of the same rows knows."""
-        return Model._of(self._native.append(evidence._native))
+        return Model._of(self._engine.append(evidence._engine))
 
     def slim(self) -> Model:
-        """The same model without its evidence: smaller, decides alike, but cannot be audited or appended to."""
-        return Model._of(self._native.slim())
+        """The same model without its evidence: smaller, decides alike, cannot be audited or appended to."""
+        return Model._of(self._engine.slim())
 
     def to_bytes(self) -> bytes:
         """The bytes of a model file, which every face of spocc reads: the same model, the same bytes."""
-        return self._native.to_bytes()
+        return self._engine.to_bytes()
 
     @staticmethod
     def from_bytes(data: bytes) -> Model:
         """Reads the bytes of a model file."""
         return Model._of(_native.Model.from_bytes(data))
 
-    def save(self, path: Path_) -> None:
+    def save(self, path: FilePath) -> None:
         """Writes a model file."""
         write(path, self.to_bytes())
 

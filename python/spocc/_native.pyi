@@ -6,6 +6,8 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["METHODS", "VERSION", "Combiner", "Evidence", "Model", "SpoccError", "read"]
+
 METHODS: Final[tuple[str, ...]]
 VERSION: Final[str]
 
@@ -14,6 +16,7 @@ _Progress = Callable[[str, int, int], object]
 class SpoccError(ValueError): ...
 
 def read(data: bytes) -> Evidence | Model: ...
+
 @final
 class Combiner:
     def __new__(

@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["bar"]
+__all__ = ["Progress", "bar"]
+
+Progress = Callable[[str, int, int], object]
+"""Called with a stage, units done and units in all."""
 
 
 @contextmanager
-def bar(progress: bool | Callable[[str, int, int], object]) -> Iterator[Callable[[str, int, int], object] | None]:
+def bar(progress: bool | Progress) -> Iterator[Progress | None]:
     """A callback for (stage, done, total): the user's own, that of a bar, or none."""
     if callable(progress):
         yield progress

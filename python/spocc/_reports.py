@@ -213,7 +213,7 @@ class Explanation:
 
     @property
     def flips(self) -> list[dict[str, Any]] | None:
-        """Every single other answer that would have changed the decision; None if there are too many to try."""
+        """Every single other answer that would change the decision; None if there are too many to try."""
         flips: list[dict[str, Any]] | None = self.as_dict["flips"]
         return flips
 

@@ -67,7 +67,7 @@ class Counter:
         return Evidence.from_bytes(bytes(data))
 
     def _plus(self, a: Evidence, b: Evidence) -> Evidence:
-        return Evidence._of(a._native.merge(b._native, memory=self.memory))
+        return Evidence._of(a._engine.merge(b._engine, memory=self.memory))
 
     def _evidence(self, table: Any) -> Evidence:
         columns = dict(zip(self.extra, table.columns[len(self.names) :], strict=True))
@@ -129,7 +129,7 @@ class Decider:
         if {"margin", "answered", "is_tie", "by_prior"}.isdisjoint(self.columns):
             yield "id", model.predict_ids(table)
         else:
-            ids, margin, answered, is_tie, by_prior = model._native.decide(table, False)
+            ids, margin, answered, is_tie, by_prior = model._engine.decide(table, False)
             yield "id", ids
             yield "margin", pyarrow.array(margin)
             yield "answered", pyarrow.array(answered).cast(pyarrow.int32())

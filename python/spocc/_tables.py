@@ -1,8 +1,8 @@
 """What users hold becomes what the native module reads: views, never copies, wherever that is possible.
 
-Tables become a two-dimensional array, an object that speaks Arrow, or a list of (name, column). Columns become an
-array of numbers or objects, an array of code points with one axis more for texts, a pair of signed codes and
-categories, or an object that speaks Arrow.
+Tables become a two-dimensional array, an object that speaks Arrow, or a list of (name, column). Columns
+become an array of numbers or objects, an array of code points with one axis more for texts, a pair of signed
+codes and categories, or an object that speaks Arrow.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from spocc._native import SpoccError
 __all__ = ["column", "labels", "numbers", "strings", "table"]
 
 
-def table(answers: object) -> object:
-    """A table as the native module takes it."""
+def table(answers: object, wanted: Iterable[str] | None = None) -> object:
+    """A table as the native module takes it; of named columns only those wanted are looked at."""
     if isinstance(answers, np.ndarray):
         if answers.ndim != 2:
             raise SpoccError(f"answers: expected a table of 2 axes, found {answers.ndim}")
         return _array(answers)
     if _is_pandas(answers, "DataFrame"):
         frame: Any = answers
-        return [(str(name), column(frame.iloc[:, k])) for k, name in enumerate(frame.columns)]
+        return _named(((str(name), frame.iloc[:, k]) for k, name in enumerate(frame.columns)), wanted)
     if isinstance(answers, Mapping):
-        return [(str(name), column(values)) for name, values in answers.items()]
+        return _named(((str(name), values) for name, values in answers.items()), wanted)
     if hasattr(answers, "__arrow_c_stream__") and not _is_pandas(answers, "Series"):
         return answers
     if isinstance(answers, Sequence) and not isinstance(answers, str | bytes):
@@ -50,7 +50,7 @@ def column(values: object) -> object:
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
         return values
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise SpoccError(f"column: expected a sequence of labels, found {type(values).__name__}")
+        raise SpoccError(f"expected a sequence of labels, found {type(values).__name__}")
     if hasattr(values, "__array__"):
         return _array(np.asarray(values))
     cells = list(values)
@@ -102,6 +102,18 @@ def numbers(what: str, values: object, kind: type[np.generic]) -> NDArray[Any] |
     return np.ascontiguousarray(array, dtype=kind)
 
 
+def _named(columns: Iterable[tuple[str, object]], wanted: Iterable[str] | None) -> list[tuple[str, object]]:
+    """Columns with their names; nothing in place of one that is not wanted."""
+    asked = None if wanted is None else set(wanted)
+    named: list[tuple[str, object]] = []
+    for name, values in columns:
+        try:
+            named.append((name, column(values) if asked is None or name in asked else None))
+        except SpoccError as error:
+            raise SpoccError(f"`{name}`: {error}") from None
+    return named
+
+
 def _rows(rows: Sequence[object]) -> NDArray[Any]:
     """A list of rows, cell by cell, so that numpy does not turn numbers into texts."""
     cells: list[list[Any]] = []
@@ -119,8 +131,9 @@ def _rows(rows: Sequence[object]) -> NDArray[Any]:
 def _array(array: NDArray[Any]) -> object:
     """An array in the forms that the native module knows."""
     if isinstance(array, np.ma.MaskedArray):
-        cells = array.astype(object)
-        return np.asarray(cells.filled(None))
+        cells = np.asarray(array).astype(object)
+        cells[np.ma.getmaskarray(array)] = None
+        return cells
     array = array.view(np.ndarray)
     kind = array.dtype.kind
     if not array.dtype.isnative:

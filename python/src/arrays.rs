@@ -11,6 +11,7 @@ use pyo3::{
     types::{PyList, PyTuple},
 };
 use pyo3_arrow::{PyArray, PyChunkedArray, PyTable};
+use rustc_hash::FxHashMap as HashMap;
 use spocc::{Label, Predictions, Truth};
 
 use crate::{
@@ -46,7 +47,11 @@ pub(crate) enum Held<'py, I> {
 
 impl<'py, I: Id> Held<'py, I> {
     /// Takes hold of an array of `axes` axes, or of a column if that is 1.
-    pub(crate) fn new(object: &Bound<'py, PyAny>, axes: usize, labels: &mut Interner<I>) -> Result<Self, Fault> {
+    pub(crate) fn new(
+        object: &Bound<'py, PyAny>,
+        axes: usize,
+        labels: &mut Interner<I>,
+    ) -> Result<Self, Fault> {
         if let Ok(pair) = object.cast::<PyTuple>() {
             let (codes, categories): (Bound<'py, PyAny>, Bound<'py, PyAny>) = pair.extract()?;
             let codes = Self::new(&codes, axes, labels)?;
@@ -74,7 +79,9 @@ impl<'py, I: Id> Held<'py, I> {
             return Ok(Self::Ids(objects::ids(cells, labels)?, array.shape().to_vec()));
         }
         let found = array.dtype();
-        Err(Fault::Refused(format!("expected labels that are texts, whole numbers or booleans, found {found}")))
+        Err(Fault::Refused(format!(
+            "expected labels that are texts, whole numbers or booleans, found {found}"
+        )))
     }
 
     fn from_arrow(object: &Bound<'py, PyAny>) -> Result<Self, Fault> {
@@ -151,7 +158,9 @@ fn broken(found: &str) -> Fault {
 }
 
 fn view<'py, T: Element>(array: &Bound<'py, PyArrayDyn<T>>) -> Result<PyReadonlyArrayDyn<'py, T>, Fault> {
-    array.try_readonly().map_err(|_| Fault::Refused("expected an array that nobody writes to, found one".into()))
+    array
+        .try_readonly()
+        .map_err(|_| Fault::Refused("expected an array that nobody writes to, found one".into()))
 }
 
 /// How cells lie.
@@ -282,7 +291,7 @@ impl<'py> Panel<'py> {
 /// The names wanted and their places among those known; all of these if nothing is wanted.
 fn chosen(wanted: Option<Vec<String>>, known: Vec<String>) -> Result<(Vec<String>, Vec<usize>), Fault> {
     let Some(wanted) = wanted else { return Ok((known.clone(), (0..known.len()).collect())) };
-    let mut places = hashbrown::HashMap::with_capacity(known.len());
+    let mut places: HashMap<&str, usize> = HashMap::default();
     for (place, name) in known.iter().enumerate() {
         places.entry(name.as_str()).or_insert(place);
     }
@@ -318,11 +327,15 @@ impl<I: Id> Source<'_, I> {
     /// Every label, and for every cell, row after row, which of them it is.
     pub(crate) fn read(mut self, signal: &Signal) -> Result<(Vec<Label>, Vec<I>), Fault> {
         let Form { n_rows, width, by_rows } = self.form;
-        let mut ids = vec![I::GAP; n_rows * width];
+        let mut ids = Vec::with_capacity(n_rows * width);
         let step = (BLOCK / width.max(1)).max(1);
-        for (block, out) in ids.chunks_mut(step * width.max(1)).enumerate() {
+        for first in (0..n_rows).step_by(step) {
             signal.check()?;
-            let rows = block * step..(block * step + out.len() / width.max(1)).min(n_rows);
+            let rows = first..(first + step).min(n_rows);
+            // Block by block, so that what is written first is still at hand when it is written again.
+            let start = ids.len();
+            ids.resize(start + rows.len() * width, I::GAP);
+            let out = &mut ids[start..];
             let (rows, stride) =
                 if by_rows { (rows.start * width..rows.end * width, 1) } else { (rows, width) };
             for (k, column) in self.columns.iter_mut().enumerate() {

@@ -6,8 +6,8 @@ use arrow_array::{
     Array, ArrayRef, ArrowPrimitiveType,
     cast::AsArray,
     types::{
-        Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-        UInt32Type, UInt64Type,
+        Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+        UInt16Type, UInt32Type, UInt64Type,
     },
 };
 use arrow_schema::DataType;
@@ -43,7 +43,9 @@ impl<I: Id> Chunks<I> {
 fn is_readable(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => is_readable(values),
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null => true,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null => {
+            true
+        }
         DataType::Float16 | DataType::Float32 | DataType::Float64 => true,
         other => other.is_integer(),
     }
@@ -110,7 +112,9 @@ fn fill<I: Id>(
     }
     let text = |labels: &mut Interner<I>, value: &str| labels.text(value);
     match chunk.data_type() {
-        DataType::Boolean => each!(chunk.as_boolean(), |labels: &mut Interner<I>, value| labels.boolean(value)),
+        DataType::Boolean => {
+            each!(chunk.as_boolean(), |labels: &mut Interner<I>, value| labels.boolean(value))
+        }
         DataType::Int8 => numbers!(Int8Type),
         DataType::Int16 => numbers!(Int16Type),
         DataType::Int32 => numbers!(Int32Type),

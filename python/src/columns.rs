@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use hashbrown::HashMap;
 use ndarray::{ArrayView1, Axis};
+use rustc_hash::FxHashMap as HashMap;
 use spocc::Label;
 
 use crate::{
     error::Fault,
-    labels::{Id, Interner},
+    labels::{Id, Interner, PLACES, place},
 };
 
 /// A row of a column that was refused, from 0, and why.
@@ -42,38 +42,74 @@ pub(crate) fn write<I>(
     Ok(())
 }
 
+/// Numbers looked up together: without a branch for each, as long as all of them are small and known.
+const TOGETHER: usize = 256;
+
+/// As [`write`], for numbers that lie side by side, to places that do so too.
+fn write_all<I: Id, T: Number>(
+    first: usize,
+    out: &mut [I],
+    values: &[T],
+    labels: &mut Interner<I>,
+) -> Result<(), Refusal> {
+    for (block, (out, values)) in out.chunks_mut(TOGETHER).zip(values.chunks(TOGETHER)).enumerate() {
+        // Three short loops, of which the first and the last are done many cells at a time.
+        let past = values.iter().fold(0, |past, value| past | value.place());
+        if past < PLACES {
+            let small = labels.small();
+            for (place, value) in out.iter_mut().zip(values) {
+                *place = small[value.place() % PLACES];
+            }
+            if !out.iter().fold(false, |any, id| any | (*id == I::GAP)) {
+                continue;
+            }
+        }
+        write(first + block * TOGETHER, out, 1, values.iter().map(|value| value.id(labels)))?;
+    }
+    Ok(())
+}
+
 /// A number that can be a label.
 pub(crate) trait Number: Copy + Send + Sync {
+    /// Its place among the small integers, or any number past them.
+    fn place(self) -> usize;
+
     /// Its id.
     fn id<I: Id>(self, labels: &mut Interner<I>) -> Result<I, Fault>;
 }
 
 macro_rules! numbers {
-    ($($kind:ty => $how:expr),* $(,)?) => {
+    ($($kind:ty: $place:expr, $id:expr);* $(;)?) => {
         $(impl Number for $kind {
             #[inline]
+            fn place(self) -> usize {
+                let place: fn(Self) -> usize = $place;
+                place(self)
+            }
+
+            #[inline]
             fn id<I: Id>(self, labels: &mut Interner<I>) -> Result<I, Fault> {
-                let how: fn(&mut Interner<I>, Self) -> Result<I, Fault> = $how;
-                how(labels, self)
+                let id: fn(&mut Interner<I>, Self) -> Result<I, Fault> = $id;
+                id(labels, self)
             }
         })*
     };
 }
 
 numbers! {
-    i8 => |labels, value| labels.integer(value.into()),
-    i16 => |labels, value| labels.integer(value.into()),
-    i32 => |labels, value| labels.integer(value.into()),
-    i64 => |labels, value| labels.integer(value),
-    u8 => |labels, value| labels.integer(value.into()),
-    u16 => |labels, value| labels.integer(value.into()),
-    u32 => |labels, value| labels.integer(value.into()),
-    u64 => |labels, value| match i64::try_from(value) {
+    i8: |value| place(value.into()), |labels, value| labels.integer(value.into());
+    i16: |value| place(value.into()), |labels, value| labels.integer(value.into());
+    i32: |value| place(value.into()), |labels, value| labels.integer(value.into());
+    i64: place, |labels, value| labels.integer(value);
+    u8: |value| place(value.into()), |labels, value| labels.integer(value.into());
+    u16: |value| place(value.into()), |labels, value| labels.integer(value.into());
+    u32: |value| place(value.into()), |labels, value| labels.integer(value.into());
+    u64: |value| place(i64::try_from(value).unwrap_or(i64::MAX)), |labels, value| match i64::try_from(value) {
         Ok(value) => labels.integer(value),
         Err(_) => labels.new_integer(value.into()),
-    },
-    f32 => |labels, value| labels.float(value.into()),
-    f64 => |labels, value| labels.float(value),
+    };
+    f32: |_| PLACES, |labels, value| labels.float(value.into());
+    f64: |_| PLACES, |labels, value| labels.float(value);
 }
 
 impl<I: Id, T: Number> Column<I> for ArrayView1<'_, T> {
@@ -91,6 +127,9 @@ impl<I: Id, T: Number> Column<I> for ArrayView1<'_, T> {
         // A slice is read without looking at strides.
         if let Some(values) = self.as_slice() {
             let values = &values[rows.clone()];
+            if width == 1 {
+                return write_all(rows.start, out, values, labels);
+            }
             return write(rows.start, out, width, values.iter().map(|value| value.id(labels)));
         }
         let values = self.slice_axis(Axis(0), rows.clone().into());
@@ -108,7 +147,7 @@ pub(crate) struct Texts<'a, I> {
 impl<'a, I> Texts<'a, I> {
     /// Texts of `length` code points, which is not 0.
     pub(crate) fn new(points: &'a [u32], length: usize) -> Self {
-        Self { points, length, known: HashMap::new() }
+        Self { points, length, known: HashMap::default() }
     }
 }
 
@@ -141,7 +180,9 @@ impl<I: Id> Column<I> for Texts<'_, I> {
 fn decoded(points: &[u32]) -> Result<String, Fault> {
     let end = points.iter().rposition(|point| *point != 0).map_or(0, |last| last + 1);
     let text = points[..end].iter().map(|point| char::from_u32(*point)).collect::<Option<String>>();
-    text.ok_or_else(|| Fault::Refused("label: expected text that is valid Unicode, found other code points".into()))
+    text.ok_or_else(|| {
+        Fault::Refused("label: expected text that is valid Unicode, found other code points".into())
+    })
 }
 
 /// Numbers of categories; a negative one means that there is none.

@@ -2,7 +2,12 @@
 
 use pyo3::{PyErr, create_exception, exceptions::PyRuntimeError, exceptions::PyValueError};
 
-create_exception!(spocc, SpoccError, PyValueError, "What spocc refuses: where, what was expected, what was found.");
+create_exception!(
+    spocc,
+    SpoccError,
+    PyValueError,
+    "What spocc refuses: where, what was expected, what was found."
+);
 
 /// Why something was not done.
 #[derive(Debug)]
@@ -46,7 +51,9 @@ impl From<Fault> for PyErr {
             Fault::Engine(error) => SpoccError::new_err(error.to_string()),
             Fault::Refused(line) => SpoccError::new_err(line),
             Fault::Python(error) => error,
-            Fault::Panic(text) => PyRuntimeError::new_err(format!("internal error, please report it: {text}")),
+            Fault::Panic(text) => {
+                PyRuntimeError::new_err(format!("internal error, please report it: {text}"))
+            }
         }
     }
 }

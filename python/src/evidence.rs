@@ -1,8 +1,8 @@
 //! Evidence: what Python counts, adds up and hands to a fit.
 
-use hashbrown::HashMap;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::{prelude::*, types::PyBytes, types::PyList};
+use rustc_hash::FxHashMap as HashMap;
 use spocc::{Audit, Counting, Label, Predictions, Truth};
 
 use crate::{
@@ -90,8 +90,11 @@ impl Evidence {
         let gold = (gold.0.source()?, gold.1.source()?);
         let terms = Terms { memory, progress };
         let engine = run(py, &terms, move |watch, signal| {
-            let read = sources.into_iter().map(|source| source.read(signal)).collect::<Result<Vec<_>, Fault>>()?;
-            let [items, classifiers, labels] = &read[..] else { return Err(Fault::Refused("columns".into())) };
+            let read =
+                sources.into_iter().map(|source| source.read(signal)).collect::<Result<Vec<_>, Fault>>()?;
+            let [items, classifiers, labels] = &read[..] else {
+                return Err(Fault::Refused("columns".into()));
+            };
             let long = Long::new(items, classifiers, labels, names)?;
             let truth = long.truth(gold.0.read(signal)?, gold.1.read(signal)?)?;
             let answers = long.predictions()?;
@@ -123,13 +126,15 @@ impl Evidence {
     /// The evidence about these classifiers only.
     #[expect(clippy::needless_pass_by_value, reason = "as pyo3 hands it over")]
     fn select(&self, py: Python<'_>, names: Vec<String>) -> Result<Self, Fault> {
-        run(py, &Terms::default(), |watch, _| Ok(self.engine.select(&names, watch)?)).map(|engine| Self { engine })
+        run(py, &Terms::default(), |watch, _| Ok(self.engine.select(&names, watch)?))
+            .map(|engine| Self { engine })
     }
 
     /// The same rows with less detail.
     fn reduce(&self, py: Python<'_>, level: &str) -> Result<Self, Fault> {
         let level = settings::level(level)?;
-        run(py, &Terms::default(), |watch, _| Ok(self.engine.reduce_to(level, watch)?)).map(|engine| Self { engine })
+        run(py, &Terms::default(), |watch, _| Ok(self.engine.reduce_to(level, watch)?))
+            .map(|engine| Self { engine })
     }
 
     /// Names of the classifiers.

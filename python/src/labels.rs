@@ -1,17 +1,24 @@
 //! Labels between Python and the engine: numbers, truths and texts become ids, and come back as they went in.
 
-use hashbrown::HashMap;
 use pyo3::{
     prelude::*,
     types::{PyBool, PyFloat, PyInt, PyList, PyString},
 };
+use rustc_hash::FxHashMap as HashMap;
 use spocc::{Label, Written};
 
 use crate::error::Fault;
 
 /// Integers from here on have a place each: most labels are small numbers.
 const FIRST: i64 = -1024;
-const PLACES: usize = 4096;
+/// How many of them there are.
+pub(crate) const PLACES: usize = 4096;
+
+/// The place of a small integer; of any other a number past all places.
+#[inline]
+pub(crate) fn place(value: i64) -> usize {
+    value.wrapping_sub(FIRST) as usize
+}
 
 /// The number of a label among those met so far; the largest means that there is none.
 pub(crate) trait Id: Copy + PartialEq + Send + Sync + 'static {
@@ -50,7 +57,7 @@ impl Id for u32 {
 /// Every label met, with a way to find it by what was written.
 pub(crate) struct Interner<I> {
     labels: Vec<Label>,
-    small: Vec<I>,
+    small: Box<[I; PLACES]>,
     integers: HashMap<i128, I>,
     small_floats: Vec<I>,
     floats: HashMap<u64, I>,
@@ -62,12 +69,12 @@ impl<I: Id> Default for Interner<I> {
     fn default() -> Self {
         Self {
             labels: Vec::new(),
-            small: vec![I::GAP; PLACES],
-            integers: HashMap::new(),
+            small: Box::new([I::GAP; PLACES]),
+            integers: HashMap::default(),
             small_floats: vec![I::GAP; PLACES],
-            floats: HashMap::new(),
+            floats: HashMap::default(),
             booleans: [I::GAP; 2],
-            texts: HashMap::new(),
+            texts: HashMap::default(),
         }
     }
 }
@@ -78,9 +85,14 @@ impl<I: Id> Interner<I> {
         self.labels
     }
 
+    /// The ids of the small integers, by their places.
+    pub(crate) fn small(&self) -> &[I; PLACES] {
+        &self.small
+    }
+
     #[inline]
     pub(crate) fn integer(&mut self, value: i64) -> Result<I, Fault> {
-        match self.small.get(value.wrapping_sub(FIRST) as usize) {
+        match self.small.get(place(value)) {
             Some(&id) if id != I::GAP => Ok(id),
             _ => self.new_integer(value.into()),
         }
@@ -92,8 +104,8 @@ impl<I: Id> Interner<I> {
             return Ok(id);
         }
         let id = self.add(Label::from_integer(value))?;
-        let place = usize::try_from(value - i128::from(FIRST)).ok();
-        match place.and_then(|place| self.small.get_mut(place)) {
+        let small = i64::try_from(value).ok();
+        match small.and_then(|small| self.small.get_mut(place(small))) {
             Some(known) => *known = id,
             None => drop(self.integers.insert(value, id)),
         }
@@ -104,7 +116,7 @@ impl<I: Id> Interner<I> {
     #[inline]
     pub(crate) fn float(&mut self, value: f64) -> Result<I, Fault> {
         let whole = value as i64;
-        match self.small_floats.get(whole.wrapping_sub(FIRST) as usize) {
+        match self.small_floats.get(place(whole)) {
             Some(&id) if id != I::GAP && whole as f64 == value => Ok(id),
             _ => self.new_float(value),
         }
@@ -120,7 +132,7 @@ impl<I: Id> Interner<I> {
             return Ok(id);
         }
         let id = self.add(Label::try_from(value)?)?;
-        match self.small_floats.get_mut((value as i64).wrapping_sub(FIRST) as usize) {
+        match self.small_floats.get_mut(place(value as i64)) {
             Some(known) => *known = id,
             None => drop(self.floats.insert(bits, id)),
         }

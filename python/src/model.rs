@@ -64,8 +64,7 @@ impl Model {
             (None, _) => settings::class_weights(None, None)?,
         };
         let options = settings::options(missing, ties, seed, class_weights, calibrate, per_class)?;
-        let level =
-            if options.calibrate.is_some() { spocc::Level::Tally } else { combiner.engine.needs() };
+        let level = if options.calibrate.is_some() { spocc::Level::Tally } else { combiner.engine.needs() };
         let engine = run(py, &Terms { memory, progress }, |watch, _| {
             if combiner.engine.uses_unlabelled(&evidence.engine) {
                 return Ok(spocc::Model::fit(&*combiner.engine, &evidence.engine, &options, watch)?);
@@ -186,7 +185,13 @@ impl Model {
                 })?;
                 Ok(all)
             })?;
-        Ok((array(py, classes), array(py, margins), array(py, answered), array(py, ties), array(py, by_prior)))
+        Ok((
+            array(py, classes),
+            array(py, margins),
+            array(py, answered),
+            array(py, ties),
+            array(py, by_prior),
+        ))
     }
 
     /// The possibility of every class, row after row.
@@ -196,7 +201,15 @@ impl Model {
         cells: &Bound<'py, PyAny>,
         strict: bool,
     ) -> Result<Bound<'py, PyArray2<f64>>, Fault> {
-        self.degrees(py, cells, strict, |decision, out| out.extend(decision.possibility.degrees()))
+        let n_classes = self.engine.classes().len();
+        let (n_rows, degrees) = self.see(py, cells, strict, |aligned, n_rows, _, signal| {
+            let mut degrees = Vec::with_capacity(n_rows * n_classes);
+            self.each_in_full(aligned, n_rows, signal, |decision| {
+                degrees.extend(decision.possibility.degrees())
+            })?;
+            Ok((n_rows, degrees))
+        })?;
+        Ok(array(py, degrees).reshape([n_rows, n_classes])?)
     }
 
     /// The probability of every class, row after row.
@@ -214,7 +227,16 @@ impl Model {
                 "probabilities: expected a model that has them ({with}), found one of {found}"
             )));
         }
-        self.degrees(py, cells, strict, |decision, out| out.extend(decision.probability.iter().flatten()))
+        let n_classes = self.engine.classes().len();
+        let (n_rows, shares) = self.see(py, cells, strict, |aligned, n_rows, _, signal| {
+            let mut shares = Vec::with_capacity(n_rows * n_classes);
+            for rows in chunks(n_rows, n_classes) {
+                signal.check()?;
+                shares.extend(aligned.probabilities(rows)?.into_iter().flatten());
+            }
+            Ok((n_rows, shares))
+        })?;
+        Ok(array(py, shares).reshape([n_rows, n_classes])?)
     }
 
     /// Which classes are in the set of each row.
@@ -258,7 +280,12 @@ impl Model {
     }
 
     /// Why a row was decided as it was: as JSON and as text.
-    fn explain(&self, py: Python<'_>, cells: &Bound<'_, PyAny>, row: usize) -> Result<(String, String), Fault> {
+    fn explain(
+        &self,
+        py: Python<'_>,
+        cells: &Bound<'_, PyAny>,
+        row: usize,
+    ) -> Result<(String, String), Fault> {
         self.see(py, cells, false, |aligned, _, _, _| report(&aligned.explain(row)?))
     }
 
@@ -307,22 +334,6 @@ impl Model {
             aligned.decide_rows(rows)?.iter().for_each(&mut show);
         }
         Ok(())
-    }
-
-    fn degrees<'py>(
-        &self,
-        py: Python<'py>,
-        cells: &Bound<'py, PyAny>,
-        strict: bool,
-        extend: impl Fn(&Decision, &mut Vec<f64>) + Send + Sync,
-    ) -> Result<Bound<'py, PyArray2<f64>>, Fault> {
-        let n_classes = self.engine.classes().len();
-        let (n_rows, degrees) = self.see(py, cells, strict, |aligned, n_rows, _, signal| {
-            let mut degrees = Vec::with_capacity(n_rows * n_classes);
-            self.each_in_full(aligned, n_rows, signal, |decision| extend(decision, &mut degrees))?;
-            Ok((n_rows, degrees))
-        })?;
-        Ok(array(py, degrees).reshape([n_rows, n_classes])?)
     }
 }
 

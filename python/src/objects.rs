@@ -1,8 +1,8 @@
 //! Arrays of Python objects: every different object is looked at once.
 
-use hashbrown::HashMap;
 use numpy::{PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::{
     error::Fault,
@@ -25,7 +25,7 @@ pub(crate) fn ids<I: Id>(
         .map_err(|_| Fault::Refused("expected an array that nobody writes to, found one".into()))?;
     let cells = cells.as_array();
     // What is remembered is kept alive, so that no other object takes its place.
-    let mut known: HashMap<usize, (Py<PyAny>, I)> = HashMap::new();
+    let mut known: HashMap<usize, (Py<PyAny>, I)> = HashMap::default();
     let mut ids = Vec::with_capacity(cells.len());
     let width = cells.shape().get(1).copied().unwrap_or(1).max(1);
     for (at, cell) in cells.iter().enumerate() {

@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 use spocc::{
-    AdaSpocc, Calibrate, ClassWeights, Combiner as Engine, ExpVote, Exponent, Inputs, Label, Level, Method, Options,
-    Spocc, SpoccExponent, Stacking, StackingStrength, Strength, TieBreak, Tuning,
+    AdaSpocc, Calibrate, ClassWeights, Combiner as Engine, ExpVote, Exponent, Inputs, Label, Level, Method,
+    Options, Spocc, SpoccExponent, Stacking, StackingStrength, Strength, TieBreak, Tuning,
 };
 
 use crate::error::Fault;
@@ -44,7 +44,9 @@ impl Combiner {
             ("tuning", tuning.is_some(), tunes, tuned_by),
         ];
         if let Some((name, _, _, by)) = settings.iter().find(|(_, given, used, _)| *given && !used) {
-            return Err(Fault::Refused(format!("{name}: expected a method that has it ({by}), found {method}")));
+            return Err(Fault::Refused(format!(
+                "{name}: expected a method that has it ({by}), found {method}"
+            )));
         }
         let tuned = |default: Tuning| tuning.unwrap_or(default);
         let engine: Box<dyn Engine> = match method {

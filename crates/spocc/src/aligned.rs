@@ -152,6 +152,31 @@ impl Aligned<'_> {
         Ok(parts.into_iter().flatten().collect())
     }
 
+    /// The probability of every class, row after row, in parallel; none where the method has no probabilities.
+    ///
+    /// What [`decide_rows`](Self::decide_rows) says of them, without the rest of each decision.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchRow`].
+    pub fn probabilities(&self, rows: std::ops::Range<usize>) -> Result<Option<Vec<f64>>, Error> {
+        rows.end.checked_sub(1).map_or(Ok(()), |last| self.check_row(last))?;
+        if !self.model.method().gives_probabilities() {
+            return Ok(None);
+        }
+        let (start, n_classes) = (rows.start, self.model.classes().len());
+        let parts = parallel::map_ranges(rows.len(), 1024, |range| {
+            let (mut buffer, mut work) = (Rewritten::default(), Work::default());
+            let mut shares = Vec::with_capacity(range.len() * n_classes);
+            for row in range {
+                let row = self.row(start + row, &mut buffer);
+                self.model.extend_probabilities(row, &mut work, &mut shares);
+            }
+            shares
+        });
+        Ok(Some(parts.concat()))
+    }
+
     pub(crate) fn check_row(&self, row: usize) -> Result<(), Error> {
         let rows = self.predictions.n_rows();
         if row < rows { Ok(()) } else { Err(Error::NoSuchRow { row: row.saturating_add(1), rows }) }

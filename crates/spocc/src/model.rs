@@ -219,6 +219,14 @@ impl Model {
         }
     }
 
+    /// Appends the probability of every class of one row.
+    pub(crate) fn extend_probabilities(&self, row: Row<'_>, work: &mut Work, out: &mut Vec<f64>) {
+        if !self.rule.surprisals(row, work) {
+            self.prior_surprisals(&mut work.out);
+        }
+        extend_probabilities(&work.out, out);
+    }
+
     /// `-ln` of the class frequencies.
     pub(crate) fn prior_surprisals(&self, out: &mut Vec<f64>) {
         let total = self.prior.iter().sum::<u64>() as f64;
@@ -229,12 +237,20 @@ impl Model {
 
 /// What surprisals that are `-ln p` up to a constant stand for.
 fn probabilities(surprisals: &[f64]) -> Vec<f64> {
+    let mut shares = Vec::with_capacity(surprisals.len());
+    extend_probabilities(surprisals, &mut shares);
+    shares
+}
+
+fn extend_probabilities(surprisals: &[f64], out: &mut Vec<f64>) {
     let least = surprisals.iter().copied().fold(f64::INFINITY, f64::min);
     // What is infinitely surprising either way leaves all alike.
     let share = |s: &f64| if least.is_finite() { exp(least - s) } else { 1.0 };
-    let shares: Vec<f64> = surprisals.iter().map(share).collect();
+    let start = out.len();
+    out.extend(surprisals.iter().map(share));
+    let shares = &mut out[start..];
     let sum: f64 = shares.iter().sum();
-    shares.iter().map(|share| share / sum).collect()
+    shares.iter_mut().for_each(|share| *share /= sum);
 }
 
 /// How often the rule decides for each class among rows without truth; none if nobody spoke on any of them.

@@ -517,7 +517,9 @@ impl Interner {
 
 /// Refuses the first id that names no label.
 fn check_ids(ids: &[u16], width: usize, n_labels: usize) -> Result<(), Error> {
-    let is_strange = |id: &u16| usize::from(*id) >= n_labels && *id != MISSING;
+    // There are at most as many labels as there are ids below that of a gap.
+    let limit = n_labels as u16;
+    let is_strange = |id: &u16| *id >= limit && *id != MISSING;
     // Looked for only where there is one: a sum over all ids is many times faster than a search among them.
     if !ids.iter().fold(false, |any, id| any | is_strange(id)) {
         return Ok(());

@@ -56,6 +56,10 @@ fn assert_alike(model: &Model, table: &Predictions, what: &str) {
     let aligned = model.align(table).expect("all columns");
     let rulings = aligned.decide_all(&Watch::default()).expect("not cancelled");
     let decisions = aligned.decide_rows(0..table.n_rows()).expect("rows");
+    let shares: Option<Vec<Vec<f64>>> =
+        decisions.iter().map(|decision| decision.probability.clone()).collect();
+    let at_once = aligned.probabilities(0..table.n_rows()).expect("rows");
+    assert!(at_once == shares.map(|shares| shares.concat()), "probabilities of {what}");
     for (t, (ruling, decision)) in rulings.rulings().iter().zip(&decisions).enumerate() {
         let found = (usize::from(ruling.class), ruling.is_tie, ruling.basis);
         assert_eq!(

@@ -129,7 +129,8 @@ impl Evidence {
     /// Number of rows, or sum of weights, of every answer of classifier `k` with every truth: a row per label, a
     /// column per class, both in the order of [`labels`](Self::labels); none if there is no such classifier.
     pub fn confusion_of(&self, k: usize) -> Option<Vec<f64>> {
-        (k < self.n_classifiers()).then(|| self.confusion(k).iter().map(|&count| self.rows_of(count)).collect())
+        (k < self.n_classifiers())
+            .then(|| self.confusion(k).iter().map(|&count| self.rows_of(count)).collect())
     }
 
     /// Number of rows, or sum of weights, on which classifier `k` spoke.

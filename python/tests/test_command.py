@@ -1,0 +1,85 @@
+"""The package and the command: the same decisions, the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import spocc
+
+Command = Callable[..., str]
+
+
+@pytest.fixture
+def demo(command: Command, tmp_path: Path) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
+    command("demo", "--save", tmp_path)
+    read = {"dtype": str, "keep_default_na": False, "na_values": [""]}
+    gold = pd.read_csv(tmp_path / "gold.csv", **read)
+    return tmp_path, gold, pd.read_csv(tmp_path / "new.csv", **read)
+
+
+def panel(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.drop(columns=["item", "truth"], errors="ignore")
+
+
+@pytest.mark.parametrize("method", spocc.METHODS)
+def test_both_make_the_same_model_of_the_same_rows(
+    method: str, command: Command, demo: tuple[Path, pd.DataFrame, pd.DataFrame]
+) -> None:
+    folder, gold, new = demo
+    model = spocc.fit(panel(gold), gold["truth"], method)
+    path = folder / "m.spocc"
+    command("fit", folder / "gold.csv", "--label", "truth", "--id", "item", "--method", method, "-o", path)
+    assert spocc.load(path) == model
+    command(
+        "predict", path, folder / "new.csv", "--id", "item", "--columns", "margin", "-o", folder / "d.csv"
+    )
+    decided = pd.read_csv(folder / "d.csv", dtype={"decision": str}, float_precision="round_trip")
+    ours = model.decide(new)
+    assert decided["decision"].tolist() == ours.label.tolist()
+    assert decided["margin"].tolist() == ours.margin.tolist()
+
+
+def test_the_command_reads_our_model_and_tally(
+    command: Command, demo: tuple[Path, pd.DataFrame, pd.DataFrame]
+) -> None:
+    folder, gold, new = demo
+    evidence = spocc.Evidence(panel(gold), gold["truth"])
+    evidence.save(folder / "ours.tally")
+    command("tally", folder / "gold.csv", "--label", "truth", "--id", "item", "-o", folder / "its.tally")
+    assert (folder / "ours.tally").read_bytes() == (folder / "its.tally").read_bytes()
+    model = spocc.fit(evidence, calibrate="split")
+    model.save(folder / "ours.spocc")
+    options = ["--id", "item", "--coverage", "0.9", "-o", folder / "sets.csv"]
+    command("predict", folder / "ours.spocc", folder / "new.csv", *options)
+    theirs = pd.read_csv(folder / "sets.csv", dtype=str)["set"].tolist()
+    ours = model.predict_set(new, 0.9, ids=new["item"])
+    assert theirs == ["|".join(model.classes[row]) for row in ours]
+
+
+def test_both_explain_and_audit_alike(
+    command: Command, demo: tuple[Path, pd.DataFrame, pd.DataFrame]
+) -> None:
+    folder, gold, new = demo
+    model = spocc.fit(panel(gold), gold["truth"])
+    model.save(folder / "m.spocc")
+    text = command("explain", folder / "m.spocc", folder / "new.csv", "--id", "item", "--row", "2")
+    assert text.endswith(repr(model.explain(new, 1)))
+    report = command("audit", folder / "gold.csv", "--label", "truth", "--id", "item")
+    assert repr(spocc.audit(spocc.Evidence(panel(gold), gold["truth"]))).splitlines()[0] in report
+
+
+def test_a_long_table_is_the_same_to_both(command: Command, tmp_path: Path) -> None:
+    crowd = pd.DataFrame(
+        [(1, "eve", "dog"), (1, "ann", "cat"), (1, "bob", "cat"), (2, "ann", "dog"), (2, "eve", "cat")],
+        columns=["item", "worker", "answer"],
+    )
+    crowd.to_csv(tmp_path / "crowd.csv", index=False)
+    (tmp_path / "gold.csv").write_text("item,truth\n1,cat\n2,dog\n")
+    long = ["--long", "item,worker,answer", "--gold", tmp_path / "gold.csv", "--label", "truth"]
+    command("tally", tmp_path / "crowd.csv", *long, "-o", tmp_path / "crowd.tally")
+    ours = spocc.Evidence.from_long(crowd["item"], crowd["worker"], crowd["answer"], {1: "cat", 2: "dog"})
+    assert spocc.load(tmp_path / "crowd.tally") == ours

@@ -1,0 +1,98 @@
+"""Evidence adds up, travels and says what it holds."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import spocc
+
+from panels import Panel
+
+
+@pytest.mark.parametrize("level", ["tally", "pairs", "marginals"])
+def test_parts_add_up_to_the_whole(level: str, panel: Panel) -> None:
+    answers, truth = panel
+    parts = [spocc.Evidence(answers[at::4], truth[at::4], level=level) for at in range(4)]
+    whole = spocc.Evidence(answers, truth, level=level)
+    assert sum(parts) == whole
+    assert parts[3] + parts[1] + (parts[0] + parts[2]) == whole
+    assert whole.level == level
+
+
+def test_counts_stand_for_repeated_rows(panel: Panel) -> None:
+    answers, truth = panel
+    rows, counts = np.unique(np.column_stack([answers, truth]), axis=0, return_counts=True)
+    grouped = spocc.Evidence(rows[:, :-1], rows[:, -1], counts=counts)
+    assert grouped == spocc.Evidence(answers, truth)
+
+
+def test_weights_are_sums_of_rows(panel: Panel) -> None:
+    answers, truth = panel
+    halves = spocc.Evidence(answers, truth, weights=np.full(len(truth), 0.5))
+    assert halves.n_rows == len(truth) / 2
+    assert halves + halves != spocc.Evidence(answers, truth)  # weights are kept as such
+    assert (halves + halves).n_rows == len(truth)
+
+
+def test_a_confusion_is_labels_by_classes() -> None:
+    evidence = spocc.Evidence(
+        [["a"], ["b"], ["c"], ["b"]], ["a", "b", "a", "a"], names=["k"], classes=["a", "b"]
+    )
+    assert evidence.labels.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(evidence.confusion("k"), [[1, 0], [1, 1], [1, 0]])
+    np.testing.assert_array_equal(evidence.confusion(0), evidence.confusion("k"))
+
+
+def test_less_can_be_kept_of_it(panel: Panel) -> None:
+    answers, truth = panel
+    whole = spocc.Evidence(answers, truth)
+    assert whole.reduce("marginals") == spocc.Evidence(answers, truth, level="marginals")
+    assert whole.select(["x3", "x0"]) == spocc.Evidence(answers[:, [3, 0]], truth, names=["x3", "x0"])
+
+
+def test_a_row_per_answer_is_the_same_as_a_row_per_item(panel: Panel) -> None:
+    answers, truth = panel
+    items, who = np.divmod(np.arange(answers.size), answers.shape[1])
+    said = answers.ravel()
+    kept = np.random.default_rng(0).permutation(answers.size)[:1000]
+    gaps = answers.astype(float)
+    gaps.ravel()[np.setdiff1d(np.arange(answers.size), kept)] = np.nan
+    names = [f"x{k}" for k in who[kept]]
+    long = spocc.Evidence.from_long(items[kept], names, said[kept], dict(enumerate(truth.tolist())))
+    wide = spocc.Evidence(gaps, truth)
+    assert long.n_rows == wide.n_rows
+    for name in wide.classifiers:
+        np.testing.assert_array_equal(long.confusion(name), wide.confusion(name))
+
+
+def test_items_without_truth_count_only_if_asked() -> None:
+    items, who, said = ["i", "i", "j"], ["ann", "bob", "ann"], ["x", "y", "y"]
+    assert spocc.Evidence.from_long(items, who, said, {"i": "x", "k": "y"}).n_rows == 1
+    both = spocc.Evidence.from_long(items, who, said, {"i": "x"}, unlabelled=True)
+    assert (both.n_rows, both.n_unlabelled) == (1, 1)
+
+
+def test_it_survives_bytes_pickle_and_files(panel: Panel, tmp_path: Path) -> None:
+    evidence = spocc.Evidence(*panel)
+    assert spocc.Evidence.from_bytes(evidence.to_bytes()) == evidence
+    assert pickle.loads(pickle.dumps(evidence)) == evidence
+    evidence.save(tmp_path / "a.tally")
+    assert spocc.load(tmp_path / "a.tally") == evidence
+    assert [path.name for path in tmp_path.iterdir()] == ["a.tally"]
+    assert hash(spocc.Evidence(*panel)) == hash(evidence)
+
+
+def test_it_says_what_it_holds(panel: Panel) -> None:
+    evidence = spocc.Evidence(*panel, level="marginals")
+    assert repr(evidence) == "Evidence(5 classifiers, 300 rows, 3 classes: 0, 1, 2; marginals)"
+
+
+def test_empty_evidence_is_the_zero_of_addition(panel: Panel) -> None:
+    answers, truth = panel
+    nothing = spocc.Evidence(answers[:0], truth[:0])
+    assert nothing.n_rows == 0
+    assert nothing + spocc.Evidence(answers, truth) == spocc.Evidence(answers, truth)

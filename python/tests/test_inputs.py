@@ -1,0 +1,199 @@
+"""Whatever holds the same labels gives the same evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import spocc
+
+from panels import Panel, make_panel
+
+NAMES = [f"x{k}" for k in range(5)]
+WORDS = np.array(["ant", "bee", "größte Möwe"])
+
+
+def columns(cells: Any) -> dict[str, Any]:
+    return {name: cells[:, k] for k, name in enumerate(NAMES)}
+
+
+KINDS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", "<i8"]
+INTEGERS: dict[str, Callable[[Any], Any]] = {
+    **{kind: partial(np.asarray, dtype=kind) for kind in KINDS},
+    "fortran": np.asfortranarray,
+    "reversed twice": lambda cells: np.ascontiguousarray(cells[::-1, ::-1])[::-1, ::-1],
+    "every other": lambda cells: np.repeat(np.repeat(cells, 2, 0), 2, 1)[::2, ::2],
+    "read-only": lambda cells: np.frombuffer(cells.tobytes(), dtype=cells.dtype).reshape(cells.shape),
+    "objects": lambda cells: cells.astype(object),
+    "numpy scalars": lambda cells: [list(row) for row in cells],
+    "lists": lambda cells: cells.tolist(),
+    "tuples": lambda cells: tuple(map(tuple, cells.tolist())),
+    "dict of lists": lambda cells: {name: column.tolist() for name, column in columns(cells).items()},
+    "dict of arrays": columns,
+    "pandas": lambda cells: pd.DataFrame(columns(cells)),
+    "pandas of one block": lambda cells: pd.DataFrame(cells, columns=NAMES),
+    "pandas Int8": lambda cells: pd.DataFrame(columns(cells)).astype("Int8"),
+    "pandas of Arrow": lambda cells: pd.DataFrame(columns(cells)).astype("int32[pyarrow]"),
+    "pandas categories": lambda cells: pd.DataFrame(columns(cells)).astype("category"),
+    "polars": lambda cells: pl.DataFrame(columns(cells)),
+    "polars UInt8": lambda cells: pl.DataFrame(columns(cells)).cast(pl.UInt8),
+    "polars in chunks": lambda cells: pl.concat(
+        [pl.DataFrame(columns(cells[:100])), pl.DataFrame(columns(cells[100:]))], rechunk=False
+    ),
+    "arrow": lambda cells: pa.table(columns(cells)),
+    "arrow batch": lambda cells: pa.RecordBatch.from_pydict(columns(cells)),
+    "arrow reader": lambda cells: pa.table(columns(cells)).to_reader(max_chunksize=7),
+}
+
+
+@pytest.mark.parametrize("make", INTEGERS.values(), ids=INTEGERS)
+def test_integers_are_the_same_however_they_are_held(make: Callable[[Any], Any], panel: Panel) -> None:
+    answers, truth = panel
+    expected = spocc.Evidence(answers, truth)
+    assert spocc.Evidence(make(answers), truth) == expected
+    assert expected.classes.dtype == np.int64
+
+
+TEXTS: dict[str, Callable[[Any], Any]] = {
+    "numpy": lambda cells: cells,
+    "fortran": np.asfortranarray,
+    "wider": lambda cells: cells.astype("U40"),
+    "other byte order": lambda cells: cells.astype(cells.dtype.newbyteorder()),
+    "objects": lambda cells: cells.astype(object),
+    "numpy strings": lambda cells: cells.astype(np.dtypes.StringDType()),
+    "lists": lambda cells: cells.tolist(),
+    "pandas": lambda cells: pd.DataFrame(columns(cells)),
+    "pandas string": lambda cells: pd.DataFrame(columns(cells)).astype("string"),
+    "pandas of Arrow": lambda cells: pd.DataFrame(columns(cells)).astype("string[pyarrow]"),
+    "pandas categories": lambda cells: pd.DataFrame(columns(cells)).astype("category"),
+    "polars": lambda cells: pl.DataFrame({name: c.tolist() for name, c in columns(cells).items()}),
+    "polars Categorical": lambda cells: pl.DataFrame(
+        {name: c.tolist() for name, c in columns(cells).items()}
+    ).cast(pl.Categorical),
+    "polars Enum": lambda cells: pl.DataFrame({name: c.tolist() for name, c in columns(cells).items()}).cast(
+        pl.Enum([*reversed(WORDS.tolist()), "never said"])
+    ),
+    "arrow": lambda cells: pa.table(columns(cells.astype(object))),
+    "arrow large": lambda cells: pa.table(columns(cells.astype(object))).cast(
+        pa.schema([(name, pa.large_string()) for name in NAMES])
+    ),
+    "arrow view": lambda cells: pa.table(columns(cells.astype(object))).cast(
+        pa.schema([(name, pa.string_view()) for name in NAMES])
+    ),
+    "arrow dictionary": lambda cells: pa.table(
+        {name: pa.array(c).dictionary_encode() for name, c in columns(cells.astype(object)).items()}
+    ),
+    "arrow small dictionary": lambda cells: pa.table(
+        {
+            name: pa.array(c).dictionary_encode().cast(pa.dictionary(pa.uint8(), pa.string()))
+            for name, c in columns(cells.astype(object)).items()
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("make", TEXTS.values(), ids=TEXTS)
+def test_texts_are_the_same_however_they_are_held(make: Callable[[Any], Any], panel: Panel) -> None:
+    answers, truth = WORDS[panel[0]], WORDS[panel[1]]
+    expected = spocc.Evidence(answers, truth)
+    assert spocc.Evidence(make(answers), truth) == expected
+    assert expected.classes.tolist() == WORDS.tolist()
+
+
+TRUTHS: dict[str, Callable[[Any], Any]] = {
+    "list": lambda truth: truth.tolist(),
+    "tuple": lambda truth: tuple(truth.tolist()),
+    "strided": lambda truth: np.repeat(truth, 3)[::3],
+    "pandas": pd.Series,
+    "pandas Int64": lambda truth: pd.Series(truth, dtype="Int64"),
+    "pandas categories": lambda truth: pd.Series(truth, dtype="category"),
+    "pandas Categorical": pd.Categorical,
+    "pandas index": pd.Index,
+    "polars": pl.Series,
+    "arrow": pa.array,
+    "arrow in chunks": lambda truth: pa.chunked_array([truth[:10], truth[10:]]),
+}
+
+
+@pytest.mark.parametrize("make", TRUTHS.values(), ids=TRUTHS)
+def test_the_truth_may_be_held_in_any_way(make: Callable[[Any], Any], panel: Panel) -> None:
+    answers, truth = panel
+    assert spocc.Evidence(answers, make(truth)) == spocc.Evidence(answers, truth)
+
+
+GAPS: dict[str, Callable[[Any], Any]] = {
+    "floats": lambda cells: np.where(cells < 0, np.nan, cells.astype(float)),
+    "float32": lambda cells: np.where(cells < 0, np.nan, cells).astype(np.float32),
+    "float16": lambda cells: np.where(cells < 0, np.nan, cells).astype(np.float16),
+    "None": lambda cells: np.where(cells < 0, None, cells.astype(object)),
+    "NaN among objects": lambda cells: np.where(cells < 0, float("nan"), cells.astype(object)),
+    "NA": lambda cells: np.where(cells < 0, pd.NA, cells.astype(object)),
+    "NaT": lambda cells: np.where(cells < 0, pd.NaT, cells.astype(object)),
+    "masked": lambda cells: np.ma.masked_less(cells, 0),
+    "pandas": lambda cells: pd.DataFrame(columns(cells)).where(lambda frame: frame >= 0),
+    "pandas Int64": lambda cells: pd.DataFrame(columns(cells)).astype("Int64").mask(lambda frame: frame < 0),
+    "pandas categories": lambda cells: (
+        pd.DataFrame(columns(cells)).where(lambda frame: frame >= 0).astype("category")
+    ),
+    "polars": lambda cells: pl.DataFrame(columns(cells)).with_columns(
+        pl.when(pl.all() >= 0).then(pl.all()).name.keep()
+    ),
+    "arrow": lambda cells: pa.table({name: pa.array(c, mask=c < 0) for name, c in columns(cells).items()}),
+}
+
+
+@pytest.mark.parametrize("make", GAPS.values(), ids=GAPS)
+def test_whatever_means_missing_is_silence(make: Callable[[Any], Any]) -> None:
+    answers, truth = make_panel()
+    answers[np.random.default_rng(1).random(answers.shape) < 0.2] = -1
+    expected = spocc.Evidence(answers, truth).select(NAMES)
+    counted = spocc.Evidence(make(answers), truth)
+    known = [label for label in expected.labels if label >= 0]
+    for name in NAMES:
+        np.testing.assert_array_equal(counted.confusion(name), expected.confusion(name)[1:, 1:])
+    assert counted.classes.tolist() == known
+
+
+@pytest.mark.parametrize(
+    "truths", [np.array([True, False]), pd.array([True, False]), pl.Series([True, False]), [True, False]]
+)
+def test_booleans_stay_booleans(truths: Any) -> None:
+    evidence = spocc.Evidence(np.array([[True, False], [False, False]]), truths)
+    assert evidence.classes.dtype == np.bool_
+    assert evidence.classes.tolist() == [False, True]
+
+
+def test_a_column_without_a_type_is_silent() -> None:
+    table = pa.table({"a": ["x", "y"], "b": pa.nulls(2)})
+    assert spocc.Evidence(table, ["x", "y"]).confusion("b").sum() == 0
+
+
+def test_names_pick_the_columns_of_a_frame_and_name_those_of_an_array(panel: Panel) -> None:
+    answers, truth = panel
+    frame = pd.DataFrame(answers, columns=["e", "d", "c", "b", "a"]).assign(id=np.arange(len(truth)))
+    picked = spocc.Evidence(frame, truth, names=["a", "c"])
+    assert picked == spocc.Evidence(answers[:, [4, 2]], truth, names=["a", "c"])
+    assert picked.classifiers == ["a", "c"]
+
+
+def test_nothing_of_an_array_is_changed_or_kept(panel: Panel) -> None:
+    answers, truth = panel
+    before = answers.copy()
+    evidence = spocc.Evidence(answers, truth)
+    saved = evidence.to_bytes()
+    answers[:] = 0
+    assert evidence.to_bytes() == saved
+    assert not np.array_equal(answers, before)
+
+
+def test_booleans_that_are_none_are_refused_and_not_read_past_the_end() -> None:
+    strange = np.array([[0, 1], [1, 77]], dtype=np.uint8).view(np.bool_)
+    with pytest.raises(spocc.SpoccError, match="category: expected a code below 2, found 77"):
+        spocc.Evidence(strange, [True, False])

@@ -1,0 +1,81 @@
+"""Labels come back as they went in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import spocc
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+KINDS = st.one_of(
+    st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=8),
+    st.lists(st.integers(-3, 5000), min_size=1, max_size=8),
+    st.lists(st.booleans(), min_size=1, max_size=8),
+    st.lists(TEXT, min_size=1, max_size=8),
+    st.lists(st.integers(-(2**53), 2**53).map(float), min_size=1, max_size=8),
+    st.lists(st.integers(-(2**100), 2**100), min_size=1, max_size=8),
+)
+
+
+@given(KINDS)
+def test_whatever_goes_in_comes_back(labels: list[Any]) -> None:
+    distinct = {str(label).removesuffix(".0").replace("True", "true"): label for label in labels}
+    labels = [
+        label for label in distinct.values() if str(label).lower() not in ("true", "false") or label is bool
+    ]
+    labels = labels or [1]
+    model = spocc.fit([[label] for label in labels], labels, method="majority")
+    decided = model.predict([[label] for label in labels]).tolist()
+    assert decided == labels
+    assert [type(label) for label in decided] == [type(label) for label in labels]
+
+
+@given(KINDS, KINDS)
+def test_evidence_survives_its_bytes_whatever_the_labels(answers: list[Any], truth: list[Any]) -> None:
+    n = min(len(answers), len(truth))
+    evidence = spocc.Evidence({"a": answers[:n]}, truth[:n])
+    assert spocc.Evidence.from_bytes(evidence.to_bytes()) == evidence
+    assert evidence.n_rows == n
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"),
+    [
+        (np.array([3, 1], dtype=np.int8), np.int64),
+        (np.array([3, 1], dtype=np.uint64), np.int64),
+        (np.array([1.0, 2.0]), np.float64),
+        (np.array([True, False]), np.bool_),
+        (np.array(["a", "bc"]), np.dtype("<U2")),
+        (pd.Series(["a", "bc"], dtype="category"), np.dtype("<U2")),
+        (["a\0", "b"], np.object_),
+        ([1, "b"], np.object_),
+        ([2**64, 5], np.object_),
+    ],
+)
+def test_classes_are_an_array_of_their_own_kind(labels: Any, kind: Any) -> None:
+    model = spocc.fit({"a": labels}, labels, method="majority")
+    assert model.classes.dtype == kind
+    assert sorted(map(str, model.predict({"a": labels}))) == sorted(map(str, labels))
+
+
+def test_one_label_written_in_two_ways_is_one_class() -> None:
+    evidence = spocc.Evidence([[1.0], [2.0], [None]], [1, 2, 1])
+    assert evidence.classes.tolist() == [1, 2]
+    assert evidence.classes.dtype == np.int64
+
+
+def test_given_classes_keep_their_order() -> None:
+    model = spocc.fit([["no"], ["yes"], ["perhaps"]], ["no", "yes", "no"], "spocc", classes=["yes", "no"])
+    assert model.classes.tolist() == ["yes", "no"]
+    assert model.evidence is not None
+    assert model.evidence.labels.tolist() == ["yes", "no", "perhaps"]
+
+
+def test_zero_and_minus_zero_are_one_label() -> None:
+    assert spocc.Evidence([[0.0], [-0.0]], [0, 0]).labels.tolist() == [0]

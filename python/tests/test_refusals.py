@@ -1,0 +1,234 @@
+"""Bad input: one line that says where, what was expected and what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import spocc
+
+TABLE = [["a", "b"], ["b", "b"]]
+TRUTH = ["a", "b"]
+
+REFUSED: list[tuple[Callable[[], Any], str]] = [
+    (lambda: spocc.fit(TABLE, TRUTH, "best"), "method: expected one of ladder, spocc"),
+    (
+        lambda: spocc.fit(TABLE, TRUTH, missing="ask"),
+        "missing: expected one of silent, symbol, auto, found `ask`",
+    ),
+    (lambda: spocc.fit(TABLE, TRUTH, ties="last"), "ties: expected one of first, random, found `last`"),
+    (
+        lambda: spocc.fit(TABLE, TRUTH, calibrate="yes"),
+        "calibrate: expected one of split, cross, found `yes`",
+    ),
+    (
+        lambda: spocc.fit(TABLE, TRUTH, per_class=True),
+        "per_class: expected it beside calibrate, found it alone",
+    ),
+    (
+        lambda: spocc.fit(TABLE, TRUTH, class_weight="heavy"),
+        "class_weight: expected None, `balanced` or weights",
+    ),
+    (
+        lambda: spocc.fit(TABLE, TRUTH, class_weight={"c": 2}),
+        "class weights: expected one of a, b, found `c`",
+    ),
+    (lambda: spocc.fit(TABLE, TRUTH, class_weight={"a": -1}), "weight of class `a`: expected a number from"),
+    (lambda: spocc.fit(TABLE, TRUTH, "spocc", strength=1), "strength: expected a method that has it"),
+    (lambda: spocc.fit(TABLE, TRUTH, "spocc", exponent=0.5), "exponent: expected"),
+    (lambda: spocc.fit(TABLE, TRUTH, "spocc", exponent="many"), "exponent: expected a number from 1, `inf`"),
+    (lambda: spocc.fit(TABLE, TRUTH, "stacking", strength=0), "strength: expected"),
+    (lambda: spocc.fit(TABLE, TRUTH, "stacking", strength="many"), "strength: expected a number above 0 or"),
+    (lambda: spocc.fit(TABLE, TRUTH, "stacking", tuning="leave-one-out"), "stacking: expected"),
+    (lambda: spocc.fit(TABLE, TRUTH, depth=3), "settings: expected some of exponent, .*, found depth"),
+    (
+        lambda: spocc.fit(TABLE, TRUTH, "spocc", unlabelled=True),
+        "unlabelled: expected a method that takes such",
+    ),
+    (lambda: spocc.fit(spocc.Evidence(TABLE, TRUTH), TRUTH), "truth: expected none beside evidence"),
+    (lambda: spocc.fit(TABLE, ["a"]), "truth: expected 2 rows, found 1"),
+    (lambda: spocc.fit(TABLE, [None, None]), "truth: expected at least one labelled row, found none"),
+    (lambda: spocc.fit(TABLE, "ab"), "expected a sequence of labels, found str"),
+    (
+        lambda: spocc.fit(TABLE, TRUTH, names=["x", "x"]),
+        "classifiers: expected distinct names, found `x` twice",
+    ),
+    (lambda: spocc.fit(TABLE, TRUTH, names=["x"]), "answers: expected 1 columns, found 2"),
+    (lambda: spocc.fit(TABLE, TRUTH, names="xy"), "names: expected a sequence of names, found the text `xy`"),
+    (
+        lambda: spocc.fit(TABLE, TRUTH, classes=["a"]),
+        "row 2: expected a truth among the classes a, found `b`",
+    ),
+    (lambda: spocc.fit(TABLE, TRUTH, classes=["a", None]), "classes: expected labels, found a missing one"),
+    (lambda: spocc.fit(TABLE, TRUTH, weights=[1]), "weights: expected 2 rows, found 1"),
+    (lambda: spocc.fit(TABLE, TRUTH, weights=[1, -1]), "row 2: expected a weight of 0 or between"),
+    (lambda: spocc.fit(TABLE, TRUTH, weights=[1, float("nan")]), "row 2: expected a weight of 0 or between"),
+    (lambda: spocc.fit(TABLE, TRUTH, weights=["x", "y"]), "weights: expected numbers, found list"),
+    (lambda: spocc.fit(TABLE, TRUTH, weights=[[1, 2]]), "weights: expected 1 axis, found 2"),
+    (lambda: spocc.Evidence(TABLE, TRUTH, counts=[1, 0.5]), "counts, row 2: expected a whole number from 0"),
+    (lambda: spocc.Evidence(TABLE, TRUTH, counts=[-1, 1]), "counts, row 1: expected a whole number from 0"),
+    (lambda: spocc.Evidence(TABLE, TRUTH, level="deep"), "level: expected one of marginals, pairs, tally"),
+    (lambda: spocc.Evidence([["a"], ["a", "b"]], TRUTH), "row 2: expected 1 answers, found 2"),
+    (lambda: spocc.Evidence(["ab", "cd"], TRUTH), "row 1: expected a sequence of answers, found str"),
+    (lambda: spocc.Evidence("table.csv", TRUTH), "answers: expected a table, found str"),
+    (lambda: spocc.Evidence(7, TRUTH), "answers: expected a table, found int"),
+    (lambda: spocc.Evidence(np.zeros((2, 2, 2)), TRUTH), "answers: expected a table of 2 axes, found 3"),
+    (lambda: spocc.Evidence(np.zeros(2), TRUTH), "answers: expected a table of 2 axes, found 1"),
+    (lambda: spocc.Evidence(np.zeros((2, 0)), TRUTH), "classifiers: expected at least one, found none"),
+    (lambda: spocc.Evidence([[], []], TRUTH), "classifiers: expected at least one, found none"),
+    (lambda: spocc.Evidence({}, []), "classifiers: expected at least one, found none"),
+    (lambda: spocc.Evidence(pd.DataFrame(), []), "classifiers: expected at least one, found none"),
+    (lambda: spocc.Evidence(pl.DataFrame(), []), "classifiers: expected at least one, found none"),
+    (lambda: spocc.Evidence({"a": [1], "b": [1, 2]}, [1]), "`b`: expected 1 rows, found 2"),
+    (lambda: spocc.Evidence([[1.0], [0.5]], [1, 0]), "row 2.*label 0.5: expected a whole number, a text"),
+    (lambda: spocc.Evidence(np.array([[1.0, 0.5]]), [1]), "row 1, `x1`: label 0.5: expected a whole number"),
+    (lambda: spocc.Evidence([[1.0], [float("inf")]], [1, 0]), "label inf: expected a whole number"),
+    (
+        lambda: spocc.Evidence([[b"a"]], ["a"]),
+        r"label b'a': expected a whole number, a text or a boolean, found bytes",
+    ),
+    (lambda: spocc.Evidence([[["a"]]], ["a"]), r"label \['a'\]: expected a whole number"),
+    (lambda: spocc.Evidence([[2**200]], ["a"]), "expected an integer of at most 128 bits"),
+    (lambda: spocc.Evidence([["\ud800"]], ["a"]), "expected text that is valid Unicode"),
+    (lambda: spocc.Evidence(np.array([["\ud800"]]), ["a"]), "expected text that is valid Unicode"),
+    (lambda: spocc.Evidence(np.array([[1j]]), ["a"]), "expected labels that are texts, .*, found complex128"),
+    (lambda: spocc.Evidence(np.array([["2020"]], "M8[Y]"), ["a"]), "expected labels that are texts"),
+    (
+        lambda: spocc.Evidence(pa.table({"a": [[1]]}), ["a"]),
+        "`a`: expected labels that are texts, .*, found List",
+    ),
+    (
+        lambda: spocc.Evidence(pa.table({"a": [pd.Timestamp(0)]}), ["a"]),
+        "`a`: expected labels that are texts",
+    ),
+    (
+        lambda: spocc.Evidence(pd.DataFrame({"t": [pd.Timestamp(0)]}), ["a"]),
+        "`t`: expected labels that are texts",
+    ),
+    (
+        lambda: spocc.Evidence([[str(n)] for n in range(70000)], [0] * 70000),
+        "expected at most 65535 distinct",
+    ),
+    (lambda: spocc.Evidence(TABLE, TRUTH) + spocc.Evidence([["a"]], ["a"]), "expected the same classifiers"),
+    (
+        lambda: spocc.Evidence(TABLE, TRUTH) + spocc.Evidence(TABLE, TRUTH, level="pairs"),
+        "expected a tally on both",
+    ),
+    (lambda: spocc.Evidence(TABLE, TRUTH).select(["x9"]), "classifier `x9`: expected one of x0, x1"),
+    (lambda: spocc.Evidence(TABLE, TRUTH).confusion("x9"), "classifier 'x9': expected one of x0, x1"),
+    (lambda: spocc.Evidence(TABLE, TRUTH).confusion(2), "classifier 2: expected one of x0, x1"),
+    (
+        lambda: spocc.fit(spocc.Evidence(TABLE, TRUTH, level="marginals"), method="adaspocc"),
+        "adaspocc: expected evid",
+    ),
+    (
+        lambda: spocc.Evidence.from_long([1, 1], ["a", "a"], ["x", "y"], {1: "x"}),
+        "row 1: expected one answer of `a`",
+    ),
+    (lambda: spocc.Evidence.from_long([1, 2], ["a"], ["x", "y"]), "classifiers: expected 2 rows, found 1"),
+    (lambda: spocc.Evidence.from_long([1, None], ["a", "b"], ["x", "y"]), "items, row 2: expected a name"),
+    (lambda: spocc.fit(TABLE, TRUTH, "spocc").predict([["a"]]), "answers: expected 2 columns, found 1"),
+    (
+        lambda: spocc.fit(TABLE, TRUTH, "spocc").predict({"x0": ["a"]}),
+        "classifier `x1`: expected one of x0, found",
+    ),
+    (
+        lambda: spocc.fit(TABLE, TRUTH, "spocc").predict(pl.DataFrame({"x1": ["a"]})),
+        "classifier `x0`: expected",
+    ),
+    (lambda: spocc.fit(TABLE, TRUTH, "spocc").predict_set(TABLE), "sets: expected a calibrated model"),
+    (
+        lambda: spocc.fit(TABLE * 9, TRUTH * 9, "spocc", calibrate="cross").predict_set(TABLE, 2),
+        "coverage: expected",
+    ),
+    (
+        lambda: spocc.fit(TABLE * 9, TRUTH * 9, "spocc", calibrate="cross").predict_set(TABLE, 0.99),
+        "calibration rows",
+    ),
+    (
+        lambda: spocc.fit(TABLE * 9, TRUTH * 9, "spocc", calibrate="cross").predict_set(
+            TABLE, 0.5, ids=["a"]
+        ),
+        "ids: expected 2 rows, found 1",
+    ),
+    (lambda: spocc.Model.from_bytes(b"not a model"), "model file: expected to begin with the mark of one"),
+    (
+        lambda: spocc.Model.from_bytes(spocc.Evidence(TABLE, TRUTH).to_bytes()),
+        "expected a model, found a tally",
+    ),
+    (
+        lambda: spocc.Evidence.from_bytes(spocc.fit(TABLE, TRUTH).to_bytes()),
+        "expected a tally, found a model",
+    ),
+    (lambda: spocc.Model.from_bytes(spocc.fit(TABLE, TRUTH).to_bytes()[:-1]), "cut short"),
+]
+
+
+@pytest.mark.parametrize(("do", "line"), REFUSED, ids=[line for _, line in REFUSED])
+def test_it_is_refused_in_one_clear_line(do: Callable[[], Any], line: str) -> None:
+    with pytest.raises(spocc.SpoccError, match=line) as refused:
+        do()
+    assert "\n" not in str(refused.value)
+    assert isinstance(refused.value, ValueError)
+
+
+def test_a_file_that_is_not_there_is_an_error_of_python(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        spocc.load(tmp_path / "none.spocc")
+    with pytest.raises(FileNotFoundError):
+        spocc.fit(TABLE, TRUTH).save(tmp_path / "none" / "m.spocc")
+
+
+def test_what_was_there_stays_when_a_file_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "m.spocc").mkdir()
+    with pytest.raises(OSError, match=r"m\.spocc"):
+        spocc.fit(TABLE, TRUTH).save(tmp_path / "m.spocc")
+    assert [path.name for path in tmp_path.iterdir()] == ["m.spocc"]
+
+
+def test_no_byte_of_a_file_can_be_changed_unseen() -> None:
+    data = bytearray(spocc.fit(TABLE, TRUTH, "naive-bayes").to_bytes())
+    for at in range(len(data)):
+        data[at] ^= 0x20
+        with pytest.raises(spocc.SpoccError):
+            spocc.Model.from_bytes(bytes(data))
+        data[at] ^= 0x20
+
+
+def test_an_exception_of_the_data_itself_is_not_hidden() -> None:
+    class Broken:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            raise LookupError("no data today")
+
+    with pytest.raises(LookupError, match="no data today"):
+        spocc.Evidence(Broken(), TRUTH)
+
+
+def test_the_native_module_refuses_what_the_package_would_not_hand_over() -> None:
+    from spocc import _native
+
+    model = spocc.fit(TABLE, TRUTH, "spocc")._engine
+    strange: list[object] = [
+        None,
+        7,
+        [],
+        [1],
+        [("a", None)],
+        (np.zeros((1, 2)), np.zeros(1)),
+        (np.zeros((1, 2), np.int8), np.array(["a"], dtype=object)),
+        np.zeros((1, 2, 0), np.uint32),
+        np.zeros((2, 2, 4), np.uint32)[:, :, ::2],
+        np.zeros((1, 2), dtype="V3"),
+    ]
+    for cells in strange[:5] + strange[5:6] + strange[7:]:
+        with pytest.raises((ValueError, TypeError)):
+            model.predict_ids(cells, False)
+    with pytest.raises(_native.SpoccError):
+        _native.Combiner("none")

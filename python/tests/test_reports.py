@@ -1,0 +1,84 @@
+"""Audits and explanations: typed, printed, framed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import spocc
+
+from panels import Panel
+
+
+def test_an_audit_tells_copies_and_liars(panel: Panel) -> None:
+    audit = spocc.audit(spocc.Evidence(*panel))
+    assert [entry.verdict for entry in audit.classifiers] == [
+        "useful",
+        "copy-of",
+        "adversary",
+        "useful",
+        "useful",
+    ]
+    assert audit.classifiers[1].original == "x0"
+    assert audit.n_rows == 300
+    assert audit.classifiers[0].influence is None
+    assert "copy of x0" in repr(audit)
+
+
+def test_the_audit_of_a_model_has_influence(panel: Panel) -> None:
+    model = spocc.fit(*panel, method="adaspocc")
+    audit = model.audit()
+    assert all(entry.influence is not None for entry in audit.classifiers)
+    with pytest.raises(
+        spocc.SpoccError, match="audit: expected a model that holds its evidence, found a slim one"
+    ):
+        model.slim().audit()
+
+
+def test_an_audit_is_a_frame(panel: Panel) -> None:
+    frame = spocc.audit(spocc.Evidence(*panel)).to_frame()
+    assert frame["name"].tolist() == ["x0", "x1", "x2", "x3", "x4"]
+    assert (frame["low"] <= frame["accuracy"]).all()
+    assert (frame["accuracy"] <= frame["high"]).all()
+
+
+def test_dissimilarities_are_a_square(panel: Panel) -> None:
+    square = spocc.audit(spocc.Evidence(*panel)).dissimilarities
+    assert square is not None
+    assert square.shape == (5, 5)
+    np.testing.assert_array_equal(square, square.T)
+    assert square[0, 1] < square[0, 3]
+    assert spocc.audit(spocc.Evidence(*panel, level="marginals")).dissimilarities is None
+
+
+def test_html_is_escaped_and_small(panel: Panel) -> None:
+    answers, truth = panel
+    names = ["<script>", "b&b", "c", "d", "e"]
+    model = spocc.fit(answers, truth, "spocc", names=names)
+    for html in [model.audit()._repr_html_(), model.explain(answers)._repr_html_()]:
+        assert "<script>" not in html
+        assert "&lt;script&gt;" in html
+        assert "http" not in html
+        assert len(html) < 5000
+
+
+def test_an_explanation_follows_every_voice(panel: Panel) -> None:
+    answers, truth = panel
+    model = spocc.fit(answers, truth, "spocc")
+    for row in [0, 7]:
+        explained = model.explain(answers, row)
+        assert explained.label == model.predict(answers)[row]
+        assert explained.margin == model.margin(answers)[row]
+        np.testing.assert_array_equal(explained.possibility, model.possibility(answers)[row])
+        assert [voice.said for voice in explained.voices] == [str(said) for said in answers[row]]
+        assert repr(explained).startswith(f"decided: {explained.label}")
+        assert explained.to_frame().shape == (5, 6)
+        assert explained.runner_up in model.classes
+        assert explained.probability is None
+        assert explained.flips is not None
+
+
+def test_a_row_that_is_not_there_is_refused(panel: Panel) -> None:
+    answers, truth = panel
+    with pytest.raises(spocc.SpoccError, match="row 301: expected a row from 1 to 300"):
+        spocc.fit(answers, truth, "spocc").explain(answers, 300)

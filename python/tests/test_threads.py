@@ -1,0 +1,127 @@
+"""Long work lets others run, can be stopped, and says how far it is."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import spocc
+
+from panels import make_panel
+
+
+def test_python_runs_on_while_a_fit_works() -> None:
+    answers, truth = make_panel(20_000, 12, 6)
+    counts, done = [0], threading.Event()
+
+    def count() -> None:
+        while not done.is_set():
+            counts[0] += 1
+            time.sleep(0.001)
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    time.sleep(0.05)
+    before, start = counts[0], time.perf_counter()
+    spocc.fit(answers, truth, "adaspocc")
+    seconds, counted = time.perf_counter() - start, counts[0] - before
+    done.set()
+    counter.join()
+    # A held interpreter would let it count once or twice, whatever the time.
+    assert counted > 3
+    assert counted > seconds * 20
+
+
+def test_two_threads_fit_at_once_and_alike() -> None:
+    answers, truth = make_panel(5000, 8, 4)
+    models: list[spocc.Model] = []
+    threads = [
+        threading.Thread(target=lambda: models.append(spocc.fit(answers, truth, "adaspocc")))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(models) == 4
+    assert all(model == models[0] for model in models)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_ctrl_c_stops_a_long_fit() -> None:
+    script = textwrap.dedent("""
+        import numpy as np, spocc
+        rng = np.random.default_rng(0)
+        truth = rng.integers(0, 8, 60_000)
+        answers = np.where(rng.random((60_000, 24)) < 0.5, truth[:, None], rng.integers(0, 8, (60_000, 24)))
+        evidence = spocc.Evidence(answers, truth)
+        print("ready", flush=True)
+        try:
+            spocc.fit(evidence, method="stacking")
+            print("finished", flush=True)
+        except KeyboardInterrupt:
+            print("stopped", flush=True)
+    """)
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        assert child.stdout.read() == "stopped\n"
+    assert child.returncode == 0
+
+
+def test_progress_is_told_and_may_stop_the_work() -> None:
+    answers, truth = make_panel(20_000, 12, 6)
+    told: list[tuple[str, int, int]] = []
+    spocc.fit(answers, truth, "adaspocc", progress=lambda *at: told.append(at))
+    assert told
+    assert all(isinstance(stage, str) and 0 <= done <= max(total, done) for stage, done, total in told)
+
+    def stop(stage: str, done: int, total: int) -> None:
+        raise LookupError(stage)
+
+    with pytest.raises(LookupError):
+        spocc.fit(answers, truth, "adaspocc", progress=stop)
+
+
+def test_a_bar_needs_no_more_than_the_word(capsys: pytest.CaptureFixture[str]) -> None:
+    answers, truth = make_panel(20_000, 12, 6)
+    with_bar = spocc.fit(answers, truth, "adaspocc", progress=True)
+    assert with_bar == spocc.fit(answers, truth, "adaspocc")
+    assert capsys.readouterr().out == ""
+
+
+def _fit_in_child(queue: multiprocessing.Queue[bytes]) -> None:
+    queue.put(spocc.fit(*make_panel(20_000), method="adaspocc").to_bytes())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_child_has_threads_of_its_own() -> None:
+    expected = spocc.fit(*make_panel(20_000), method="adaspocc").to_bytes()
+    context = multiprocessing.get_context("fork")
+    queue: multiprocessing.Queue[bytes] = context.Queue()
+    child = context.Process(target=_fit_in_child, args=(queue,))
+    child.start()
+    try:
+        assert queue.get(timeout=60) == expected
+    finally:
+        child.kill()
+        child.join()
+
+
+def test_too_little_memory_is_refused_and_not_taken() -> None:
+    rng = np.random.default_rng(0)
+    answers = rng.integers(0, 200, (1000, 30))
+    with pytest.raises(spocc.SpoccError, match="expected at most 1000 bytes of memory"):
+        spocc.fit(answers, answers[:, 0], "adaspocc", memory=1000)
