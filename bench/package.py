@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Times the Python package against those of its rivals: from arrays in memory to a decision for every row.
 
-    bench/package.py NAME DIR      one of NAMES on the panel in DIR (answers.npy, truth.npy); a line of JSON
+    bench/package.py NAME DIR KIND      one of NAMES on the panel in DIR (answers.npy, truth.npy); a line of JSON
 
-What a name does is everything a user does: convert, fit on all rows, decide all rows. Answers and truths are what
-scikit-learn's classifiers return, 64-bit integers. CPU is the processor time of all threads of the process, the
+What a name does is everything a user does: convert, fit on all rows, decide all rows. Answers and truths are of the
+kind given: int64, as scikit-learn's classifiers return them, or uint8, as they are kept to save memory. CPU is the processor time of all threads of the process, the
 shortest of several runs. bench/versus.py runs all of them.
 """
 
@@ -112,9 +112,8 @@ NAMES: dict[str, Callable[[], Run]] = {
 def main() -> None:
     import numpy as np
 
-    name, directory = sys.argv[1], Path(sys.argv[2])
-    x = np.load(directory / "answers.npy").astype(np.int64)
-    y = np.load(directory / "truth.npy").astype(np.int64)
+    name, directory, kind = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
+    x, y = (np.load(directory / file).astype(kind) for file in ["answers.npy", "truth.npy"])
     run = NAMES[name]()
     run(x[:1000], y[:1000])
     best, begun = [float("inf"), float("inf")], time.monotonic()

@@ -1,4 +1,4 @@
-"""A Spark of separate processes for the tests that ask for one; where there can be none, the summary says so."""
+"""A Spark of separate processes for the tests; where there can be none, the summary says so."""
 
 from __future__ import annotations
 

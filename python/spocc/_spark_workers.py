@@ -1,4 +1,4 @@
-"""What Spark's workers do: count a partition, merge counts, decide a partition. Spark itself is not needed here."""
+"""What Spark's workers do: count a partition, merge counts, decide a partition."""
 
 from __future__ import annotations
 
@@ -42,12 +42,14 @@ class Counter:
 
     def nothing(self) -> Evidence:
         """The evidence of no rows."""
-        return self._evidence(pyarrow.table({str(k): pyarrow.nulls(0) for k in range(len(self.names) + len(self.extra))}))
+        width = len(self.names) + len(self.extra)
+        return self._evidence(pyarrow.table([pyarrow.nulls(0)] * width, [str(k) for k in range(width)]))
 
     def count(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """One row with the evidence of a partition, or with why it was refused; none for an empty partition."""
+        """One row with the evidence of a partition, or with why it was refused; none if there are no rows."""
         _one_task_one_core()
-        return self._summed(map(self._evidence, _tables(batches)))
+        # Rows have no number that a user would know.
+        return self._summed(map(self._evidence, _tables(batches)), "in a partition, ")
 
     def merge(self, batches: Iterable[Any]) -> Iterator[Any]:
         """One row with the sum of such rows."""
@@ -65,36 +67,42 @@ class Counter:
         return Evidence.from_bytes(bytes(data))
 
     def _plus(self, a: Evidence, b: Evidence) -> Evidence:
-        return Evidence._of(a._native.merge(b._native, memory=self.memory))
+        return Evidence._of(a._engine.merge(b._engine, memory=self.memory))
 
     def _evidence(self, table: Any) -> Evidence:
         columns = dict(zip(self.extra, table.columns[len(self.names) :], strict=True))
-        numbers = {role: columns[role].to_numpy() if role in columns else None for role in ("weight", "count")}
+        weights, counts = (
+            columns[role].to_numpy() if role in columns else None for role in ("weight", "count")
+        )
         answers = table.select(range(len(self.names))).rename_columns(list(self.names))
         return Evidence(
             answers,
             columns.get("label"),
             classes=self.classes,
-            weights=numbers["weight"],
-            counts=numbers["count"],
+            weights=weights,
+            counts=counts,
             level=self.level,
             unlabelled=self.unlabelled,
             memory=self.memory,
         )
 
-    def _summed(self, pieces: Iterator[Evidence]) -> Iterator[Any]:
-        # A refusal goes to the driver as data, to be raised there in one line; a failed task would be tried again.
-        total, refused = None, None
+    def _summed(self, pieces: Iterator[Evidence], where: str = "") -> Iterator[Any]:
+        # A refusal goes to the driver as data and is raised there; a failed task would be retried.
+        total = refused = None
         try:
             for piece in pieces:
                 total = piece if total is None else self._plus(total, piece)
         except SpoccError as error:
-            refused = str(error)
-        if total is not None or refused is not None:
-            data = None if total is None or refused is not None else total.to_bytes()
-            yield pyarrow.record_batch(
-                {"evidence": pyarrow.array([data], pyarrow.binary()), "refused": pyarrow.array([refused], pyarrow.string())}
-            )
+            refused = f"{where}{error}"
+        if refused is not None:
+            yield _row(None, refused)
+        elif total is not None:
+            yield _row(total.to_bytes(), None)
+
+
+def _row(data: bytes | None, refused: str | None) -> Any:
+    arrays = [pyarrow.array([data], pyarrow.binary()), pyarrow.array([refused], pyarrow.string())]
+    return pyarrow.record_batch(arrays, ["evidence", "refused"])
 
 
 @dataclass(frozen=True)
@@ -103,8 +111,6 @@ class Decider:
 
     model: _Broadcast
     places: tuple[int, ...]
-    names: tuple[str, ...]
-    output: str
     columns: tuple[str, ...]
 
     def decide(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -117,13 +123,13 @@ class Decider:
             found = dict(self._found(model, table))
             ids = pyarrow.array(found.pop("id"))
             arrays = [*batch.columns, classes.take(ids), *(found[name] for name in self.columns)]
-            yield pyarrow.RecordBatch.from_arrays(arrays, names=[*self.names, self.output, *self.columns])
+            yield pyarrow.record_batch(arrays, [str(k) for k in range(len(arrays))])
 
     def _found(self, model: Model, table: Any) -> Iterator[tuple[str, Any]]:
         if {"margin", "answered", "is_tie", "by_prior"}.isdisjoint(self.columns):
             yield "id", model.predict_ids(table)
         else:
-            ids, margin, answered, is_tie, by_prior = model._native.decide(table, False)
+            ids, margin, answered, is_tie, by_prior = model._engine.decide(table, False)
             yield "id", ids
             yield "margin", pyarrow.array(margin)
             yield "answered", pyarrow.array(answered).cast(pyarrow.int32())

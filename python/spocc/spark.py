@@ -1,7 +1,7 @@
-"""Spark: evidence is counted where the rows lie, fitted once on the driver, and the model decides every partition.
+"""Spark: rows are counted where they lie, fitted once on the driver, and decided partition by partition.
 
-A sum of counts is the same in whatever pieces it is made, so a fit here gives the bytes of the local fit on the same
-rows. Needs pyspark and pyarrow (``pip install 'spocc[spark]'``), and spocc on every worker.
+Counts add up to the same in whatever pieces, so a fit here has the bytes of the local fit on the same rows.
+Needs pyspark and pyarrow (``pip install 'spocc[spark]'``), and spocc on every worker.
 
 Examples
 --------
@@ -28,9 +28,8 @@ from typing import Any
 
 try:
     import pyarrow  # noqa: F401
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, types
     from pyspark.sql import functions as sql
-    from pyspark.sql import types
 except ImportError as error:
     raise ImportError("spocc.spark: expected pyspark and pyarrow: pip install 'spocc[spark]'") from error
 
@@ -45,11 +44,12 @@ __all__ = ["evidence", "fit", "predict"]
 # The driver adds up so many pieces one after the other, and holds no more than two of them beside the sum.
 _PIECES = 8
 
+_NUMBERS = (types.IntegralType, types.FloatType, types.DoubleType)
 _LABELS = (
-    (types.StringType, types.BooleanType, types.IntegralType, types.FloatType, types.DoubleType, types.NullType),
+    (types.StringType, types.BooleanType, types.NullType, *_NUMBERS),
     "texts, whole numbers or booleans",
 )
-_ROLES = {"weight": ((types.NumericType,), "numbers"), "count": ((types.IntegralType,), "whole numbers")}
+_ROLES = {"weight": (_NUMBERS, "numbers"), "count": ((types.IntegralType,), "whole numbers")}
 
 _COLUMNS: dict[str, types.DataType] = {
     "margin": types.DoubleType(),
@@ -75,8 +75,8 @@ def evidence(
 ) -> spocc.Evidence:
     """Counts a frame of Spark: what `spocc.Evidence` would count of the same rows, to the byte.
 
-    For a tally equal rows are first counted by a ``groupBy``, in memory that Spark bounds; then, for every level, each
-    partition becomes evidence of its own, and pieces are merged on the workers and last on the driver.
+    For a tally equal rows are first counted by a ``groupBy``, in memory that Spark bounds. Each partition
+    becomes evidence of its own; pieces are merged on the workers and, last, on the driver.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def fit(
     memory: int | None = None,
     **settings: Any,
 ) -> spocc.Model:
-    """Learns from a frame of Spark how to combine a panel: the model of `spocc.fit` on the same rows, to the byte.
+    """Learns from a frame of Spark what `spocc.fit` would learn from the same rows, to the byte.
 
     Only counts come to the driver: marginals for the methods that need no more, else the tally.
 
@@ -200,14 +200,14 @@ def predict(
     Parameters
     ----------
     df
-        A frame or stream with a column for each of the model's classifiers, found by name; all columns are kept.
+        A frame or stream with a column for each classifier of the model, found by name; all columns are kept.
     model
         A fitted model; without its evidence it is broadcast to the workers.
     output
-        Name of the column with the decided label: bigint, boolean, double or string, as the labels were written.
+        Name of the column with the decided label: bigint, boolean, double or string, as labels were written.
     columns
-        Further columns: ``margin``, ``answered``, ``is_tie``, ``by_prior``, and ``possibility`` and ``probability``,
-        which are arrays in the order of ``model.classes``.
+        Further columns: ``margin``, ``answered``, ``is_tie``, ``by_prior``; ``possibility`` and
+        ``probability`` are arrays in the order of ``model.classes``.
 
     Examples
     --------
@@ -215,13 +215,13 @@ def predict(
     >>> from spocc.spark import predict
     >>> model = spocc.fit({"ann": [0, 1], "bob": [0, 1]}, [0, 1], method="majority")
     >>> df = spark.createDataFrame([("x", 1, None), ("y", 0, 1)], "id string, ann int, bob int")
-    >>> predict(df, model, columns=["answered", "is_tie"]).select("id", "decision", "answered", "is_tie").show()
-    +---+--------+--------+------+
-    | id|decision|answered|is_tie|
-    +---+--------+--------+------+
-    |  x|       1|       1| false|
-    |  y|       0|       2|  true|
-    +---+--------+--------+------+
+    >>> predict(df, model, columns=["answered", "is_tie"]).show()
+    +---+---+----+--------+--------+------+
+    | id|ann| bob|decision|answered|is_tie|
+    +---+---+----+--------+--------+------+
+    |  x|  1|NULL|       1|       1| false|
+    |  y|  0|   1|       0|       2|  true|
+    +---+---+----+--------+--------+------+
     <BLANKLINE>
     """
     names = model.classifiers
@@ -230,7 +230,7 @@ def predict(
     if strange:
         raise SpoccError(f"columns: expected some of {', '.join(_COLUMNS)}, found {', '.join(strange)}")
     if "probability" in wanted and not model.has_probabilities:
-        raise SpoccError(f"columns: expected a method with probabilities, found probability of {model.method}")
+        raise SpoccError(f"columns: expected a method that has probabilities, found {model.method}")
     taken = {name.casefold() for name in df.columns}
     for name in [output, *wanted]:
         if name.casefold() in taken:
@@ -238,11 +238,13 @@ def predict(
         taken.add(name.casefold())
     for name in names:
         _check(df, "classifiers", name)
-    fields = [types.StructField(output, _type_of(model)), *(types.StructField(name, _COLUMNS[name]) for name in wanted)]
-    shared = df.sparkSession.sparkContext.broadcast(model.slim().to_bytes())
     places = [df.columns.index(name) for name in names]
-    decider = Decider(shared, tuple(places), tuple(df.columns), output, tuple(wanted))
-    return _numbered(df).mapInArrow(decider.decide, types.StructType([*df.schema.fields, *fields]))
+    shared = df.sparkSession.sparkContext.broadcast(model.slim().to_bytes())
+    decider = Decider(shared, tuple(places), tuple(wanted))
+    schema = _numbered(df).schema
+    for kind in [_type_of(model), *(_COLUMNS[name] for name in wanted)]:
+        schema = schema.add(str(len(schema)), kind)
+    return _numbered(df).mapInArrow(decider.decide, schema).toDF(*df.columns, output, *wanted)
 
 
 def _type_of(model: spocc.Model) -> types.DataType:
@@ -268,7 +270,7 @@ def _check(df: DataFrame, role: str, name: str) -> None:
 
 
 def _numbered(df: DataFrame) -> DataFrame:
-    """The same columns called by their number: no name needs quotes, and none is like another but for its case."""
+    """The same columns called by their number: Spark stumbles over dots, twins and the case of names."""
     return df.toDF(*map(str, range(len(df.columns))))
 
 
@@ -277,5 +279,6 @@ def _picked(df: DataFrame, names: list[str]) -> DataFrame:
     kinds = [field.dataType for field in df.schema.fields]
     places = [df.columns.index(name) for name in names]
     # A collation may take different texts for equal; labels never do.
-    plain = [sql.col(str(k)).cast("string") if isinstance(kinds[k], types.StringType) else str(k) for k in places]
-    return _numbered(_numbered(df).select(*plain))
+    texts = {k for k in places if isinstance(kinds[k], types.StringType)}
+    cells = [sql.col(str(k)).cast("string") if k in texts else sql.col(str(k)) for k in places]
+    return _numbered(_numbered(df).select(*cells))

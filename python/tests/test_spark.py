@@ -1,4 +1,4 @@
-"""Spark against the local package: the same rows give the same bytes and the same decisions, however they are cut."""
+"""Spark against the local package: the same rows give the same bytes and decisions, however they are cut."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMES = ["ada", "bea", "bea.2", "BEA", "contrary", "seldom"]
 
 
 def panel(n: int = 2000, words: tuple[Any, ...] = ("bug", "praise", "question")) -> Any:
-    """Rows with an id, six classifiers (a copy, a liar, one who mostly keeps silent) and a truth known for most."""
+    """Rows with an id, six classifiers (a copy, a liar, one mostly silent) and a truth known for most."""
     rng = np.random.default_rng(7)
     truth = rng.integers(0, len(words), n)
     said = np.where(rng.random((n, 6)) < 0.7, truth[:, None], rng.integers(0, len(words), (n, 6)))
@@ -38,8 +38,7 @@ def panel(n: int = 2000, words: tuple[Any, ...] = ("bug", "praise", "question"))
 def spread(spark: Any, frame: Any, kind: str = "string") -> Any:
     """The frame in Spark, its columns but the id of this type."""
     columns = ", ".join(f"`{name}` {'long' if name == 'item' else kind}" for name in frame.columns)
-    rows = [tuple(None if cell is None else cell for cell in row) for row in frame.astype(object).values.tolist()]
-    return spark.createDataFrame(rows, columns)
+    return spark.createDataFrame(frame.astype(object).values.tolist(), columns)
 
 
 @pytest.fixture(scope="module")
@@ -65,29 +64,33 @@ def test_partitions_that_are_skewed_or_empty_change_nothing(df: Any, frame: Any)
 
     from spocc.spark import evidence
 
-    local = {level: spocc.Evidence(frame[NAMES], frame["truth"], level=level) for level in ("tally", "marginals", "pairs")}
+    def local(level: str) -> spocc.Evidence:
+        return spocc.Evidence(frame[NAMES], frame["truth"], level=level)
+
     # All rows but a few meet in one partition, and of 23 most have none.
     skewed = df.repartition(23, sql.when(sql.col("item") < 1990, 0).otherwise(sql.col("item")))
-    assert evidence(skewed, "truth", NAMES) == local["tally"]
-    assert evidence(skewed, "truth", NAMES, level="marginals") == local["marginals"]
-    assert evidence(df.coalesce(1), "truth", NAMES, level="pairs") == local["pairs"]
+    assert evidence(skewed, "truth", NAMES) == local("tally")
+    assert evidence(skewed, "truth", NAMES, level="marginals") == local("marginals")
+    assert evidence(df.coalesce(1), "truth", NAMES, level="pairs") == local("pairs")
 
 
 @pytest.mark.parametrize("method", ["ladder", "naive-bayes"])
-def test_decisions_are_the_local_ones_and_every_other_column_is_kept(df: Any, frame: Any, method: str) -> None:
+def test_decisions_are_the_local_ones_and_other_columns_are_kept(df: Any, frame: Any, method: str) -> None:
     from spocc.spark import predict
 
     model = spocc.fit(frame[NAMES], frame["truth"], method=method)
-    decided = predict(df, model, columns=["margin", "answered", "is_tie", "by_prior", "possibility", "probability"])
+    plain = ["margin", "answered", "is_tie", "by_prior"]
+    decided = predict(df, model, columns=[*plain, "possibility", "probability"])
     assert decided.columns[:8] == df.columns
-    found = decided.toPandas().sort_values("item")
+    found: Any = decided.toPandas()
+    found = found.sort_values("item", ignore_index=True)
     local = model.decide(frame[NAMES])
     assert found["decision"].tolist() == local.label.tolist()
-    for name in ("margin", "answered", "is_tie", "by_prior"):
+    for name in plain:
         assert found[name].tolist() == getattr(local, name).tolist()
     assert np.array_equal(np.stack(found["possibility"]), model.possibility(frame[NAMES]))
     assert np.array_equal(np.stack(found["probability"]), model.predict_proba(frame[NAMES]))
-    assert found[NAMES].astype(object).where(found[NAMES].notna(), None).values.tolist() == frame[NAMES].values.tolist()
+    assert found[NAMES].equals(frame[NAMES])
 
 
 @pytest.mark.parametrize(
@@ -100,7 +103,7 @@ def test_decisions_are_the_local_ones_and_every_other_column_is_kept(df: Any, fr
         ("string", ("\u00e9t\u00e9", "", " x"), "string"),
     ],
 )
-def test_labels_come_back_in_the_type_they_had(spark: Any, kind: str, words: tuple[Any, ...], out: str) -> None:
+def test_labels_come_back_in_their_type(spark: Any, kind: str, words: tuple[Any, ...], out: str) -> None:
     from spocc.spark import fit, predict
 
     frame = panel(300, words)
@@ -134,7 +137,8 @@ def test_rows_without_truth_and_given_classes_count_as_they_do_locally(df: Any, 
     local = spocc.Evidence(frame[NAMES], frame["truth"], classes=classes, unlabelled=True)
     assert evidence(df, "truth", NAMES, classes=classes, unlabelled=True) == local
     assert fit(df, None, NAMES, method="majority") == spocc.fit(frame[NAMES], method="majority")
-    assert fit(df, "truth", NAMES, calibrate="split") == spocc.fit(frame[NAMES], frame["truth"], calibrate="split")
+    calibrated = spocc.fit(frame[NAMES], frame["truth"], calibrate="split")
+    assert fit(df, "truth", NAMES, calibrate="split") == calibrated
 
 
 def killing_once(mark: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -165,14 +169,18 @@ def killing_once(mark: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="finds the executor through /proc")
 @pytest.mark.parametrize("method", ["ladder", "spocc"])
-def test_an_executor_killed_in_mid_job_changes_nothing(df: Any, frame: Any, tmp_path: Path, method: str) -> None:
+def test_a_killed_executor_changes_nothing(df: Any, frame: Any, tmp_path: Path, method: str) -> None:
     from spocc.spark import fit, predict
 
-    local = spocc.fit(frame[NAMES], frame["truth"], method=method)
+    names = list("abcdef")
+    answers = frame[NAMES].set_axis(names, axis=1)
+    local = spocc.fit(answers, frame["truth"], method=method)
+    rows = df.toDF("item", *names, "truth")
     fitting, deciding = tmp_path / "fitting", tmp_path / "deciding"
-    model = fit(df.mapInArrow(killing_once(str(fitting)), df.schema), "truth", NAMES, method=method)
+    model = fit(rows.mapInArrow(killing_once(str(fitting)), rows.schema), "truth", names, method=method)
     assert model.to_bytes() == local.to_bytes()
-    decided = predict(df.mapInArrow(killing_once(str(deciding)), df.schema), model).select("item", "decision").collect()
-    assert [row.decision for row in sorted(decided)] == local.predict(frame[NAMES]).tolist()
+    decided = predict(rows.mapInArrow(killing_once(str(deciding)), rows.schema), model)
+    found = sorted((row.item, row.decision) for row in decided.collect())
+    assert [decision for _, decision in found] == local.predict(answers).tolist()
     assert fitting.read_text().isdigit()
     assert deciding.read_text().isdigit()

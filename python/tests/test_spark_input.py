@@ -1,4 +1,4 @@
-"""What Spark is asked for and cannot be done is refused in one line, before a job runs where that is possible."""
+"""What cannot be done on Spark is refused in one line, and before a job runs where that is possible."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::Depr
 
 @pytest.fixture(scope="module")
 def df(spark: Any) -> Any:
-    rows = [("x", "x", "x", 1, 0.5, ["x"]), ("y", "x", "y", -1, float("nan"), ["y"]), ("y", None, "y", 2, 1.0, ["z"])]
-    return spark.createDataFrame(rows, "a string, b string, truth string, n int, w double, list array<string>")
+    rows = [("x", "x", "x", 1, 0.5, ["x"]), ("y", "x", "y", -1, -0.5, ["y"]), ("y", None, "y", 2, 1.0, None)]
+    schema = "a string, b string, truth string, n int, w double, list array<string>"
+    return spark.createDataFrame(rows, schema)
 
 
 def refusal(call: Any, *given: Any, **named: Any) -> str:
@@ -25,23 +26,27 @@ def refusal(call: Any, *given: Any, **named: Any) -> str:
     return message
 
 
+COLUMNS = "expected some of the columns a, b, truth, n, w, list, found"
+TYPES = "expected texts, whole numbers or booleans, found array<string>"
+
+
 @pytest.mark.parametrize(
     ("given", "named", "message"),
     [
-        (("true", ["a"]), {}, "label: expected some of the columns a, b, truth, n, w, list, found `true`"),
-        (("truth", ["a", "c"]), {}, "classifiers: expected some of the columns a, b, truth, n, w, list, found `c`"),
-        (("truth",), {}, "classifiers, column `list`: expected texts, whole numbers or booleans, found array<string>"),
-        (("list", ["a"]), {}, "label, column `list`: expected texts, whole numbers or booleans, found array<string>"),
+        (("true", ["a"]), {}, f"label: {COLUMNS} `true`"),
+        (("truth", ["a", "c"]), {}, f"classifiers: {COLUMNS} `c`"),
+        (("truth",), {}, f"classifiers, column `list`: {TYPES}"),
+        (("list", ["a"]), {}, f"label, column `list`: {TYPES}"),
         (("truth", ["a"]), {"weight": "b"}, "weight, column `b`: expected numbers, found string"),
         (("truth", ["a"]), {"count": "w"}, "count, column `w`: expected whole numbers, found double"),
         (("truth", ["a", "truth"]), {}, "column `truth`: expected one use of it, found two"),
         (("truth", "ab"), {}, "classifiers: expected a sequence of names, found the text `ab`"),
-        (("truth", []), {}, "expected at least one classifier"),
+        (("truth", []), {}, "classifiers: expected at least one, found none"),
         (("truth", ["a"]), {"level": "all"}, "level: expected one of marginals, pairs, tally, found `all`"),
         (("truth", ["a"]), {"classes": ["x"]}, "found `y`"),
-        (("truth", ["a"]), {"count": "n"}, "counts, row 2: expected a whole number from 0, found -1"),
-        (("truth", ["a"]), {"weight": "w"}, "weight"),
-        (("truth", ["w"]), {}, "expected"),
+        (("truth", ["a"]), {"count": "n"}, "expected a whole number from 0, found -1"),
+        (("truth", ["a"]), {"weight": "w"}, "found -0.5"),
+        (("truth", ["w"]), {}, ": expected a whole number, a text or a boolean"),
         (("truth", ["a", "b"]), {"memory": 10}, "bytes of memory"),
     ],
 )
@@ -78,7 +83,9 @@ def test_a_frame_that_lacks_a_classifier_or_has_the_output_is_refused(df: Any) -
     assert refusal(predict, df, model, output="N").endswith("not yet in the frame, found `N`")
     assert refusal(predict, df, model, columns=["margins"]).endswith("found margins")
     assert refusal(predict, df, model, columns="margin").endswith("found the text `margin`")
-    assert refusal(predict, df, model, columns=["probability"]).endswith("found probability of majority")
+    assert refusal(predict, df, model, columns=["probability"]).endswith(
+        "that has probabilities, found majority"
+    )
     assert refusal(predict, df.select("*", df["b"]), model) == "classifiers: expected one column `b`, found 2"
 
 
