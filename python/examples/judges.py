@@ -1,7 +1,7 @@
 """A panel of language models judges which of two answers is better; people judged a few hundred pairs too.
 
 Of the nine voices, two are distilled from a third, one is told to do the opposite, one likes whatever is
-long, and one prefers what it reads first, so that it is asked twice, the second time with the answers swapped.
+long, and one prefers what it reads first, so that it is asked twice, the second time with answers swapped.
 Everything is made up from a seed.
 """
 

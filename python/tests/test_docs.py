@@ -1,7 +1,7 @@
 """What the pages show is what happens.
 
-Blocks of Python on a page are run one after the other, as a reader would; a block of text below one is what it
-prints, which ``SPOCC_BLESS=1`` writes anew.
+Blocks of Python on a page are run one after the other, as a reader would; a block of text below one is what
+it prints, which ``SPOCC_BLESS=1`` writes anew.
 """
 
 from __future__ import annotations
