@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
+import spark_session
 from panels import Panel, make_panel
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Lets the examples of the package, which are not below this folder, have a Spark."""
+    config.pluginmanager.register(spark_session)
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 import spocc
 
-pandas = pytest.importorskip("pandas")
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
 NAMES = ["ada", "bea", "bea.2", "BEA", "contrary", "seldom"]
