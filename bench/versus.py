@@ -6,6 +6,7 @@
     bench/versus.py --sizes 100000x10x5,1000000x10x5
     bench/versus.py --build             also measure a cold release build of the command
     bench/versus.py --more --sizes ..   measure these too, and write one report of both runs
+    bench/versus.py --package           the Python package only, into the report of the last run
     bench/versus.py --again             write the report again from the last run
 
 Needs Rust, Python 3.11 with venv, git and Linux. The rivals are installed, in the versions of bench/requirements.txt,
@@ -26,6 +27,7 @@ from typing import Any
 
 from harness.machine import ROOT, build_times, describe, said
 from harness.measure import Bench, say
+from harness.package import package
 from harness.plan import EASES, QUICK, SIZES, Shape
 from harness.report import report
 from harness.run import Limits, run
@@ -48,6 +50,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--build", action="store_true", help="measure a cold build too")
     parser.add_argument("--out", type=Path, default=ROOT / "docs", metavar="DIR", help="where to write [docs]")
     parser.add_argument("--more", action="store_true", help="add panels to the last run; nothing else is measured")
+    parser.add_argument("--package", action="store_true", help="measure the Python package only, beside the last run")
     parser.add_argument("--again", action="store_true", help="measure nothing, write the last run's report")
     return parser.parse_args()
 
@@ -89,8 +92,13 @@ def measure(args: argparse.Namespace, scratch: Path, before: dict[str, Any] | No
     limit = {"limit": args.limit, "rival_limit": args.rival_limit}
     results: dict[str, Any] = before or {"machine": machine, **limit, "panels": [], "minutes": 0.0}
     measured = ["--", "crates", "bench/src", "Cargo.lock"]
-    if before and said("git", "diff", "--name-only", results["machine"]["commit"].split()[0], *measured):
+    if before and not args.package and said("git", "diff", "--name-only", results["machine"]["commit"].split()[0], *measured):
         sys.exit(f"versus: expected what was measured at commit {results['machine']['commit']}, found changes since")
+    if args.package or not (args.quick or before):
+        results["package"] = package(bench, args.special_limit)
+        results["package_commit"] = machine["commit"]
+    if args.package:
+        return results
     if args.build:
         say("a cold build")
         results["build"] = build_times()
@@ -117,7 +125,7 @@ def main() -> None:
     stored = ROOT / "target" / "bench" / "results.json"
     stored.parent.mkdir(parents=True, exist_ok=True)
     if not args.again:
-        before = json.loads(stored.read_text()) if args.more else None
+        before = json.loads(stored.read_text()) if (args.more or args.package) and stored.exists() else None
         with tempfile.TemporaryDirectory(dir=stored.parent) as scratch:
             results = measure(args, Path(scratch), before)
         command = shlex.join(["bench/versus.py", *sys.argv[1:]])

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from harness.package import package_section
 from harness.plan import MATCHES, METHODS, RIVALS, Shape, fitted_for, methods_for
 from harness.results import Panel, digits, mebibytes, seconds
 from harness.targets import NO_TARGET, targets
@@ -52,6 +53,9 @@ def report(results: dict[str, Any], command: str) -> str:
     parts = ["# Benchmarks\n", head(results, command), "## Targets\n", target_table(results, panels)]
     parts += ["## How to read the tables\n", READING, "## Sizes\n"]
     parts += [panel_table(panel) for panel in panels.values()]
+    if results.get("package"):
+        measured = f"Measured at commit {results['package_commit']}.\n"
+        parts += ["## The Python package\n", package_section(results["package"]), measured]
     if results.get("growth"):
         parts += ["## How cost grows\n", growth_table(results["growth"])]
     if results.get("build"):

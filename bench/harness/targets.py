@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from harness.package import package_targets
 from harness.plan import ONE_STRENGTH, Shape
 from harness.results import Panel, digits, mebibytes, ratio, seconds
 
@@ -51,6 +52,7 @@ def targets(results: dict[str, Any], panels: dict[Shape, Panel]) -> Iterator[Tar
             measured = f"{seconds(row['wall'])}, {mebibytes(row['peak'])}"
             yield text, "< 60 s, 2 GiB", measured, row["wall"] < 60 and row["peak"] < 2 * GIB
     yield from special_targets(results.get("specials") or {})
+    yield from package_targets(results.get("package") or {})
     for shape, measured_panel in panels.items():
         for rival in ["duckdb", "polars"]:
             speedup = measured_panel.speedup(("command", "tally"), ("csv", rival))

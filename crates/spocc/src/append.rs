@@ -1,8 +1,11 @@
-//! Appending: one more classifier joins a fitted model, and nothing learned before changes (paper, section 3.8).
+//! Appending: one more classifier joins a fitted model (paper, section 3.8).
 //!
 //! In: a model and the evidence of the very rows it was fitted to, with one more column. Out: a model of one
-//! more leaf. SPOCC gains an opinion. adaSPOCC gains an opinion, one row of dissimilarities, one merge and at
-//! most one searched exponent. The ladder, a function of the counts alone, is climbed anew.
+//! more leaf. SPOCC and adaSPOCC keep all they learned: SPOCC gains an opinion, adaSPOCC an opinion, one row of
+//! dissimilarities, one merge and at most one searched exponent. The ladder, a function of the counts alone, is
+//! climbed anew.
+
+use std::borrow::Cow;
 
 use crate::{
     combiners::{Combiner, FittedAdaSpocc, Kind, Ladder, Opinions, opinions_of, share},
@@ -21,7 +24,8 @@ use crate::{
 impl Model {
     /// Adds the one classifier that `evidence` knows and the model does not.
     ///
-    /// The evidence must hold the rows the model was fitted to: without the newcomer it must be the model's own.
+    /// The evidence must hold the rows the model was fitted to: without the newcomer it must be the model's own. Rows
+    /// without truth are looked at only if the model learned from some.
     /// Labels that only the newcomer says become answers, never classes.
     ///
     /// # Errors
@@ -29,6 +33,7 @@ impl Model {
     /// [`Error::CannotAppend`] for other methods, a slim or a calibrated model, more or fewer than one newcomer, or other rows;
     /// [`Error::UnknownClassifier`] if an old column is missing; [`Error::LevelTooLow`].
     pub fn append(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Self, Error> {
+        const ROWS: &str = "the rows the model was fitted to";
         let refuse = |expected, found: String| Err(Error::CannotAppend { expected, found });
         let Some(known) = &self.evidence else {
             return refuse("a model that holds its evidence", "a slim one".to_owned());
@@ -47,14 +52,20 @@ impl Model {
             );
         };
         evidence.require("append", known.level())?;
-        let evidence = evidence.labelled(watch)?;
+        let evidence = match (known.unlabelled_rows(), evidence.unlabelled_rows()) {
+            (None, _) => evidence.labelled(watch)?,
+            (Some(_), Some(_)) => Cow::Borrowed(evidence),
+            (Some(_), None) => {
+                return refuse(ROWS, format!("none of the {} without truth", known.n_unlabelled()));
+            }
+        };
         let everyone: Vec<&String> = self.classifiers.iter().chain([newcomer]).collect();
         let grown = evidence
             .reduce_to(known.level(), watch)?
             .select(&everyone, watch)?
             .with_classes_of(known.labels(), watch)?;
         if !grown.select(&self.classifiers, watch)?.without_unseen_labels(watch)?.has_counts_of(known) {
-            return refuse("the rows the model was fitted to", "rows with other counts".to_owned());
+            return refuse(ROWS, "rows with other counts".to_owned());
         }
         let mut declines = self.declines.clone();
         declines.push(self.missing == Missing::Symbol);

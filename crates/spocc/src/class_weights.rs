@@ -151,8 +151,12 @@ impl FromStr for ClassWeights {
 }
 
 /// What one row of each class counts, and in how many binary digits after the point: whole ratios to the least
-/// weight are whole counts, others are as exact as the sum of all rows lets them be.
-pub(crate) fn factors(weights: &[f64], class_counts: &[u64]) -> Result<(Vec<u64>, u32), Error> {
+/// weight are whole counts, others are as exact as the sum of all rows, with a truth or without, lets them be.
+pub(crate) fn factors(
+    weights: &[f64],
+    class_counts: &[u64],
+    n_unlabelled: u64,
+) -> Result<(Vec<u64>, u32), Error> {
     /// Digits after the point of a ratio, if there is room for them.
     const DIGITS: u32 = 30;
     /// With fewer digits weights would not be what the user said.
@@ -165,7 +169,7 @@ pub(crate) fn factors(weights: &[f64], class_counts: &[u64]) -> Result<(Vec<u64>
     let ratios: Vec<f64> = (0..weights.len()).map(ratio).collect();
     let total: f64 = ratios.iter().zip(class_counts).map(|(ratio, count)| ratio * *count as f64).sum();
     // Less than 2^63, so that rounding a ratio up cannot reach 2^64.
-    let room = (63.0 - log2(total)).floor();
+    let room = (63.0 - log2(total + n_unlabelled as f64)).floor();
     let whole = ratios.iter().all(|ratio| ratio.fract() == 0.0);
     if room < if whole { 0.0 } else { f64::from(FEWEST) } {
         return Err(Error::Overflow { what: "class weights" });
@@ -181,18 +185,21 @@ mod tests {
 
     #[test]
     fn only_ratios_matter_and_whole_ones_stay_whole() {
-        assert_eq!(factors(&[5.0, 1.0], &[3, 9]), Ok((vec![5, 1], 0)));
-        assert_eq!(factors(&[0.5, 0.1], &[3, 9]), Ok((vec![5, 1], 0)));
-        assert_eq!(factors(&[1.0, 4.0, 0.001], &[3, 9, 0]), Ok((vec![1, 4, 1], 0)));
-        assert_eq!(factors(&[1.5, 1.0], &[3, 9]), Ok((vec![3 << 29, 1 << 30], 30)));
+        assert_eq!(factors(&[5.0, 1.0], &[3, 9], 0), Ok((vec![5, 1], 0)));
+        assert_eq!(factors(&[0.5, 0.1], &[3, 9], 0), Ok((vec![5, 1], 0)));
+        assert_eq!(factors(&[1.0, 4.0, 0.001], &[3, 9, 0], 0), Ok((vec![1, 4, 1], 0)));
+        assert_eq!(factors(&[1.5, 1.0], &[3, 9], 0), Ok((vec![3 << 29, 1 << 30], 30)));
     }
 
     #[test]
     fn digits_give_way_to_many_rows_and_too_many_are_refused() {
-        let (factors_of_many, bits) = factors(&[1.5, 1.0], &[1 << 40, 1 << 40]).expect("room for digits");
+        let (factors_of_many, bits) = factors(&[1.5, 1.0], &[1 << 40, 1 << 40], 0).expect("room for digits");
         assert_eq!((factors_of_many, bits), (vec![3 << 20, 1 << 21], 21));
+        // Rows without truth take their room, too.
+        let (factors_beside_many, bits) = factors(&[1.5, 1.0], &[3, 9], 1 << 41).expect("room for digits");
+        assert_eq!((factors_beside_many, bits), (vec![3 << 20, 1 << 21], 21));
         for counts in [[1 << 60, 1 << 60], [u64::MAX / 2, 1]] {
-            assert_eq!(factors(&[1.5, 1.0], &counts), Err(Error::Overflow { what: "class weights" }));
+            assert_eq!(factors(&[1.5, 1.0], &counts, 0), Err(Error::Overflow { what: "class weights" }));
         }
     }
 

@@ -1,8 +1,8 @@
-//! One more classifier joins a fitted model: nothing learned before changes, and the result is close to what a
-//! full refit would have given.
+//! One more classifier joins a fitted model: what SPOCC and adaSPOCC learned before does not change, and the result is
+//! close to what a full refit would have given.
 
 use spocc::{
-    AdaSpocc, Combiner, Counting, Error, Evidence, Exponent, Fitted, Label, Majority, Missing, Model,
+    AdaSpocc, Combiner, Counting, Error, Evidence, Exponent, Fitted, Label, Ladder, Majority, Missing, Model,
     Options, Predictions, Spocc, SpoccExponent, Truth, Tuning, Watch,
 };
 
@@ -206,6 +206,28 @@ fn a_label_only_the_newcomer_says_is_an_answer_and_never_a_class() {
             Panel { names, columns: panel.columns.clone(), truth: panel.truth.clone() }.with("late", again);
         grown.append(&wider.evidence(4), &Watch::default()).expect("the same rows");
     }
+}
+
+#[test]
+fn a_ladder_grows_with_its_rows_without_truth() {
+    let panel = panel(&[0.8, 0.6, 0.7, 0.75], 200, 7);
+    let truth = Truth::new(panel.truth.iter().enumerate().map(|(t, truth)| (t < 60).then_some(*truth)));
+    let truth = truth.expect("few labels");
+    let evidence = |n: usize, unlabelled: bool| {
+        let counting = Counting { unlabelled, ..Counting::default() };
+        Evidence::count(&panel.predictions(n), &truth, &counting, &Watch::default()).expect("rows")
+    };
+    let append = |model: &Model, evidence: &Evidence| model.append(evidence, &Watch::default());
+    let small = Ladder.fit(&evidence(3, true)).expect("rows");
+    let grown = append(&small, &evidence(4, true)).expect("the same rows");
+    assert_eq!(grown.to_bytes(), Ladder.fit(&evidence(4, true)).expect("rows").to_bytes());
+    let refused = append(&small, &evidence(4, false)).expect_err("rows are missing").to_string();
+    let expected = "append: expected the rows the model was fitted to, found none of the 140 without truth";
+    assert_eq!(refused, expected);
+    // A model that never saw such rows does not begin to.
+    let labelled = Ladder.fit(&evidence(3, false)).expect("rows");
+    let grown = append(&labelled, &evidence(4, true)).expect("the same rows");
+    assert_eq!(grown.to_bytes(), Ladder.fit(&evidence(4, false)).expect("rows").to_bytes());
 }
 
 /// Classifiers that each see half of what a newcomer sees: it is near to both, and they are far apart.

@@ -140,6 +140,28 @@ fn what_answers_are_called_changes_no_decision() {
     assert!(climbed.iter().any(|(penalty, _)| penalty.is_some()), "{climbed:?}");
 }
 
+#[test]
+fn neither_the_names_of_classes_nor_the_order_of_columns_change_a_decision() {
+    for (seed, n_rows) in [(1, 25), (2, 150), (3, 400), (4, 1500)] {
+        let [known, new] = Table::new(&[0.8, 0.7, 0.65, 0.55, 0.3], 4, n_rows + 1000, seed).halves(n_rows);
+        let before = new.decided(&known.fit(&Ladder));
+        // Classes come in the order of their names, so this turns that order round.
+        let called = |table: &Table| {
+            let call = |column: &Vec<usize>| column.iter().map(|class| 3 - class).collect();
+            Table { columns: table.columns.iter().map(call).collect(), truth: call(&table.truth) }
+        };
+        let renamed: Vec<String> = called(&new).decided(&called(&known).fit(&Ladder));
+        let back = |name: &String| NAMES[3 - NAMES.iter().position(|known| known == name).expect("a class")];
+        assert_eq!(before, renamed.iter().map(back).collect::<Vec<_>>(), "{n_rows} rows, other names");
+        let [known, new] = [&known, &new].map(|table| {
+            let mut table = table.clone();
+            table.columns.reverse();
+            table
+        });
+        assert_eq!(before, new.decided(&known.fit(&Ladder)), "{n_rows} rows, other order");
+    }
+}
+
 fn model_of(table: &Table) -> Model {
     table.fit(&Ladder)
 }

@@ -4,8 +4,8 @@ mod panels;
 
 use panels::Random;
 use spocc::{
-    Calibrate, Counting, Coverage, Error, Evidence, Label, Level, Lot, Method, Missing, Model, NaiveBayes,
-    Options, Predictions, Scheme, Sets, Spocc, Truth, Watch,
+    Calibrate, ClassWeights, Counting, Coverage, Error, Evidence, Label, Level, Lot, Method, Missing, Model,
+    NaiveBayes, Options, Predictions, Scheme, Sets, Spocc, Truth, Watch,
 };
 
 const CLASSES: [&str; 3] = ["ant", "bee", "cow"];
@@ -153,6 +153,44 @@ fn every_method_can_be_calibrated() {
                     sets.iter().zip(decided.rulings()).all(|(set, ruling)| set.contains(&ruling.class)),
                     "{method}"
                 );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_class_met_only_in_held_rows_is_scored_as_what_it_is() {
+    let rows = draw(60, &mut Random(14));
+    // A truth that nobody says, the first or the last of the classes.
+    for rare in ["aardvark", "zebra"] {
+        let (answers, _) = table(&rows, CLASSES);
+        let name = |t: usize| if t == 0 { rare } else { CLASSES[rows[t].1] };
+        let truth = Truth::new((0..60).map(|t| Some(name(t)))).expect("few labels");
+        let mut classes = CLASSES.map(Label::from).to_vec();
+        classes.push(rare.into());
+        classes.sort();
+        let count = |classes| {
+            let counting = Counting { classes, ..Counting::default() };
+            Evidence::count(&answers, &truth, &counting, &Watch::default()).expect("rows")
+        };
+        let (open, closed) = (count(None), count(Some(classes)));
+        for class_weights in [ClassWeights::Equal, ClassWeights::Given(vec![(rare.into(), 2.0)])] {
+            for (method, scheme) in Method::ALL
+                .iter()
+                .flat_map(|method| [Scheme::Split, Scheme::Cross].map(|scheme| (method, scheme)))
+            {
+                let options = Options {
+                    calibrate: Some(Calibrate::new(scheme)),
+                    class_weights: class_weights.clone(),
+                    ..Options::default()
+                };
+                let fit = |evidence: &Evidence| {
+                    Model::fit(method.combiner().as_ref(), evidence, &options, &Watch::default())
+                        .expect("a tally")
+                };
+                let model = fit(&open);
+                assert_eq!(model.calibration(), fit(&closed).calibration(), "{method}, {scheme}, {rare}");
+                Model::from_bytes(&model.to_bytes()).expect("our own bytes");
             }
         }
     }

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use panels::{Panel, Random, Shape, config, panels};
 use proptest::prelude::*;
 use spocc::{
-    Combiner, Counting, DawidSkene, Error, Evidence, Label, Level, Majority, Method, Missing, Model, Options,
-    Predictions, Truth, Watch,
+    Calibrate, ClassWeights, Combiner, Counting, DawidSkene, Error, Evidence, Fitted, Label, Level, Majority,
+    Method, Missing, Model, Options, Predictions, Scheme, Truth, Watch,
 };
 
 /// Shares stand still within 1e-6; what they decide is a little further off.
@@ -173,6 +173,40 @@ fn known_truths_turn_a_panel_of_liars_round() {
 }
 
 #[test]
+fn class_weights_leave_rows_without_truth_what_they_count() {
+    let (mut panel, _) = crowd(600, 5);
+    panel.truth.iter_mut().skip(10).for_each(|truth| *truth = None);
+    let evidence = all(&panel);
+    // A ratio that is whole, and one that is counted in fractions of a row.
+    let [whole, fraction] = [2.0, 2.000_000_1].map(|weight| {
+        let class_weights = ClassWeights::Given(vec![(panel.label(0), weight)]);
+        let options = Options { class_weights, ..Options::default() };
+        let model = Model::fit(&DawidSkene, &evidence, &options, &quiet()).expect("rows");
+        let Fitted::NaiveBayes { prior } = model.fitted() else { panic!("likelihoods") };
+        prior
+    });
+    assert!(whole.iter().zip(&fraction).all(|(a, b)| (a - b).abs() < CLOSE), "{whole:?} {fraction:?}");
+}
+
+#[test]
+fn a_calibrated_rule_learns_from_rows_without_truth() {
+    let (mut panel, truth) = crowd(600, 6);
+    panel.truth.iter_mut().skip(20).for_each(|truth| *truth = None);
+    let (labelled, all) = (panel.tally(), all(&panel));
+    for scheme in [Scheme::Split, Scheme::Cross] {
+        let options = Options { calibrate: Some(Calibrate::new(scheme)), ..Options::default() };
+        let fit = |evidence: &Evidence| {
+            Model::fit(&DawidSkene, evidence, &options, &quiet()).expect("whole counts")
+        };
+        let (few, many) = (fit(&labelled), fit(&all));
+        assert_eq!(many.evidence().expect("not slim").n_unlabelled(), 580.0, "{scheme}");
+        assert_ne!(few.calibration(), many.calibration(), "{scheme}: the scores are those of better rules");
+        let [few, many] = [few, many].map(|model| accuracy(&model, &panel, &truth));
+        assert!(many > few + 0.1, "{scheme}: {few} {many}");
+    }
+}
+
+#[test]
 fn rows_without_truth_add_up_in_any_order_and_any_parts() {
     proptest!(config(100), |(panel in panels(5, 4, 40), seed: u64)| {
         let mut random = Random(seed);
@@ -210,6 +244,7 @@ fn other_methods_never_see_them() {
         seed: 4,
     };
     let mut panel = Panel::new(shape);
+    let some = all(&panel);
     // An answer that no labelled row has.
     panel.labels.push("stranger".to_owned());
     panel.rows.push(vec![Some(3); 4]);
@@ -220,10 +255,13 @@ fn other_methods_never_see_them() {
         let options = Options { missing, ..Options::default() };
         for method in Method::ALL {
             let fit = |evidence: &Evidence| {
-                Model::fit(method.combiner().as_ref(), evidence, &options, &quiet()).expect("rows").to_bytes()
+                let model = Model::fit(method.combiner().as_ref(), evidence, &options, &quiet());
+                // What was learned, whatever counts are kept beside it.
+                model.expect("rows").slim().to_bytes()
             };
             let uses = matches!(method, Method::DawidSkene | Method::Ladder);
-            assert_eq!(fit(&labelled) == fit(&all), !uses, "{method}, {missing}");
+            assert_eq!(fit(&labelled) == fit(&some), !uses, "{method}, {missing}");
+            assert!(uses || fit(&labelled) == fit(&all), "{method}, {missing}");
         }
     }
 }

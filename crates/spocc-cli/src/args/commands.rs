@@ -213,6 +213,10 @@ pub(crate) struct AppendArgs {
     #[arg(value_name = "TABLE|TALLY", required = true)]
     pub(crate) input: Vec<PathBuf>,
 
+    /// Table of the rows without truth that the model learned from, with one more column
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) unlabelled: Vec<PathBuf>,
+
     /// The new classifier: the name of its column
     #[arg(long, value_name = "NAME")]
     pub(crate) name: String,

@@ -131,8 +131,9 @@ Examples:
     Explain(ExplainArgs),
     /// Add one more classifier to a fitted model
     ///
-    /// Nothing learned before changes. The table must hold the rows the model was fitted to, with the columns
-    /// of its classifiers and of the new one. For models of ladder, spocc and adaspocc that keep their counts.
+    /// Nothing that spocc and adaspocc learned before changes; the ladder is fitted anew. The table must hold the rows
+    /// the model was fitted to, with the columns of its classifiers and of the new one. For models of these three
+    /// methods that keep their counts.
     #[command(after_help = "\
 Example:
   spocc append panel.spocc --name newcomer gold.csv --label truth -o grown.spocc")]

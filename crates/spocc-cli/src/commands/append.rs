@@ -6,7 +6,7 @@ use crate::{
     args::{AppendArgs, Names, PanelArgs},
     error::Error,
     input::Input,
-    labelled::{Keep, Labelled},
+    labelled::{Keep, Labelled, Which},
     output::Output,
     tell,
 };
@@ -18,22 +18,29 @@ use crate::{
 /// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
 pub(crate) fn append(args: &AppendArgs, watch: &Watch<'_>) -> Result<(), Error> {
     let output = Output::new(&args.output)?;
-    output.refuse_inputs(args.input.iter().chain(&args.panel.gold))?;
+    output.refuse_inputs(args.input.iter().chain(&args.panel.gold).chain(&args.unlabelled))?;
     let (place, model) = Input::model(&args.model)?;
     if model.classifiers().contains(&args.name) {
         let found = format!("`{}`, which is one of its own", args.name);
         return Err(place.refused("the name of a classifier that the model does not know", found));
     }
     let level = model.evidence().map_or(Level::Tally, spocc::Evidence::level);
+    let learned_all = model.evidence().is_some_and(|evidence| evidence.n_unlabelled() > 0.0);
+    if !args.unlabelled.is_empty() && !learned_all {
+        let expected = "a model that learned from rows without truth, to use --unlabelled";
+        return Err(place.refused(expected, "one that did not"));
+    }
+    let which = if learned_all { Which::All } else { Which::Labelled };
     // Other columns of the table are nobody's business here.
     let everyone: Vec<String> = model.classifiers().iter().chain([&args.name]).cloned().collect();
     let panel = PanelArgs { classifiers: Some(Names(everyone.clone())), ..args.panel.clone() };
-    let labelled = Labelled::read(&args.input, &panel, "append", Keep::labelled(level), watch)?;
+    let keep = Keep { level, which };
+    let labelled = Labelled::read_with(&args.input, &args.unlabelled, &panel, "append", keep, watch)?;
     let engine = |error| labelled.place.engine(error);
     let evidence = labelled.evidence.select(&everyone, watch).map_err(engine)?;
     let grown = model.append(&evidence, watch).map_err(|error| match error {
         // What the model lacks is said of the model, the rest of the rows.
-        spocc::Error::CannotAppend { expected, found } if found.contains("counts") => {
+        spocc::Error::CannotAppend { expected, found } if expected.contains("rows") => {
             labelled.place.refused(expected, found)
         }
         error @ spocc::Error::LevelTooLow { .. } => labelled.place.engine(error),

@@ -8,7 +8,6 @@ use spocc::{Evidence, Fitted, Level, Method, Missing, Model, Options, Watch};
 use crate::{
     args::{FitArgs, usage},
     error::{Error, count, list},
-    input::Input,
     labelled::{Keep, Labelled, Which, rows},
     output::Output,
     tell,
@@ -109,15 +108,7 @@ fn read(args: &FitArgs, method: Method, needs: Level, watch: &Watch<'_>) -> Resu
     };
     let keep =
         if learns_all { Keep { level: Level::Tally, which: Which::All } } else { Keep::labelled(needs) };
-    if args.unlabelled.is_empty() {
-        return Labelled::read(&args.input, &args.panel, "fit", keep, watch);
-    }
-    // Options about columns are for this table, even if the other is a tally.
-    args.panel.refuse_double_use("fit")?;
-    let input = Input::open(&args.input, &args.panel.table.reading())?;
-    let mut labelled = Labelled::of(input, &args.panel, "fit", keep, watch)?;
-    labelled.add_unlabelled(&args.unlabelled, &args.panel, "fit", watch)?;
-    Ok(labelled)
+    Labelled::read_with(&args.input, &args.unlabelled, &args.panel, "fit", keep, watch)
 }
 
 /// `3 rows`, `3 rows and 2 without truth`, `2 rows without truth`.

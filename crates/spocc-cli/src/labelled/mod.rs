@@ -122,6 +122,30 @@ impl Labelled {
         Self::of(input, args, command, keep, watch)
     }
 
+    /// Reads and counts what is named, and the rows of other tables, of which no truth is known.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read) and [`add_unlabelled`](Self::add_unlabelled).
+    pub(crate) fn read_with(
+        names: &[PathBuf],
+        unlabelled: &[PathBuf],
+        args: &PanelArgs,
+        command: &str,
+        keep: Keep<'_>,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
+        if unlabelled.is_empty() {
+            return Self::read(names, args, command, keep, watch);
+        }
+        // Options about columns are for the other tables, even if this is a tally.
+        args.refuse_double_use(command)?;
+        let input = Input::open(names, &args.table.reading())?;
+        let mut labelled = Self::of(input, args, command, keep, watch)?;
+        labelled.add_unlabelled(unlabelled, args, command, watch)?;
+        Ok(labelled)
+    }
+
     /// Counts what was opened.
     ///
     /// # Errors

@@ -156,3 +156,24 @@ fn unlabelled_rows_are_for_methods_that_learn_from_them() {
     let alone = desk.done("compare gold.csv --label truth --id item --methods bayes --no-curve");
     assert_eq!(alone.stderr, "skipped 1 row without truth\n");
 }
+
+#[test]
+fn a_ladder_that_learned_from_rows_without_truth_can_grow() {
+    let desk = desk();
+    let panel = "--label truth --id item";
+    desk.done(&format!("fit gold.csv {panel} --ignore eve --unlabelled more.csv -o two.spocc"));
+    desk.done(&format!("fit gold.csv {panel} --unlabelled more.csv -o three.spocc"));
+    desk.done(&format!("append two.spocc --name eve gold.csv {panel} --unlabelled more.csv -o grown.spocc"));
+    assert_eq!(desk.done("inspect grown.spocc").stdout, desk.done("inspect three.spocc").stdout);
+    desk.done(&format!("fit gold.csv {panel} --ignore eve -o plain.spocc"));
+    desk.refused(
+        &format!("append plain.spocc --name eve gold.csv {panel} --unlabelled more.csv -o grown.spocc"),
+        "plain.spocc: expected a model that learned from rows without truth, to use --unlabelled, found one that did not",
+    );
+    desk.write("known.csv", "item,ann,bob,eve,truth\n1,cat,cat,dog,cat\n2,dog,dog,dog,dog\n");
+    desk.done(&format!("fit known.csv {panel} --ignore eve --unlabelled more.csv -o two.spocc"));
+    desk.refused(
+        &format!("append two.spocc --name eve known.csv {panel} -o grown.spocc"),
+        "known.csv: expected the rows the model was fitted to, found none of the 2 without truth",
+    );
+}

@@ -181,9 +181,9 @@ impl Model {
         const WHAT: &str = "calibration";
         let n_rows = evidence.total();
         let plain = Options { calibrate: None, ..options.clone() };
-        // What the method does not need is not kept in the model.
+        // What the method does not need is not kept in the model, but labels are: held rows are judged by their numbers.
         let fit =
-            |rows: &Evidence| Self::fit(combiner, &rows.reduce_to(combiner.needs(), watch)?, &plain, watch);
+            |rows: &Evidence| Self::fit(combiner, &rows.at_level(combiner.needs(), watch)?, &plain, watch);
         let parts = match how.scheme {
             Scheme::Split => SPLIT,
             Scheme::Cross => n_rows.min(Tuning::FOLDS.into()) as usize,
@@ -193,11 +193,9 @@ impl Model {
             let (what, found) = ("rows to learn from and to calibrate with", n_rows as f64);
             return Err(Error::OutOfRange { what, expected: "at least 2", found });
         }
-        let tally = evidence.tally_for(WHAT)?;
         let mut found = vec![Vec::new(); if how.per_class { evidence.n_classes() } else { 1 }];
         let mut judge = |part: &[u64]| {
-            let others: Vec<u64> = tally.counts().zip(part).map(|(count, part)| count - part).collect();
-            let model = fit(&evidence.part(&others)?)?;
+            let model = fit(&evidence.without(part)?)?;
             model.score(&evidence.part(part)?, &mut found, watch)?;
             Ok::<Self, Error>(model)
         };

@@ -44,6 +44,12 @@ impl Evidence {
         Ok(self.with_tally(self.tally_for("a part of the rows")?.keeping(|cell, _| counts[cell])))
     }
 
+    /// The evidence without so many rows of each cell of the tally. All labels and the rows without truth stay.
+    pub(crate) fn without(&self, counts: &[u64]) -> Result<Self, Error> {
+        let tally = self.tally_for("a part of the rows")?;
+        Ok(self.with_labelled(tally.keeping(|cell, count| count - counts[cell])))
+    }
+
     /// A hash of what each cell says.
     fn keys(&self, tally: &Tally, seed: u64) -> Vec<u64> {
         let names: Vec<u64> = self.classifiers().iter().map(|name| hash::text(seed, name)).collect();

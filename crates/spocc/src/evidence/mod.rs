@@ -340,6 +340,14 @@ impl Evidence {
         if level >= self.level() {
             return Ok(self.clone());
         }
+        self.at_level(level, watch)?.without_unseen_labels(watch)
+    }
+
+    /// The same, and all labels stay.
+    pub(crate) fn at_level(&self, level: Level, watch: &Watch<'_>) -> Result<Self, Error> {
+        if level >= self.level() {
+            return Ok(self.clone());
+        }
         let pairs = match (&self.tally, level) {
             (Some(tally), Level::Pairs) => {
                 let mut pairs = Pairs::empty(self.n_classifiers(), self.n_labels(), watch)?;
@@ -348,7 +356,7 @@ impl Evidence {
             }
             _ => None,
         };
-        Self { pairs, tally: None, unlabelled: None, ..self.clone() }.without_unseen_labels(watch)
+        Ok(Self { pairs, tally: None, unlabelled: None, ..self.clone() })
     }
 
     /// The evidence of a tally of the same classifiers and labels.

@@ -1,6 +1,7 @@
 //! Rows whose truth is not known: how often each pattern of answers occurred.
 //!
-//! They are counts beside the tally and add up like it. Most methods never see them; `dawid-skene` learns from both.
+//! They are counts beside the tally and add up like it. Most methods never see them; `dawid-skene` and
+//! `ladder` learn from both.
 
 use std::borrow::Cow;
 

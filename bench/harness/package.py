@@ -1,0 +1,89 @@
+"""The Python package beside those of its rivals, conversion counted."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from harness.machine import ROOT
+from harness.measure import Bench, say
+from harness.plan import Shape
+from harness.results import digits, seconds
+from harness.run import Limits, run
+
+sys.path.append(str(ROOT / "bench"))
+from package import NAMES, RIVALS  # noqa: E402
+
+SHAPE = (1_000_000, 10, 5)
+EXPECTED = {"spocc.fit, naive-bayes": 50.0, "spocc.sklearn.NaiveBayesClassifier": 15.0}
+Results = dict[str, list[dict[str, Any]]]
+
+
+def install(python: Path) -> None:
+    """Builds the wheel and puts it beside the rivals."""
+    say("building the wheel")
+    wheels = ROOT / "target" / "bench" / "wheels"
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
+    subprocess.run([*pip, "wheel", "--quiet", "--no-deps", "--wheel-dir", wheels, ROOT / "python"], check=True)
+    newest = max(wheels.glob("spocc-*.whl"), key=lambda wheel: wheel.stat().st_mtime)
+    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--force-reinstall", newest], check=True)
+
+
+def package(bench: Bench, seconds_each: float) -> Results:
+    """What each name took on an easy and a hard panel."""
+    install(bench.python)
+    done: Results = {}
+    for ease in ["easy", "hard"]:
+        shape = Shape(*SHAPE, ease)
+        directory = bench.scratch / f"package-{ease}"
+        words = [bench.kernels, "panel", *shape.words(), "--out", directory]
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+        done[ease] = []
+        for name in NAMES:
+            say(f"package: {name}, {ease}")
+            command = [str(bench.python), str(ROOT / "bench" / "package.py"), name, str(directory)]
+            ended = run(command, Limits(seconds_each, bench.limits.memory), bench.cores)
+            done[ease].append({"name": name, "peak": ended.peak, "failed": ended.failed, **(ended.lines or [{}])[0]})
+    return done
+
+
+def ratios(row: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, float]:
+    """How many times less processor time than each rival that finished."""
+    return {
+        rival["name"]: rival["cpu"] / row["cpu"]
+        for rival in rows
+        if rival["name"] in RIVALS and "cpu" in rival and "cpu" in row
+    }
+
+
+def package_targets(results: Results) -> list[tuple[str, str, str, bool | None]]:
+    """The ratios that were asked for."""
+    found = []
+    for ease, rows in results.items():
+        for name, asked in EXPECTED.items():
+            row = next((row for row in rows if row["name"] == name), {})
+            ratio = ratios(row, rows).get("CategoricalNB")
+            text = f"(1e6, 10, 5) {ease}: {name}, convert, fit and predict, CPU against CategoricalNB"
+            met = ratio >= asked if ratio else None
+            found.append((text, f">= {asked:g}x", f"{digits(ratio)}x" if ratio else "not measured", met))
+    return found
+
+
+def package_section(results: Results) -> str:
+    """A table for each panel."""
+    text = """\
+From 64-bit integers in numpy arrays to a decision for every row: converting, fitting on all 1e6 rows of 10 classifiers
+and 5 classes, and predicting all of them, all inside the clock. *CPU* is the processor time of all threads. Behind it,
+how many times more of it each rival needs; **bold** where a rival needs less.
+"""
+    for ease, rows in results.items():
+        text += f"\n### (1e6, 10, 5) {ease}\n\n| who | wall | CPU | " + " | ".join(RIVALS) + " |\n"
+        text += "| --- | ---: | ---: |" + " ---: |" * len(RIVALS) + "\n"
+        for row in rows:
+            shown = [seconds(row.get("wall")) or row.get("failed") or "failed", seconds(row.get("cpu"))]
+            more = ratios(row, rows)
+            for rival in RIVALS:
+                cell = f"{digits(more[rival])}x" if rival in more and row["name"] not in RIVALS else ""
+                shown.append(f"**{cell}**" if cell and more[rival] < 1 else cell)
+            text += "| " + " | ".join([row["name"], *shown]) + " |\n"
+    return text

@@ -1,0 +1,166 @@
+"""X and y as scikit-learn checks them and as the core reads them, without a copy wherever possible."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+__all__ = ["Answers", "check_answers", "check_truth", "distinct", "numbered"]
+
+Answers = NDArray[Any] | Mapping[str, Any]
+
+# Cells looked at together: what they become fits a core's own memory.
+BLOCK = 1 << 15
+# Integers in a range so wide are told apart by a mark each, faster than by sorting them.
+RANGE = 1 << 16
+
+
+def check_answers(estimator: Any, X: Any, *, reset: bool) -> Answers:
+    """What every classifier said: an array, or columns under the names of the classifiers."""
+    columns = _columns(X)
+    if columns is None:
+        if isinstance(X, list | tuple) and np.asarray(X).dtype.kind == "U":
+            # A gap among texts would become the text `nan`.
+            X = np.array(X, dtype=object)
+        X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+        return _by_value(X)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    for size, what in zip(X.shape, ("sample", "feature"), strict=True):
+        if size == 0:
+            raise ValueError(
+                f"Found array with 0 {what}(s) (shape={tuple(X.shape)}) while a minimum of 1 is required"
+                f" by {type(estimator).__name__}."
+            )
+    names = getattr(estimator, "feature_names_in_", [f"x{k}" for k in range(len(columns))])
+    cells = (_by_value(column) if isinstance(column, np.ndarray) else column for column in columns)
+    return dict(zip(names, cells, strict=True))
+
+
+def check_truth(
+    estimator: Any, y: Any, n_rows: int, *, gaps: bool = False
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """One label per row, and which of them are known: all, unless gaps are allowed."""
+    if y is None:
+        name = type(estimator).__name__
+        raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
+    if isinstance(y, list | tuple) and np.asarray(y).dtype.kind == "U":
+        y = np.array(y, dtype=object) if any(not isinstance(label, str) for label in y) else np.asarray(y)
+    y = column_or_1d(y, warn=True)
+    if len(y) != n_rows:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(y)]}")
+    known = np.ones(n_rows, dtype=np.bool_)
+    if y.dtype.kind == "f":
+        assert_all_finite(y, allow_nan=gaps, input_name="y", estimator_name=type(estimator).__name__)
+        known = ~np.isnan(y)
+    elif y.dtype.kind == "O":
+        known = np.fromiter((not _is_missing(label) for label in y), dtype=np.bool_, count=n_rows)
+        if not gaps and not known.all():
+            raise ValueError("Input y contains NaN.")
+    if not known.any():
+        raise ValueError("Input y contains no label: at least one must be known.")
+    return y, known
+
+
+def distinct(y: NDArray[Any]) -> NDArray[Any]:
+    """The labels of y in order, each once, as `numpy.unique` has them, and refused as scikit-learn does."""
+    kind = y.dtype.kind
+    if kind == "b":
+        return distinct(y.view(np.uint8)).astype(np.bool_)
+    if kind in "iu":
+        low, high = y.min(), y.max()
+        if int(high) - int(low) >= RANGE:
+            return np.unique(y)
+        seen = np.zeros(int(high) - int(low) + 1, dtype=np.bool_)
+        for start in range(0, len(y), BLOCK):
+            seen[y[start : start + BLOCK] - low] = True
+        return (np.flatnonzero(seen) + int(low)).astype(y.dtype)
+    if kind in "UO":
+        labels = set(y.tolist())
+        if all(isinstance(label, str) for label in labels):
+            return np.array(sorted(labels), dtype=y.dtype)
+        if kind == "O" and all(isinstance(label, int | np.integer) for label in labels):
+            return np.array(sorted(labels))
+        if any(isinstance(label, str) for label in labels):
+            raise ValueError(f"Mix of label input types (string and number): {sorted(map(str, labels))[:8]}")
+    check_classification_targets(y)
+    return np.unique(y)
+
+
+def numbered(labels: Any, beside: Answers) -> Any:
+    """Booleans as 0 and 1 where the labels beside them are numbers, so that True and 1 are one label."""
+    if isinstance(labels, Mapping):
+        return {name: numbered(column, beside) for name, column in labels.items()}
+    if not _kind(labels).startswith("bool") or not _has_numbers(beside):
+        return labels
+    if isinstance(labels, np.ndarray):
+        return labels.view(np.int8)
+    # Of pandas, of Arrow, of polars.
+    if hasattr(labels, "astype"):
+        return labels.astype("Int8")
+    return labels.cast("int8" if hasattr(labels, "type") else int)
+
+
+def _has_numbers(labels: Answers) -> bool:
+    columns = labels.values() if isinstance(labels, Mapping) else [labels]
+    return any(_kind(column).startswith(("int", "uint", "float", "double")) for column in columns)
+
+
+def _kind(column: Any) -> str:
+    return str(column.dtype if hasattr(column, "dtype") else column.type).lower()
+
+
+def _columns(X: Any) -> list[Any] | None:
+    """The columns of a data frame or of a table of Arrow."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(X, pandas.DataFrame):
+        columns = [X.iloc[:, k] for k in range(X.shape[1])]
+        return [column.to_numpy() if isinstance(column.dtype, np.dtype) else column for column in columns]
+    for module, name, method in (("polars", "DataFrame", "get_columns"), ("pyarrow", "Table", "itercolumns")):
+        owner = sys.modules.get(module)
+        if owner is not None and isinstance(X, getattr(owner, name)):
+            return list(getattr(X, method)())
+    return None
+
+
+def _by_value(cells: NDArray[Any]) -> NDArray[Any]:
+    """Numbers with fractions become texts, each a label of its own: a feature may stand among answers."""
+    kind = cells.dtype.kind
+    if kind == "f" and _has_fraction(cells):
+        values, places = np.unique(cells, return_inverse=True)
+        texts = np.array([_label(value) for value in values.tolist()], dtype=object)
+        return texts[places].reshape(cells.shape)
+    if kind == "O" and any(isinstance(cell, float | np.floating) for cell in cells.flat):
+        texts = np.empty(cells.size, dtype=object)
+        texts[:] = [_label(cell) for cell in cells.flat]
+        return texts.reshape(cells.shape)
+    return cells
+
+
+def _has_fraction(cells: NDArray[Any]) -> bool:
+    flat = cells.ravel(order="K")
+    for start in range(0, flat.size, BLOCK):
+        block = flat[start : start + BLOCK]
+        if ((np.rint(block) != block) & (block == block)).any():
+            return True
+    return False
+
+
+def _label(cell: Any) -> Any:
+    if isinstance(cell, float | np.floating) and np.isfinite(cell) and not float(cell).is_integer():
+        return repr(float(cell))
+    return cell
+
+
+def _is_missing(label: Any) -> bool:
+    if label is None:
+        return True
+    differs = label != label
+    # The missing value of pandas differs from everything, and says so in its own way.
+    return differs is not False and (type(differs).__name__ == "NAType" or bool(differs))

@@ -1,0 +1,261 @@
+"""The ensemble: trains classifiers, keeps evidence of how they answer, combines them."""
+
+import pickle
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_selector
+from sklearn.datasets import make_classification
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import spocc
+from spocc.sklearn import SpoccClassifier, SpoccEnsemble
+
+WORDS = np.array(["low", "mid", "high"])
+
+
+class Witness(ClassifierMixin, BaseEstimator):
+    """Answers what the first column says, or always something else, and remembers what it was trained on."""
+
+    def __init__(self, lies: bool = False) -> None:
+        self.lies = lies
+
+    def fit(self, X: Any, y: Any) -> Self:
+        self.classes_, self.rows_ = np.unique(y), len(y)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        said = np.asarray(X)[:, 0].astype(int) + self.lies
+        decided: NDArray[Any] = self.classes_[said % len(self.classes_)]
+        return decided
+
+
+def features(n: int = 400) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    X, y = make_classification(n, n_informative=4, n_classes=3, random_state=0)
+    return X, y
+
+
+def members() -> list[tuple[str, Any]]:
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0)
+    return [("line", LogisticRegression(max_iter=1000)), ("tree", tree), ("bayes", GaussianNB())]
+
+
+def test_a_holdout_is_kept_from_the_classifiers_and_is_the_evidence() -> None:
+    X, y = features()
+    ensemble = SpoccEnsemble([("one", Witness()), ("two", Witness())], holdout=0.25).fit(X, y)
+    assert [member.rows_ for member in ensemble.estimators_] == [300, 300]
+    assert ensemble.combiner_.evidence_.n_rows == 100
+    assert ensemble.model_.classifiers == ["one", "two"]
+
+
+def test_folds_make_every_row_evidence_and_train_on_all() -> None:
+    X, y = features()
+    for cv in (4, KFold(3, shuffle=True, random_state=1)):
+        ensemble = SpoccEnsemble([("one", Witness())], cv=cv).fit(X, y)
+        assert ensemble.estimators_[0].rows_ == 400
+        assert ensemble.combiner_.evidence_.n_rows == 400
+
+
+def test_fitted_classifiers_are_taken_as_they_are() -> None:
+    X, y = features()
+    fitted = [(name, member.fit(X[:200], WORDS[y[:200]])) for name, member in members()]
+    ensemble = SpoccEnsemble(fitted, "naive-bayes", prefit=True).fit(X[200:], WORDS[y[200:]])
+    assert ensemble.estimators_[1] is fitted[1][1]
+    said = np.column_stack([member.predict(X[200:]) for _, member in fitted])
+    expected = spocc.fit(
+        said, WORDS[y[200:]], "naive-bayes", names=[name for name, _ in fitted], classes=np.sort(WORDS)
+    )
+    assert ensemble.model_ == expected
+    with pytest.raises(NotFittedError):
+        SpoccEnsemble(members(), prefit=True).fit(X, y)
+
+
+def test_liars_and_copies_do_not_outvote_the_one_who_knows() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 600)
+    X = np.where(rng.random((600, 2)) < 0.9, y[:, None], rng.integers(0, 3, (600, 2)))
+    panel = [("honest", Witness(), [0]), ("liar", Witness(lies=True), [1]), ("copy", Witness(lies=True), [1])]
+    ensemble = SpoccEnsemble(panel, holdout=0.5).fit(X, y)
+    assert ensemble.score(X, y) > 0.9
+    assert SpoccEnsemble(panel, "majority", holdout=0.5).fit(X, y).score(X, y) < 0.1
+    assert "adversary" in repr(ensemble.audit())
+
+
+@pytest.mark.parametrize("names", [np.arange(3), WORDS, WORDS.astype(object), np.array([1.0, 2.0, 4.0])])
+def test_classes_are_those_of_y(names: NDArray[Any]) -> None:
+    X, y = features()
+    ensemble = SpoccEnsemble(members()).fit(X, names[y])
+    assert ensemble.classes_.dtype == names.dtype
+    np.testing.assert_array_equal(ensemble.classes_, np.unique(names))
+    decided = ensemble.predict(X)
+    assert decided.dtype == names.dtype
+    assert (decided == names[y]).mean() > 0.7
+    np.testing.assert_array_equal(ensemble.classes_[ensemble.predict_proba(X).argmax(axis=1)], decided)
+    np.testing.assert_array_equal(ensemble.classes_[ensemble.decision_function(X).argmax(axis=1)], decided)
+
+
+def test_sparse_features_are_decided_like_dense_ones() -> None:
+    X, y = features()
+    panel = [("line", LogisticRegression(max_iter=1000)), ("near", KNeighborsClassifier())]
+    dense = SpoccEnsemble(panel).fit(X, y)
+    for form in (sparse.csr_matrix, sparse.coo_array):
+        np.testing.assert_array_equal(
+            SpoccEnsemble(panel).fit(form(X), y).predict(sparse.csr_array(X)), dense.predict(X)
+        )
+
+
+def test_every_classifier_may_see_its_own_columns() -> None:
+    X, y = features()
+    frame = pd.DataFrame(X, columns=[f"f{k}" for k in range(X.shape[1])])
+    panel = [
+        ("two", GaussianNB(), ["f0", "f1"]),
+        ("all", GaussianNB()),
+        ("chosen", GaussianNB(), make_column_selector("f1.")),
+    ]
+    ensemble = SpoccEnsemble(panel).fit(frame, y)
+    assert [member.n_features_in_ for member in ensemble.estimators_] == [2, 20, 10]
+    assert list(ensemble.feature_names_in_) == list(frame.columns)
+    assert ensemble.predict(frame).shape == (400,)
+    numbers = SpoccEnsemble([("two", GaussianNB(), [0, 1]), ("last", GaussianNB(), slice(-3, None))]).fit(
+        X, y
+    )
+    assert [member.n_features_in_ for member in numbers.estimators_] == [2, 3]
+    with pytest.raises(ValueError, match="feature names should match"):
+        ensemble.predict(frame[frame.columns[::-1]])
+
+
+def test_documents_go_to_classifiers_that_read_them() -> None:
+    texts = ["good film", "bad film", "good play", "bad play"] * 10
+    y = ["yes", "no"] * 20
+    reader = make_pipeline(CountVectorizer(), MultinomialNB())
+    ensemble = SpoccEnsemble([("one", reader), ("two", clone(reader))]).fit(texts, y)
+    assert list(ensemble.predict(["good", "bad"])) == ["yes", "no"]
+
+
+def test_transform_gives_the_answers_under_the_names_of_who_gave_them() -> None:
+    X, y = features()
+    ensemble = SpoccEnsemble(members()).fit(X, WORDS[y])
+    said = ensemble.transform(X)
+    np.testing.assert_array_equal(said[:, 1], ensemble.named_estimators_.tree.predict(X))
+    frame = ensemble.set_output(transform="pandas").transform(X)
+    assert list(frame.columns) == ["line", "tree", "bayes"]
+    np.testing.assert_array_equal(ensemble.predict(X), ensemble.combiner_.predict(said))
+
+
+def test_parameters_are_reached_by_name() -> None:
+    X, y = features()
+    panel = [("line", LogisticRegression()), ("tree", DecisionTreeClassifier(), [0, 1])]
+    ensemble = SpoccEnsemble(panel, SpoccClassifier())
+    assert ensemble.get_params()["tree__max_depth"] is None
+    ensemble.set_params(tree__max_depth=2, method__exponent="inf", line="drop", holdout=0.3)
+    assert ensemble.fit(X, y).model_.classifiers == ["tree"]
+    assert (ensemble.estimators_[0].max_depth, ensemble.estimators_[0].n_features_in_) == (2, 2)
+    assert ensemble.model_.fitted != SpoccEnsemble(panel[1:], "spocc", holdout=0.3).fit(X, y).model_.fitted
+    assert ensemble.set_params(estimators=panel[:1]).fit(X, y).model_.classifiers == ["line"]
+    assert ensemble.named_estimators.line is panel[0][1]
+
+
+def test_it_works_where_scikit_learn_puts_it() -> None:
+    X, y = features()
+    pipeline = make_pipeline(StandardScaler(), SpoccEnsemble(members(), n_jobs=2))
+    assert cross_val_score(pipeline, X, WORDS[y], cv=3).mean() > 0.6
+    grid = {"method": ["ladder", "majority"], "cv": [None, 3], "tree__max_depth": [2, 4]}
+    search = GridSearchCV(SpoccEnsemble(members()), grid, cv=2).fit(X, y)
+    assert len(search.cv_results_["params"]) == 8
+    assert not np.isnan(search.cv_results_["mean_test_score"]).any()
+    copied = pickle.loads(pickle.dumps(search.best_estimator_))
+    np.testing.assert_array_equal(copied.predict(X), search.predict(X))
+
+
+def test_probabilities_are_there_exactly_where_the_method_has_them() -> None:
+    for method in spocc.METHODS:
+        has = hasattr(SpoccEnsemble(members(), method), "predict_proba")
+        assert has == spocc.fit([[0, 1], [1, 0]], [0, 1], method).has_probabilities
+    assert not hasattr(SpoccEnsemble(members(), SpoccClassifier()), "predict_proba")
+
+
+@pytest.mark.parametrize("how", [{"holdout": 0.5}, {"cv": 3}])
+def test_weights_go_to_the_evidence_and_to_those_that_take_them(how: dict[str, Any]) -> None:
+    X, y = features()
+    weights = np.where(y == 0, 50.0, 1.0)
+    panel = [("line", LogisticRegression(max_iter=1000)), ("near", KNeighborsClassifier())]
+    plain, weighed = (
+        SpoccEnsemble(panel, **how).fit(X, y),
+        SpoccEnsemble(panel, **how).fit(X, y, sample_weight=weights),
+    )
+    assert weighed.combiner_.evidence_.n_rows > 10 * plain.combiner_.evidence_.n_rows
+    said = [(ensemble.transform(X) == 0).mean(axis=0) for ensemble in (plain, weighed)]
+    assert said[1][0] > said[0][0] + 0.1
+    assert said[1][1] == said[0][1]
+
+
+def test_other_parameters_are_routed_to_those_that_ask_for_them() -> None:
+    X, y = features()
+    weights = np.where(y == 0, 50.0, 1.0)
+    with pytest.raises(ValueError, match="enable_metadata_routing=True"):
+        SpoccEnsemble(members()).fit(X, y, groups=y)
+    with sklearn.config_context(enable_metadata_routing=True):
+        asks = LogisticRegression(max_iter=1000).set_fit_request(sample_weight=True)
+        declines = GaussianNB().set_fit_request(sample_weight=False)
+        ensemble = SpoccEnsemble([("asks", asks), ("declines", declines)]).fit(X, y, sample_weight=weights)
+    said = (ensemble.transform(X) == 0).mean(axis=0)
+    assert said[0] > said[1] + 0.1
+
+
+def test_a_class_of_one_row_does_not_stop_the_split() -> None:
+    X, y = features()
+    y[0] = 3
+    ensemble = SpoccEnsemble(members()).fit(X, y)
+    assert list(ensemble.classes_) == [0, 1, 2, 3]
+    assert set(ensemble.predict(X)) <= {0, 1, 2, 3}
+
+
+BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "nobody": ([], {}, "'estimators' should be a non-empty list"),
+    "no tuples": ([GaussianNB()], {}, "'estimators' should be a non-empty list"),
+    "one name twice": ([("a", GaussianNB()), ("a", GaussianNB())], {}, "Names provided are not unique"),
+    "a name of ours": ([("cv", GaussianNB())], {}, "Estimator names conflict with constructor arguments"),
+    "all dropped": ([("a", "drop")], {}, "All estimators are dropped"),
+    "no classifier": ([("a", StandardScaler())], {}, "The estimator StandardScaler should be a classifier"),
+    "an unknown method": ([("a", GaussianNB())], {"method": "guess"}, "method: expected one of ladder"),
+    "no method": ([("a", GaussianNB())], {"method": GaussianNB()}, "method: expected a word or a combiner"),
+    "folds of what is fitted": (
+        [("a", GaussianNB())],
+        {"cv": 3, "prefit": True},
+        "expected one of them, found both",
+    ),
+    "a holdout of all": ([("a", GaussianNB())], {"holdout": 1.5}, "test_size"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_settings_are_refused_in_one_clear_line(case: str) -> None:
+    panel, settings, message = BAD[case]
+    X, y = features()
+    if settings.get("prefit"):
+        panel = [(name, clone(member).fit(X, y)) for name, member in panel]
+    with pytest.raises(ValueError, match=message):
+        SpoccEnsemble(panel, **settings).fit(X, y)
+
+
+def test_an_unfitted_ensemble_says_so() -> None:
+    X, _ = features()
+    for ask in ("predict", "predict_proba", "decision_function", "transform"):
+        with pytest.raises(NotFittedError, match="instance is not fitted yet"):
+            getattr(SpoccEnsemble(members()), ask)(X)
+    with pytest.raises(NotFittedError):
+        SpoccEnsemble(members()).audit()
