@@ -42,7 +42,7 @@ def chance(stream: int) -> Column:
 
 
 def rows(spark: SparkSession, n: int) -> DataFrame:
-    """A panel as they are met: most items easy for all, some hard for all, copies, a liar, one who mostly keeps silent."""
+    """A panel as they are met: items easy or hard for all alike, copies, a liar, one who mostly keeps silent."""
     df = spark.range(0, n, 1, 64)
     df = df.withColumn("truth", (chance(0) * chance(1) * CLASSES).cast("int"))
     df = df.withColumn("ease", sql.when(chance(2) < 0.8, 0.995).when(chance(2) < 0.95, 0.85).otherwise(0.5))
@@ -62,6 +62,7 @@ def rows(spark: SparkSession, n: int) -> DataFrame:
 
 
 def session(scratch: str) -> SparkSession:
+    """Two executors of one core each and a driver with little memory."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     settings = {
@@ -80,6 +81,7 @@ def session(scratch: str) -> SparkSession:
 
 
 def timed(what: str, work: Callable[[], T]) -> T:
+    """Does it, and says how long it took."""
     began = time.perf_counter()
     result = work()
     print(f"{what:<34} {time.perf_counter() - began:8.1f} s", flush=True)
@@ -96,12 +98,12 @@ def peak_of_jvm(spark: SparkSession) -> float:
     return int(found[1]) / 1024
 
 
-def local(files: list[Path], level: str) -> spocc.Evidence:
+def local(files: list[Path]) -> spocc.Evidence:
     """The evidence of the same rows without Spark, file after file."""
 
     def of(file: Path) -> spocc.Evidence:
         table = parquet.read_table(file)
-        return spocc.Evidence(table.select(NAMES), table.column("truth"), level=level)
+        return spocc.Evidence(table.select(NAMES), table.column("truth"))
 
     total = of(files[0])
     for file in files[1:]:
@@ -109,7 +111,20 @@ def local(files: list[Path], level: str) -> spocc.Evidence:
     return total
 
 
+def fitting(df: DataFrame, method: str) -> Callable[[], spocc.Model]:
+    """A fit to come."""
+    return lambda: spocc.spark.fit(df, "truth", NAMES, method)
+
+
+def deciding(df: DataFrame, model: spocc.Model) -> Callable[[], float]:
+    """Decisions to come on all rows: the share that is right."""
+    right = sql.avg((sql.col("decision") == sql.col("truth")).cast("int"))
+    decided = spocc.spark.predict(df, model).select(right)
+    return lambda: float(decided.collect()[0][0])
+
+
 def main() -> None:
+    """Makes rows, fits, decides, compares."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=10**8, metavar="N", help="rows [1e8]")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where the rows are kept [nowhere]")
@@ -125,24 +140,19 @@ def main() -> None:
         size = sum(file.stat().st_size for file in files)
         print(f"{df.count()} rows x {len(NAMES)} classifiers, {size / 2**20:.0f} MiB of Parquet")
 
-        models = {}
-        for method in METHODS:
-            models[method] = timed(f"fit {method}", lambda: spocc.spark.fit(df, "truth", NAMES, method))
-        tally = models["ladder"].evidence
+        models = {method: timed(f"fit {method}", fitting(df, method)) for method in METHODS}
         for method, model in models.items():
-            right = sql.avg((sql.col("decision") == sql.col("truth")).cast("int"))
-            decided = spocc.spark.predict(df, model).select(right)
-            share = timed(f"decide by {method}", lambda: decided.collect()[0][0])
+            share = timed(f"decide by {method}", deciding(df, model))
             print(f"{'':<34} {100 * share:8.2f} % right")
-        print(f"evidence: {tally}")
+        print(f"evidence: {models['ladder'].evidence}")
         python = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"most memory of the driver: Python {python:.0f} MiB, Java {peak_of_jvm(spark):.0f} MiB")
         spark.stop()
 
-        evidence = {level: timed(f"count without Spark, {level}", lambda: local(files, level)) for level in ("marginals", "tally")}
+        # A fit takes from a tally whatever its method needs.
+        counted = timed("count without Spark", lambda: local(files))
         for method, model in models.items():
-            level = "marginals" if method in ("spocc", "naive-bayes") else "tally"
-            same = spocc.fit(evidence[level], method=method) == model
+            same = spocc.fit(counted, method=method) == model
             print(f"{method}: {'the same bytes' if same else 'OTHER BYTES'} as without Spark")
 
 

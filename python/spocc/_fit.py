@@ -123,7 +123,7 @@ def fit(
 def needs(
     method: str, truth: object, unlabelled: bool | None, calibrate: str | None, settings: Mapping[str, Any]
 ) -> tuple[str, bool]:
-    """At which level a fit counts rows, and whether it counts those without truth, as the command does."""
+    """The level at which rows are counted, and whether those without truth are, as by the command."""
     known = ("exponent", "inputs", "strength", "tuning")
     strange = [name for name in settings if name not in known]
     if strange:

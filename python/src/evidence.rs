@@ -96,7 +96,7 @@ impl Evidence {
                 return Err(Fault::Refused("columns".into()));
             };
             let long = Long::new(items, classifiers, labels, names)?;
-            let truth = long.truth(gold.0.read(signal)?, gold.1.read(signal)?)?;
+            let truth = long.truth(&gold.0.read(signal)?, &gold.1.read(signal)?)?;
             let answers = long.predictions()?;
             let counting = Counting { level, classes, unlabelled, ..Counting::default() };
             Ok(spocc::Evidence::count(&answers, &truth, &counting, watch)?)
@@ -248,7 +248,7 @@ impl<'a> Long<'a> {
     }
 
     /// The truth of every item, given for some of them.
-    fn truth(&self, known: Read, truth: Read) -> Result<Truth, Fault> {
+    fn truth(&self, known: &Read, truth: &Read) -> Result<Truth, Fault> {
         let places: HashMap<&str, usize> = self.items.0.iter().map(Label::canonical).zip(0..).collect();
         let mut truths: Vec<Option<&Label>> = vec![None; self.items.0.len()];
         for (item, class) in known.1.iter().zip(&truth.1) {

@@ -9,10 +9,16 @@ from pathlib import Path
 
 import pytest
 
+import spark_session
 from panels import Panel, make_panel
 
 # Without it scikit-learn leaves some of its checks out; read when scipy is first imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Lets the examples of the package, which are not below this folder, have a Spark."""
+    config.pluginmanager.register(spark_session)
 
 
 @pytest.fixture

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 import spocc
 
-pandas = pytest.importorskip("pandas")
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
 NAMES = ["ada", "bea", "bea.2", "BEA", "contrary", "seldom"]
@@ -139,6 +140,14 @@ def test_rows_without_truth_and_given_classes_count_as_they_do_locally(df: Any, 
     assert fit(df, None, NAMES, method="majority") == spocc.fit(frame[NAMES], method="majority")
     calibrated = spocc.fit(frame[NAMES], frame["truth"], calibrate="split")
     assert fit(df, "truth", NAMES, calibrate="split") == calibrated
+
+
+def test_the_example_of_the_page_runs(spark: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "SPARK.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    df = spark.createDataFrame([(*"xxyx",), (*"yyxy",)], ["ann", "bob", "eve", "truth"])
+    exec(compile(example, "SPARK.md", "exec"), {"df": df, "new": df.drop("truth")})
+    assert "|ann|bob|eve|decision|" in capsys.readouterr().out
 
 
 def killing_once(mark: str) -> Callable[[Iterator[Any]], Iterator[Any]]:

@@ -1,4 +1,4 @@
-"""A Spark of separate processes for the tests; where there can be none, the summary says so."""
+"""A Spark of separate processes for tests and examples; where there can be none, the summary says so."""
 
 from __future__ import annotations
 
@@ -31,7 +31,14 @@ def _lacking() -> str | None:
 
 
 LACKING = _lacking()
-collect_ignore = ["spocc/spark.py", "spocc/_spark_workers.py"] if LACKING else []
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leaves out the examples of modules that cannot be imported."""
+    names = ("spark.py", "_spark_workers.py")
+    return (
+        True if LACKING and collection_path.name in names and collection_path.parent.name == "spocc" else None
+    )
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -48,8 +55,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         pytest.skip(f"Spark: {LACKING}")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    # Workers do not inherit the path of the tests.
-    os.environ["PYTHONPATH"] = str(Path(__file__).parent) if _from_source() else ""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("spocc")
@@ -67,13 +72,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
-
-
-def _from_source() -> bool:
-    """Whether the package under test is the one beside this file and not an installed wheel."""
-    import spocc
-
-    return Path(spocc.__file__).parent.parent == Path(__file__).parent
 
 
 @pytest.fixture(autouse=True)
