@@ -97,7 +97,7 @@ impl<'py, I: Id> Held<'py, I> {
     }
 
     /// What can be read without the interpreter: columns, or one column of all cells row after row.
-    fn columns(&self) -> Result<(Form, Vec<Box<dyn Column<I> + '_>>), Fault> {
+    fn columns(&self) -> Result<Columns<'_, I>, Fault> {
         macro_rules! numbers {
             ($array:expr) => {
                 split($array.as_array(), |column| Box::new(column) as Box<dyn Column<I> + '_>)
@@ -163,6 +163,9 @@ fn view<'py, T: Element>(array: &Bound<'py, PyArrayDyn<T>>) -> Result<PyReadonly
         .map_err(|_| Fault::Refused("expected an array that nobody writes to, found one".into()))
 }
 
+/// How cells lie, and the columns that hold them.
+type Columns<'a, I> = (Form, Vec<Box<dyn Column<I> + 'a>>);
+
 /// How cells lie.
 #[derive(Clone, Copy)]
 struct Form {
@@ -180,7 +183,7 @@ fn form(n_rows: usize, rest: &[usize]) -> Form {
 fn split<'a, I, T: Copy>(
     array: ArrayViewD<'a, T>,
     mut column: impl FnMut(ArrayView1<'a, T>) -> Box<dyn Column<I> + 'a>,
-) -> Result<(Form, Vec<Box<dyn Column<I> + 'a>>), Fault> {
+) -> Result<Columns<'a, I>, Fault> {
     if array.ndim() == 1 {
         let array = array.into_dimensionality::<Ix1>().map_err(|_| broken("another shape"))?;
         return Ok((Form { n_rows: array.len(), width: 1, by_rows: true }, vec![column(array)]));
@@ -191,7 +194,7 @@ fn split<'a, I, T: Copy>(
         let cells = array.into_shape_with_order(n_rows * width).map_err(|_| broken("another layout"))?;
         return Ok((Form { n_rows, width, by_rows: true }, vec![column(cells)]));
     }
-    let columns = (0..width).map(|k| column(array.clone().index_axis_move(Axis(1), k))).collect();
+    let columns = (0..width).map(|k| column(array.index_axis_move(Axis(1), k))).collect();
     Ok((Form { n_rows, width, by_rows: false }, columns))
 }
 
@@ -239,7 +242,7 @@ impl<'py> Panel<'py> {
         if let Ok(columns) = cells.cast::<PyList>() {
             let columns = columns.extract::<Vec<(String, Bound<'py, PyAny>)>>()?;
             let (known, columns): (Vec<String>, Vec<Bound<'py, PyAny>>) = columns.into_iter().unzip();
-            let (names, places) = chosen(names, known)?;
+            let (names, places) = chosen(names, &known)?;
             let mut hold = |(name, place): (&String, usize)| {
                 Held::new(&columns[place], 1, &mut labels).map_err(|fault| fault.at(format_args!("`{name}`")))
             };
@@ -248,8 +251,8 @@ impl<'py> Panel<'py> {
         }
         if cells.cast::<numpy::PyUntypedArray>().is_err() && cells.cast::<PyTuple>().is_err() {
             let (batches, schema) = cells.extract::<PyTable>()?.into_inner();
-            let known = schema.fields().iter().map(|field| field.name().clone()).collect();
-            let (names, places) = chosen(names, known)?;
+            let known: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+            let (names, places) = chosen(names, &known)?;
             let column = |&place: &usize| batches.iter().map(|batch| batch.column(place).clone()).collect();
             return Ok(Self { names, held: places.iter().map(column).map(Held::Arrow).collect(), labels });
         }
@@ -289,15 +292,15 @@ impl<'py> Panel<'py> {
 }
 
 /// The names wanted and their places among those known; all of these if nothing is wanted.
-fn chosen(wanted: Option<Vec<String>>, known: Vec<String>) -> Result<(Vec<String>, Vec<usize>), Fault> {
-    let Some(wanted) = wanted else { return Ok((known.clone(), (0..known.len()).collect())) };
+fn chosen(wanted: Option<Vec<String>>, known: &[String]) -> Result<(Vec<String>, Vec<usize>), Fault> {
+    let Some(wanted) = wanted else { return Ok((known.to_vec(), (0..known.len()).collect())) };
     let mut places: HashMap<&str, usize> = HashMap::default();
     for (place, name) in known.iter().enumerate() {
         places.entry(name.as_str()).or_insert(place);
     }
     let place = |name: &String| {
         let found = places.get(name.as_str()).copied();
-        found.ok_or_else(|| spocc::Error::UnknownClassifier { name: name.clone(), known: list(&known) })
+        found.ok_or_else(|| spocc::Error::UnknownClassifier { name: name.clone(), known: list(known) })
     };
     let places = wanted.iter().map(place).collect::<Result<_, spocc::Error>>()?;
     Ok((wanted, places))

@@ -149,14 +149,12 @@ impl<I: Id> Interner<I> {
 
     #[inline]
     pub(crate) fn text(&mut self, text: &str) -> Result<I, Fault> {
-        match self.texts.get(text) {
-            Some(&id) => Ok(id),
-            None => {
-                let id = self.add(Label::from(text))?;
-                self.texts.insert(text.into(), id);
-                Ok(id)
-            }
+        if let Some(&id) = self.texts.get(text) {
+            return Ok(id);
         }
+        let id = self.add(Label::from(text))?;
+        self.texts.insert(text.into(), id);
+        Ok(id)
     }
 
     /// The id of a label from elsewhere.

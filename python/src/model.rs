@@ -205,7 +205,7 @@ impl Model {
         let (n_rows, degrees) = self.see(py, cells, strict, |aligned, n_rows, _, signal| {
             let mut degrees = Vec::with_capacity(n_rows * n_classes);
             self.each_in_full(aligned, n_rows, signal, |decision| {
-                degrees.extend(decision.possibility.degrees())
+                degrees.extend(decision.possibility.degrees());
             })?;
             Ok((n_rows, degrees))
         })?;

@@ -33,17 +33,15 @@ pub(crate) fn ids<I: Id>(
             py.check_signals()?;
         }
         let place = cell.as_ptr() as usize;
-        let id = match known.get(&place) {
-            Some((_, id)) => *id,
-            None => {
-                let row = at / width + 1;
-                let id = labels.object(cell.bind(py)).map_err(|fault| fault.at(format_args!("row {row}")))?;
-                if known.len() < REMEMBERED {
-                    known.insert(place, (cell.clone_ref(py), id));
-                }
-                id
-            }
-        };
+        if let Some((_, id)) = known.get(&place) {
+            ids.push(*id);
+            continue;
+        }
+        let row = at / width + 1;
+        let id = labels.object(cell.bind(py)).map_err(|fault| fault.at(format_args!("row {row}")))?;
+        if known.len() < REMEMBERED {
+            known.insert(place, (cell.clone_ref(py), id));
+        }
         ids.push(id);
     }
     Ok(ids)
