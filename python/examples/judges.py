@@ -1,8 +1,8 @@
 """A panel of language models judges which of two answers is better; people judged a few hundred pairs too.
 
 Of the nine voices, two are distilled from a third, one is told to do the opposite, one likes whatever is
-long, and one prefers what it reads first, so that it is asked twice, the second time with answers swapped.
-Everything is made up from a seed.
+long, and one prefers what it reads first, so that it is asked twice, the second time with the answers
+swapped. Everything is made up from a seed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def ask(rng: np.random.Generator, n_pairs: int) -> tuple[dict[str, Labels], Labe
         "wordy": mostly(0.9, longer),
         "first": np.where(hasty, "A", careful),
         "first-swapped": np.where(hasty, "B", careful),
-        "shy": shy,
+        "shy": np.where(rng.random(n_pairs) < 0.7, np.array(None), mostly(0.85, truth)),
     }
     return said, truth
 

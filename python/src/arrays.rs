@@ -163,7 +163,7 @@ fn view<'py, T: Element>(array: &Bound<'py, PyArrayDyn<T>>) -> Result<PyReadonly
         .map_err(|_| Fault::Refused("expected an array that nobody writes to, found one".into()))
 }
 
-/// Columns, or one of all cells, and how they lie.
+/// How cells lie, and the columns that hold them.
 type Columns<'a, I> = (Form, Vec<Box<dyn Column<I> + 'a>>);
 
 /// How cells lie.

@@ -20,7 +20,7 @@ use crate::{
 
 /// A column in chunks.
 pub(crate) struct Chunks<I> {
-    parts: Vec<ArrayRef>,
+    arrays: Vec<ArrayRef>,
     n_rows: usize,
     /// Ids of the entries of one chunk's dictionary, and which chunk that is.
     entries: (usize, Vec<Option<I>>),
@@ -36,14 +36,14 @@ impl<I: Id> Chunks<I> {
             )));
         }
         let n_rows = chunks.iter().map(Array::len).sum();
-        Ok(Self { parts: chunks, n_rows, entries: (usize::MAX, Vec::new()) })
+        Ok(Self { arrays: chunks, n_rows, entries: (usize::MAX, Vec::new()) })
     }
 }
 
 fn is_readable(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => is_readable(values),
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null => {
+        DataType::Boolean | DataType::Null | DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
             true
         }
         other => other.is_integer() || other.is_floating(),
@@ -63,7 +63,7 @@ impl<I: Id> Column<I> for Chunks<I> {
         labels: &mut Interner<I>,
     ) -> Result<(), Refusal> {
         let mut start = 0;
-        for (number, chunk) in self.parts.iter().enumerate() {
+        for (number, chunk) in self.arrays.iter().enumerate() {
             let end = start + chunk.len();
             let here = rows.start.max(start)..rows.end.min(end);
             if !here.is_empty() {

@@ -60,7 +60,7 @@ fn write_all<I: Id, T: Number>(
             for (place, value) in out.iter_mut().zip(values) {
                 *place = small[value.place() % PLACES];
             }
-            if out.iter().filter(|id| **id == I::GAP).count() == 0 {
+            if out.iter().map(|id| u32::from(*id == I::GAP)).sum::<u32>() == 0 {
                 continue;
             }
         }
@@ -187,7 +187,7 @@ fn decoded(points: &[u32]) -> Result<String, Fault> {
 
 /// Numbers of categories; a negative one means that there is none.
 pub(crate) struct Codes<'a, T, I> {
-    cells: ArrayView1<'a, T>,
+    of_rows: ArrayView1<'a, T>,
     categories: Vec<Option<Label>>,
     /// Looked up when met, so that a category that nobody names leaves no trace.
     ids: Vec<I>,
@@ -196,13 +196,13 @@ pub(crate) struct Codes<'a, T, I> {
 impl<'a, T, I: Id> Codes<'a, T, I> {
     /// Codes into categories, of which some may be no label.
     pub(crate) fn new(codes: ArrayView1<'a, T>, categories: Vec<Option<Label>>) -> Self {
-        Self { cells: codes, ids: vec![I::GAP; categories.len()], categories }
+        Self { of_rows: codes, ids: vec![I::GAP; categories.len()], categories }
     }
 }
 
 impl<I: Id, T: Copy + Into<i64> + Send + Sync> Column<I> for Codes<'_, T, I> {
     fn len(&self) -> usize {
-        self.cells.len()
+        self.of_rows.len()
     }
 
     fn fill(
@@ -212,7 +212,7 @@ impl<I: Id, T: Copy + Into<i64> + Send + Sync> Column<I> for Codes<'_, T, I> {
         width: usize,
         labels: &mut Interner<I>,
     ) -> Result<(), Refusal> {
-        let Self { cells, categories, ids } = self;
+        let Self { of_rows, categories, ids } = self;
         let id = |code: &T| {
             let code: i64 = (*code).into();
             let Ok(at) = usize::try_from(code) else { return Ok(I::GAP) };
@@ -229,7 +229,7 @@ impl<I: Id, T: Copy + Into<i64> + Send + Sync> Column<I> for Codes<'_, T, I> {
                 }
             }
         };
-        write(rows.start, out, width, cells.slice_axis(Axis(0), rows.clone().into()).iter().map(id))
+        write(rows.start, out, width, of_rows.slice_axis(Axis(0), rows.clone().into()).iter().map(id))
     }
 }
 

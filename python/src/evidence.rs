@@ -212,10 +212,12 @@ type Read = (Vec<Label>, Vec<u32>);
 struct Long<'a> {
     items: &'a Read,
     labels: &'a Read,
+    said_by: &'a [u32],
+    /// The items by their canonical texts, which may have been written in several ways.
+    rows: HashMap<&'a str, usize>,
     names: Vec<String>,
     /// Place among the names of every classifier that occurs, if it is wanted.
     places: Vec<Option<usize>>,
-    said_by: &'a [u32],
 }
 
 impl<'a> Long<'a> {
@@ -237,36 +239,43 @@ impl<'a> Long<'a> {
                 return Err(Fault::Refused(format!("{what}, row {}: expected a name, found none", row + 1)));
             }
         }
+        let mut rows = HashMap::default();
+        for item in &items.0 {
+            let next = rows.len();
+            rows.entry(item.canonical()).or_insert(next);
+        }
         let occurring: Vec<String> = classifiers.0.iter().map(Label::to_string).collect();
         let names = names.unwrap_or_else(|| {
             let mut sorted = occurring.clone();
             sorted.sort();
+            sorted.dedup();
             sorted
         });
-        let places = occurring.iter().map(|name| names.iter().position(|known| known == name)).collect();
-        Ok(Self { items, labels, names, places, said_by: &classifiers.1 })
+        let known: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+        let places = occurring.iter().map(|name| known.get(name.as_str()).copied()).collect();
+        Ok(Self { items, labels, said_by: &classifiers.1, rows, names, places })
     }
 
     /// The truth of every item, given for some of them.
     fn truth(&self, known: &Read, truth: &Read) -> Result<Truth, Fault> {
-        let places: HashMap<&str, usize> = self.items.0.iter().map(Label::canonical).zip(0..).collect();
-        let mut truths: Vec<Option<&Label>> = vec![None; self.items.0.len()];
+        let mut truths: Vec<Option<&Label>> = vec![None; self.rows.len()];
         for (item, class) in known.1.iter().zip(&truth.1) {
-            let place = known.0.get(item.place()).and_then(|label| places.get(label.canonical()));
-            if let Some(&place) = place {
-                truths[place] = truth.0.get(class.place());
+            let row = known.0.get(item.place()).and_then(|item| self.rows.get(item.canonical()));
+            if let Some(&row) = row {
+                truths[row] = truth.0.get(class.place());
             }
         }
         Ok(Truth::new(truths.into_iter().map(Option::<&Label>::cloned))?)
     }
 
     fn predictions(self) -> Result<Predictions, Fault> {
+        let row_of: Vec<usize> = self.items.0.iter().map(|item| self.rows[item.canonical()]).collect();
         let rows = self.items.1.iter().zip(self.said_by).zip(&self.labels.1);
         let cells = rows.filter_map(|((item, classifier), label)| {
             let k = self.places[classifier.place()]?;
-            (*label != u32::GAP).then_some((item.place(), k, label.place()))
+            (*label != u32::GAP).then_some((row_of[item.place()], k, label.place()))
         });
-        Ok(Predictions::from_numbered_cells(self.names, self.items.0.len(), &self.labels.0, cells)?)
+        Ok(Predictions::from_numbered_cells(self.names, self.rows.len(), &self.labels.0, cells)?)
     }
 }
 

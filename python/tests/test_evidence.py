@@ -96,3 +96,9 @@ def test_empty_evidence_is_the_zero_of_addition(panel: Panel) -> None:
     nothing = spocc.Evidence(answers[:0], truth[:0])
     assert nothing.n_rows == 0
     assert nothing + spocc.Evidence(answers, truth) == spocc.Evidence(answers, truth)
+
+
+def test_an_item_is_the_same_however_it_is_written() -> None:
+    long = spocc.Evidence.from_long([1, "1", 1.0], ["ann", "bob", 7], ["x", "y", "y"], {"1": "x"})
+    assert (long.n_rows, long.classifiers) == (1, ["7", "ann", "bob"])
+    assert [long.confusion(name).sum() for name in long.classifiers] == [1, 1, 1]
