@@ -4,6 +4,7 @@
 //! categories; anything that speaks Arrow; for tables also a list of (name, column). Out: dense ids and labels.
 //! Objects are looked up while the interpreter is held, everything else after it was let go.
 
+use arrow_array::{ArrayRef, StructArray};
 use ndarray::{ArrayView1, ArrayViewD, Axis, Ix1, Ix2};
 use numpy::{Element, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::{
@@ -40,7 +41,7 @@ pub(crate) enum Held<'py, I> {
     F64(PyReadonlyArrayDyn<'py, f64>),
     Texts(PyReadonlyArrayDyn<'py, u32>),
     Codes(Box<Held<'py, I>>, Vec<Option<Label>>),
-    Arrow(Vec<arrow_array::ArrayRef>),
+    Arrow(Vec<ArrayRef>),
     /// Objects, looked up already, row after row; and the shape they had.
     Ids(Vec<I>, Vec<usize>),
 }
@@ -87,7 +88,8 @@ impl<'py, I: Id> Held<'py, I> {
     fn from_arrow(object: &Bound<'py, PyAny>) -> Result<Self, Fault> {
         // A stream of one's own chunks first: not all that have one can be a single array.
         if object.hasattr("__arrow_c_stream__")? {
-            return Ok(Self::Arrow(object.extract::<PyChunkedArray>()?.into_inner().0));
+            let chunks = object.extract::<PyChunkedArray>()?.into_inner().0;
+            return Ok(Self::Arrow(chunks.into_iter().map(only_column).collect()));
         }
         if object.hasattr("__arrow_c_array__")? {
             return Ok(Self::Arrow(vec![object.extract::<PyArray>()?.into_inner().0]));
@@ -149,6 +151,14 @@ impl<'py, I: Id> Held<'py, I> {
                 }
             }
         }
+    }
+}
+
+/// The column of a table that has no other, as queries are; anything else as it is.
+fn only_column(chunk: ArrayRef) -> ArrayRef {
+    match chunk.as_any().downcast_ref::<StructArray>() {
+        Some(table) if table.num_columns() == 1 => table.column(0).clone(),
+        _ => chunk,
     }
 }
 
