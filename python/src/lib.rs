@@ -1,7 +1,7 @@
 //! The native module of the Python package `spocc`: it converts and calls, and holds no arithmetic.
 //!
-//! Data comes in as views of Python's own memory ([`arrays`], [`columns`], [`arrow`], [`objects`]), is worked on while
-//! the interpreter is free ([`work`]), and leaves as numpy arrays and JSON. The package around it makes of both what
+//! Data comes in as views of Python's own memory (`arrays`, `columns`, `arrow`, `objects`), is worked on while
+//! the interpreter is free (`work`), and leaves as numpy arrays and JSON. The package around it makes of both what
 //! Python's users expect.
 
 mod labels;
