@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::{prelude::*, types::PyBytes, types::PyList};
-use spocc::{Aligned, Audit, Basis, Coverage, Decision, Lot, Watch};
+use spocc::{Aligned, Audit, Basis, Coverage, Decision, Decisions, Label, Lot, Predictions, Watch};
 
 use crate::{
-    arrays::{Labelled, Panel, labels_of},
+    arrays::{Labelled, Panel, SMALL, Source, labels_of},
     error::Fault,
     evidence::{Evidence, array, report},
     labels::{Id, to_python},
@@ -159,11 +159,16 @@ impl Model {
         cells: &Bound<'py, PyAny>,
         strict: bool,
     ) -> Result<Bound<'py, PyArray1<u16>>, Fault> {
-        let classes = self.see(py, cells, strict, |aligned, _, watch, _| {
-            let decisions = aligned.decide_all(watch)?;
-            Ok(decisions.rulings().iter().map(|ruling| ruling.class).collect())
+        let mut panel = Panel::new(cells, Some(self.engine.classifiers().to_vec()))?;
+        let source = panel.source()?;
+        let decided = work(py, source.n_cells(), |watch, signal| {
+            if let Some(decided) = self.decide_in_place(&source, watch)? {
+                return Ok(decided);
+            }
+            let table = source.predictions(signal)?;
+            Ok(self.aligned(&table, strict)?.decide_all(watch)?)
         })?;
-        Ok(array(py, classes))
+        Ok(array(py, decided.rulings().iter().map(|ruling| ruling.class).collect()))
     }
 
     /// Every row with what is known of its decision.
@@ -311,14 +316,30 @@ impl Model {
     ) -> Result<T, Fault> {
         let mut panel = Panel::new(cells, Some(self.engine.classifiers().to_vec()))?;
         let source = panel.source()?;
-        let is_small = source.n_cells() <= FEW;
-        let work = |watch: &Watch<'_>, signal: &Signal| {
+        work(py, source.n_cells(), |watch, signal| {
             let table = source.predictions(signal)?;
-            let aligned = self.engine.align(&table)?;
-            let aligned = if strict { aligned.strict()? } else { aligned };
-            job(&aligned, table.n_rows(), watch, signal)
-        };
-        if is_small { run_here(py, work) } else { run(py, &Terms::default(), work) }
+            job(&self.aligned(&table, strict)?, table.n_rows(), watch, signal)
+        })
+    }
+
+    fn aligned<'a>(&'a self, table: &'a Predictions, strict: bool) -> Result<Aligned<'a>, Fault> {
+        let aligned = self.engine.align(table)?;
+        Ok(if strict { aligned.strict()? } else { aligned })
+    }
+
+    /// Decides numbers where they lie, if the model knows all of them.
+    fn decide_in_place(
+        &self,
+        source: &Source<'_, u16>,
+        watch: &Watch<'_>,
+    ) -> Result<Option<Decisions>, Fault> {
+        let Some(table) = source.integers() else { return Ok(None) };
+        let is_known = |number: &usize| self.engine.knows(&Label::from_integer(*number as i128));
+        let known = (0..SMALL).take_while(is_known).count();
+        match self.engine.decide_all(&table.with_labels(known)?, watch) {
+            Err(spocc::Error::LabelId { .. }) => Ok(None),
+            decided => Ok(Some(decided?)),
+        }
     }
 
     /// Shows every decision in full, a few at a time.
@@ -335,6 +356,15 @@ impl Model {
         }
         Ok(())
     }
+}
+
+/// Work on so many cells: without looking up from it if it is done in an instant.
+fn work<T: Send>(
+    py: Python<'_>,
+    n_cells: usize,
+    job: impl FnOnce(&Watch<'_>, &Signal) -> Result<T, Fault> + Send,
+) -> Result<T, Fault> {
+    if n_cells <= FEW { run_here(py, job) } else { run(py, &Terms::default(), job) }
 }
 
 /// Ranges of rows that are decided together.
