@@ -101,8 +101,9 @@ class Model:
         return None if native is None else Evidence._of(native)
 
     def _labels(self, ids: NDArray[np.uint16]) -> NDArray[Any]:
-        """Labels of classes; where these are 0, 1, .. there is nothing to look up, which takes a tenth of the time."""
-        are_places = self.classes.dtype.kind in "iu" and np.array_equal(self.classes, np.arange(len(self.classes)))
+        """Labels of classes by their places, which need not be looked up where they are the labels."""
+        places = np.arange(len(self.classes))
+        are_places = self.classes.dtype.kind in "iu" and np.array_equal(self.classes, places)
         return ids.astype(self.classes.dtype) if are_places else self.classes[ids]
 
     def predict(self, answers: object, *, strict: bool = False) -> NDArray[Any]:

@@ -207,7 +207,7 @@ def test_a_number_met_late_counts_as_any_other(strange: int, order: str) -> None
     answers = np.where(rng.random((4000, 5)) < 0.8, truth[:, None], rng.integers(0, 3, (4000, 5)))
     known = spocc.fit(answers, truth, method="naive-bayes")
     answers[3500:3700, 2] = strange
-    answers = np.asarray(answers, order=order)
+    answers = np.asfortranarray(answers) if order == "F" else answers
     objects = answers.astype(object)
     for level in ["marginals", "tally"]:
         assert spocc.Evidence(answers, truth, level=level) == spocc.Evidence(objects, truth, level=level)
