@@ -179,8 +179,6 @@ def possibility(
     else:
         told = source.explain(answers, row)
     best = told.as_dict["decision"]["class"]
-    # What was said is told as text, in the words of the command.
-    texts = [str(label).lower() if isinstance(label, bool) else str(label) for label in told.classes.tolist()]
     fused = told.possibility / (told.possibility.max() or 1.0)
     # The decided class leads, also among its equals.
     order = sorted(range(len(fused)), key=lambda i: (i != best, -fused[i]))[:_MOST_BARS]
@@ -190,7 +188,7 @@ def possibility(
     ax.barh(range(len(order)), fused[order], height=0.66, color=colours)
     for y, i in enumerate(order):
         ax.plot([opinion[i] for opinion in opinions], [y] * len(opinions), "|", color=INK, ms=11, alpha=0.6)
-        said = [voice.classifier for voice in told.voices if voice.said == texts[i]]
+        said = [voice.classifier for voice in told.voices if _means(voice.said, told.classes[i])]
         _canvas.note(ax, y, len(order), _number(fused[i]) + _said_by(said))
     ax.set_xlim(0, 1.01)
     left_out = len(fused) - len(order)
@@ -235,6 +233,11 @@ def _table(ax: Axes, name: str, table: NDArray[np.float64]) -> None:
     title = f"{name}  {table.trace() / spoken.sum():.0%} right" if spoken.sum() > 0 else name
     # A letter is about 0.6 of its size wide.
     ax.set_title(title, loc="left", fontsize=_canvas.size(ax, round(0.5 * len(title)), ax.bbox.width))
+
+
+def _means(said: Any, label: Any) -> bool:
+    """Whether an answer names a class, be it as text."""
+    return said is not None and (said == label or str(said) == str(label))
 
 
 def _number(share: float) -> str:
