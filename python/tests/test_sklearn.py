@@ -220,14 +220,16 @@ def test_a_number_with_a_fraction_is_a_label_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_decision_function_decides_as_predict_does(kind: Any, n_classes: int) -> None:
-    X, y = panel(n_classes=n_classes)
-    estimator = kind().fit(X, y)
-    support = estimator.decision_function(X)
-    assert support.shape == ((200,) if n_classes == 2 else (200, 3))
-    ids = (support > 0).astype(int) if n_classes == 2 else support.argmax(axis=1)
-    np.testing.assert_array_equal(estimator.classes_[ids], estimator.predict(X))
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("ties", ["first", "random"])
+def test_the_decision_function_decides_as_predict_does(kind: Any, n_classes: int, ties: str) -> None:
+    for seed in range(4):
+        X, y = panel(30, n_classes, seed)
+        estimator = kind(ties=ties).fit(X, y)
+        asked = np.random.default_rng(seed).integers(0, n_classes + 1, (200, 3))
+        scores = estimator.decision_function(asked)
+        best = (scores > 0).astype(int) if n_classes == 2 else scores.argmax(axis=1)
+        np.testing.assert_array_equal(estimator.classes_[best], estimator.predict(asked))
 
 
 def test_sets_hold_the_truth_as_often_as_asked() -> None:
@@ -337,5 +339,48 @@ def test_a_wrong_width_or_setting_is_refused() -> None:
         SpoccClassifier(tuning="k-fold").fit(X, y)
     with pytest.raises(ValueError, match="Sample weights must contain at least one non-zero number"):
         LadderClassifier().fit(X, y, sample_weight=np.zeros(len(y)))
-    with pytest.raises(ValueError, match="weight of 0 or between"):
+    with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
         LadderClassifier().fit(X, y, sample_weight=-np.ones(len(y)))
+
+
+def test_what_a_mask_hides_is_silence() -> None:
+    votes = np.ma.masked_equal([[0, -1, 0], [1, 1, -1], [-1, 0, 0]], -1)
+    estimator = NaiveBayesClassifier().fit(votes, [0, 1, 0])
+    assert estimator.evidence_.labels.tolist() == [0, 1]
+    assert estimator.model_ == spocc.fit(votes, [0, 1, 0], "naive-bayes", classes=[0, 1])
+    assert estimator.model_.decide(votes).answered.tolist() == [2, 2, 2]
+    np.testing.assert_array_equal(estimator.predict(votes), estimator.model_.predict(votes))
+
+
+FLAGS = np.array([[True, False], [False, False], [True, True], [False, True]])
+TRUE = np.array([True, False, True, False])
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        FLAGS,
+        FLAGS.astype(int),
+        FLAGS.astype(object),
+        FLAGS.astype(int).astype(object),
+        pd.DataFrame({"a": FLAGS[:, 0], "b": FLAGS[:, 1].astype(int)}),
+        pd.DataFrame({"a": FLAGS[:, 0].astype(object), "b": FLAGS[:, 1].astype(float)}),
+    ],
+)
+@pytest.mark.parametrize(
+    "y", [TRUE, TRUE.astype(int), TRUE.astype(object), pd.Series(TRUE, dtype="boolean"), TRUE.astype(float)]
+)
+def test_true_and_one_are_one_label(X: Any, y: Any) -> None:
+    estimator = MajorityClassifier().fit(X, y)
+    assert len(estimator.evidence_.labels) == 2
+    assert estimator.evidence_.confusion(0).tolist() == [[2, 0], [0, 2]]
+    np.testing.assert_array_equal(estimator.predict(X)[[1, 2]], [False, True])
+
+
+@pytest.mark.parametrize("kind", ["Int64", "Int8", "int64[pyarrow]", "boolean", "category", "object"])
+def test_numbers_of_pandas_come_back_as_numbers(kind: str) -> None:
+    y = pd.Series([1, 0, 1, 0] if kind != "boolean" else TRUE, dtype=kind)
+    decided = NaiveBayesClassifier().fit(FLAGS.astype(int), y).predict(FLAGS.astype(int))
+    assert decided.dtype.kind == ("b" if kind == "boolean" else "i")
+    y = pd.Series([*y[:3], None], dtype=kind)
+    assert DawidSkeneClassifier().fit(FLAGS.astype(int), y).classes_.dtype.kind == decided.dtype.kind
