@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from spocc import _native, _tables
 from spocc._evidence import Evidence
 from spocc._files import FilePath, write
+from spocc._native import SpoccError
 from spocc._reports import Audit, Decisions, Explanation
 
 __all__ = ["Model"]
@@ -155,6 +156,8 @@ class Model:
 
     def append(self, evidence: Evidence) -> Model:
         """The same model and the one classifier more that ``evidence`` of the same rows knows."""
+        if not isinstance(evidence, Evidence):
+            raise SpoccError(f"append: expected Evidence, found {type(evidence).__name__}")
         return Model._of(self._engine.append(evidence._engine))
 
     def slim(self) -> Model:

@@ -56,6 +56,9 @@ def gold(truth: object) -> tuple[object, object]:
         truth = {}
     if is_pandas(truth, "Series"):
         series: Any = truth
+        if series.index.has_duplicates:
+            twice = series.index[series.index.duplicated()][0]
+            raise SpoccError(f"truth: expected one label per item, found two for `{twice}`")
         return column("truth", series.index), column("truth", series)
     if not isinstance(truth, Mapping):
         found = type(truth).__name__

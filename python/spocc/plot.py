@@ -144,8 +144,12 @@ def confusion(
     Draws every classifier, or those named, each into Axes of its own, and returns an array of them.
     """
     evidence = source.evidence if isinstance(source, Model) else source
+    if isinstance(classifiers, str):
+        raise SpoccError(f"classifiers: expected a sequence of names, found the text `{classifiers}`")
     if evidence is None:
         raise SpoccError("confusion: expected a model with its evidence, found a slim one")
+    if not isinstance(evidence, Evidence):
+        raise SpoccError(f"confusion: expected evidence or a model, found {type(evidence).__name__}")
     panel = evidence.classifiers
     chosen = list(panel if classifiers is None else classifiers)
     tables = [evidence.confusion(classifier).T for classifier in chosen]
@@ -201,7 +205,12 @@ def possibility(
 
 
 def _audit(source: Audit | _Audited) -> Audit:
-    return source if isinstance(source, Audit) else source.audit()
+    if isinstance(source, Audit):
+        return source
+    if not hasattr(source, "audit"):
+        found = type(source).__name__
+        raise SpoccError(f"source: expected an audit, evidence, a model or an ensemble, found {found}")
+    return source.audit()
 
 
 def _tree(report: Audit) -> tuple[list[str], list[dict[str, Any]]]:
@@ -230,9 +239,11 @@ def _table(ax: Axes, name: str, table: NDArray[np.float64]) -> None:
     ax.set_facecolor(PALE)
     if max(table.shape) <= 6:
         _canvas.numbers(ax, shares, "{:.0%}")
-    title = f"{name}  {table.trace() / spoken.sum():.0%} right" if spoken.sum() > 0 else name
-    # A letter is about 0.6 of its size wide.
-    ax.set_title(title, loc="left", fontsize=_canvas.size(ax, round(0.5 * len(title)), ax.bbox.width))
+    right = f"{table.trace() / spoken.sum():.0%} right" if spoken.sum() > 0 else ""
+    # A letter is about 0.6 of its size wide; a long name has a line of its own.
+    lines = [f"{name}  {right}"] if len(name) <= 16 else [name, right]
+    size = _canvas.size(ax, round(0.5 * max(map(len, lines))), ax.bbox.width)
+    ax.set_title("\n".join(lines), loc="left", fontsize=size)
 
 
 def _means(said: Any, label: Any) -> bool:

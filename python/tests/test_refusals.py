@@ -150,6 +150,11 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
         lambda: spocc.Evidence.from_long([1, 2], ["a", "a"], ["x", "y"], ["x", "y"]),
         "truth: expected labels by item .*, found list",
     ),
+    (
+        lambda: spocc.Evidence.from_long([1], ["a"], ["x"], pd.Series(["x", "y"], index=[1, 1])),
+        "truth: expected one label per item, found two for `1`",
+    ),
+    (lambda: spocc.fit(TABLE, TRUTH).append(TABLE), "append: expected Evidence, found list"),  # type: ignore[arg-type]
     (lambda: spocc.Evidence.from_long([1, 2], ["a"], ["x", "y"]), "classifiers: expected 2 rows, found 1"),
     (lambda: spocc.Evidence.from_long([1, None], ["a", "b"], ["x", "y"]), "items, row 2: expected a name"),
     (lambda: spocc.fit(TABLE, TRUTH, "spocc").predict([["a"]]), "answers: expected 2 columns, found 1"),
@@ -200,7 +205,7 @@ def test_it_is_refused_in_one_clear_line(do: Callable[[], Any], line: str) -> No
 def test_a_file_that_is_not_there_is_an_error_of_python(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         spocc.load(tmp_path / "none.spocc")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"none/m\.spocc'$"):
         spocc.fit(TABLE, TRUTH).save(tmp_path / "none" / "m.spocc")
 
 

@@ -92,8 +92,9 @@ def _of_pandas(y: Any) -> NDArray[Any]:
         return np.asarray(y, dtype=object)
     categories = y.cat if hasattr(y, "cat") else y
     # The code of a gap is -1, which finds the last.
-    labels = np.array([*categories.categories, None], dtype=object)
-    return labels[np.asarray(categories.codes)]
+    labels: NDArray[Any] = np.array([*categories.categories, None], dtype=object)
+    cells: NDArray[Any] = labels[np.asarray(categories.codes)]
+    return cells
 
 
 def distinct(y: NDArray[Any]) -> NDArray[Any]:
