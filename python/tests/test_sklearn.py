@@ -377,6 +377,17 @@ def test_true_and_one_are_one_label(X: Any, y: Any) -> None:
     np.testing.assert_array_equal(estimator.predict(X)[[1, 2]], [False, True])
 
 
+@pytest.mark.parametrize("y", [TRUE, TRUE.astype(int)])
+@pytest.mark.parametrize("learned", [bool, int, float, object])
+@pytest.mark.parametrize("asked", [bool, int, float, object])
+def test_true_and_one_are_one_label_when_deciding(y: Any, learned: Any, asked: Any) -> None:
+    for make in [np.asarray, pd.DataFrame]:
+        known, new = make(FLAGS.astype(learned)), make(FLAGS.astype(asked))
+        estimator = MajorityClassifier().fit(known, y)
+        np.testing.assert_array_equal(estimator.possibility(new), estimator.possibility(known))
+        assert estimator.predict(new)[[1, 2]].tolist() == [False, True]
+
+
 @pytest.mark.parametrize("kind", ["Int64", "Int8", "int64[pyarrow]", "boolean", "category", "object"])
 def test_numbers_of_pandas_come_back_as_numbers(kind: str) -> None:
     y = pd.Series([1, 0, 1, 0] if kind != "boolean" else TRUE, dtype=kind)

@@ -239,7 +239,7 @@ BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
         {"cv": 3, "prefit": True},
         "expected one of them, found both",
     ),
-    "a holdout of all": ([("a", GaussianNB())], {"holdout": 1.5}, "test_size"),
+    "a holdout of all": ([("a", GaussianNB())], {"holdout": 1.5}, "holdout: expected a share .*, found 1.5"),
 }
 
 

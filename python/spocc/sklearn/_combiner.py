@@ -14,7 +14,15 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 import spocc
 from spocc._native import Combiner
-from spocc.sklearn._labels import Answers, check_answers, check_truth, distinct, have_numbers, numbered
+from spocc.sklearn._labels import (
+    Answers,
+    check_answers,
+    check_truth,
+    distinct,
+    flagged,
+    have_numbers,
+    numbered,
+)
 
 __all__ = ["LabelCombiner", "ProbabilisticCombiner"]
 
@@ -210,7 +218,10 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
     def _asked(self, X: Any) -> tuple[spocc.Model, Answers]:
         """The model, and what it is asked to decide."""
         model = self.model_
-        return model, numbered(check_answers(self, X, reset=False), have_numbers(model.classes))
+        answers = check_answers(self, X, reset=False)
+        if model.classes.dtype.kind == "b":
+            return model, flagged(answers)
+        return model, numbered(answers, have_numbers(model.classes))
 
     def _seed(self) -> int:
         """The engine's own seed if it is a number, so that every face draws alike."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -291,6 +292,10 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
 
     def _split(self, y: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Rows to train on and rows to keep, with every class in both as far as there are rows for that."""
+        share = self.holdout
+        if not ((isinstance(share, Integral) and share >= 1) or (isinstance(share, Real) and 0 < share < 1)):
+            expected = "a share between 0 and 1 or a number of rows from 1"
+            raise ValueError(f"holdout: expected {expected}, found {share!r}")
         rows = np.arange(len(y))
         split = partial(train_test_split, rows, test_size=self.holdout, random_state=self.random_state)
         try:

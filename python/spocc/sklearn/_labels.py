@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from spocc._tables import is_pandas
 
-__all__ = ["Answers", "check_answers", "check_truth", "distinct", "have_numbers", "numbered"]
+__all__ = ["Answers", "check_answers", "check_truth", "distinct", "flagged", "have_numbers", "numbered"]
 
 Answers = NDArray[Any] | Mapping[str, Any]
 
@@ -138,6 +138,18 @@ def numbered(labels: Any, is_wanted: bool) -> Any:
     if hasattr(labels, "astype"):
         return labels.astype("Int8")
     return labels.cast("int8" if hasattr(labels, "type") else int)
+
+
+def flagged(labels: Any) -> Any:
+    """0 and 1 as booleans, for a model that knows no other labels."""
+    if isinstance(labels, Mapping):
+        return {name: flagged(column) for name, column in labels.items()}
+    if not have_numbers(labels):
+        return labels
+    cells, flags = np.asarray(labels, dtype=object), {0: False, 1: True}
+    return np.fromiter((flags.get(cell, cell) for cell in cells.flat), object, cells.size).reshape(
+        cells.shape
+    )
 
 
 def have_numbers(*tables: Answers) -> bool:
