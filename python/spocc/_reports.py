@@ -236,7 +236,12 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         rows = [
-            [voice.classifier, voice.said, *(voice.possibility or [None] * len(self.classes)), voice.push]
+            [
+                voice.classifier,
+                "" if voice.said is None else str(voice.said),
+                *(voice.possibility or [None] * len(self.classes)),
+                voice.push,
+            ]
             for voice in self.voices
         ]
         rows.append(["all", None, *self.possibility.tolist(), None])

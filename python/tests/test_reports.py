@@ -88,6 +88,12 @@ def test_an_explanation_tells_answers_as_they_went_in(labels: list[object]) -> N
         assert [type(label) for label in said] == [type(label) for label in rows[row]]
 
 
+def test_labels_are_not_shown_as_measurements() -> None:
+    answers = np.array([[1.0, 2.0], [2.0, 2.0]] * 5)
+    html = spocc.fit(answers, [1.0, 2.0] * 5, "spocc").explain(answers)._repr_html_()
+    assert "<td>1.0</td><td>" in html
+
+
 def test_an_explanation_tells_answers_that_the_model_never_met() -> None:
     model = spocc.fit([[1, 0], [0, 0]] * 5, [1, 0] * 5, "spocc", names=["ann", "bob"])
     assert [voice.said for voice in model.explain({"x": [3], "bob": [7], "ann": [1]}).voices] == [1, 7]

@@ -395,3 +395,11 @@ def test_numbers_of_pandas_come_back_as_numbers(kind: str) -> None:
     assert decided.dtype.kind == ("b" if kind == "boolean" else "i")
     y = pd.Series([*y[:3], None], dtype=kind)
     assert DawidSkeneClassifier().fit(FLAGS.astype(int), y).classes_.dtype.kind == decided.dtype.kind
+
+
+@pytest.mark.parametrize("make", [pl.Series, pa.array, lambda cells: pa.chunked_array([cells])])
+@pytest.mark.parametrize("labels", [[1, 0, None, 1], [True, False, None, True], ["a", "b", None, "a"]])
+def test_labels_of_polars_and_arrow_with_gaps_come_back_as_they_went_in(make: Any, labels: list[Any]) -> None:
+    estimator = DawidSkeneClassifier().fit([labels[:2]] * 4, make(labels))
+    assert estimator.classes_.tolist() == sorted(labels[:2])
+    assert [type(label) for label in estimator.classes_.tolist()] == [type(labels[0])] * 2

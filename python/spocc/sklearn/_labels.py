@@ -63,6 +63,9 @@ def check_truth(
         y = np.array(y, dtype=object) if any(not isinstance(label, str) for label in y) else np.asarray(y)
     if (is_pandas(y, "Series") or is_pandas(y, "Categorical")) and not isinstance(y.dtype, np.dtype):
         y = _of_pandas(y)
+    elif _has_nulls(y):
+        cells = y.to_pylist() if hasattr(y, "to_pylist") else y.to_list()
+        y = np.fromiter(cells, dtype=object, count=len(cells))
     y = column_or_1d(y, warn=True)
     if n_rows == 0:
         name = type(estimator).__name__
@@ -84,6 +87,12 @@ def check_truth(
     if not known.any():
         raise ValueError("Input y contains no label: at least one must be known.")
     return y, known
+
+
+def _has_nulls(y: Any) -> bool:
+    """Whether this is a column of polars or of Arrow with gaps."""
+    count = getattr(y, "null_count", 0)
+    return bool(count() if callable(count) else count)
 
 
 def _of_pandas(y: Any) -> NDArray[Any]:
