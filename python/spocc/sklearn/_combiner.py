@@ -16,10 +16,10 @@ import spocc
 from spocc._native import Combiner
 from spocc.sklearn._labels import (
     Answers,
+    alike,
     check_answers,
     check_truth,
     distinct,
-    flagged,
     have_numbers,
     numbered,
 )
@@ -96,6 +96,8 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         """
         is_first = _check_partial_fit_first_call(self, classes)
         answers = check_answers(self, X, reset=is_first)
+        if not is_first:
+            answers = alike(answers, self.evidence_.classes)
         rows, known = check_truth(self, y, _n_rows(answers), gaps=self._learns_from_gaps)
         evidence = self._count(answers, rows, known, sample_weight)
         self._evidence = evidence if is_first else self.evidence_ + evidence
@@ -218,10 +220,7 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
     def _asked(self, X: Any) -> tuple[spocc.Model, Answers]:
         """The model, and what it is asked to decide."""
         model = self.model_
-        answers = check_answers(self, X, reset=False)
-        if model.classes.dtype.kind == "b":
-            return model, flagged(answers)
-        return model, numbered(answers, have_numbers(model.classes))
+        return model, alike(check_answers(self, X, reset=False), model.classes)
 
     def _seed(self) -> int:
         """The engine's own seed if it is a number, so that every face draws alike."""

@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from spocc._tables import is_pandas
 
-__all__ = ["Answers", "check_answers", "check_truth", "distinct", "flagged", "have_numbers", "numbered"]
+__all__ = ["Answers", "alike", "check_answers", "check_truth", "distinct", "have_numbers", "numbered"]
 
 Answers = NDArray[Any] | Mapping[str, Any]
 
@@ -149,10 +149,17 @@ def numbered(labels: Any, is_wanted: bool) -> Any:
     return labels.cast("int8" if hasattr(labels, "type") else int)
 
 
-def flagged(labels: Any) -> Any:
+def alike(answers: Answers, classes: NDArray[Any]) -> Any:
+    """Answers in which True and 1 are written as these classes are."""
+    if classes.dtype.kind == "b":
+        return _flagged(answers)
+    return numbered(answers, have_numbers(classes))
+
+
+def _flagged(labels: Any) -> Any:
     """0 and 1 as booleans, for a model that knows no other labels."""
     if isinstance(labels, Mapping):
-        return {name: flagged(column) for name, column in labels.items()}
+        return {name: _flagged(column) for name, column in labels.items()}
     if not have_numbers(labels):
         return labels
     cells, flags = np.asarray(labels, dtype=object), {0: False, 1: True}
