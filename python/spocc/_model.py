@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from spocc import _native, _tables
 from spocc._evidence import Evidence
 from spocc._files import FilePath, write
+from spocc._native import SpoccError
 from spocc._reports import Audit, Decisions, Explanation
 
 __all__ = ["Model"]
@@ -145,12 +146,15 @@ class Model:
         Needs a model fitted with ``calibrate``. Rows whose scores have equals draw lots, by ``seed`` and by
         their number, or by what ``ids`` names them: then the same row gets the same set in whatever order.
         """
-        names = None if ids is None else _tables.column(ids)
-        return self._engine.predict_set(self._table(answers), strict, coverage, seed, names)
+        names = None if ids is None else _tables.column("ids", ids)
+        return self._engine.predict_set(
+            self._table(answers), strict, coverage, _tables.whole("seed", seed), names
+        )
 
     def explain(self, answers: object, row: int = 0) -> Explanation:
         """Why a row, counted from 0, was decided as it was."""
-        return Explanation(*self._engine.explain(self._table(answers), row), self.classes)
+        told = self._engine.explain(self._table(answers), _tables.whole("row", row))
+        return Explanation(*told, self.classes)
 
     def audit(self) -> Audit:
         """Who of the panel is worth listening to, and how often each sways a decision."""
@@ -158,6 +162,8 @@ class Model:
 
     def append(self, evidence: Evidence) -> Model:
         """The same model and the one classifier more that ``evidence`` of the same rows knows."""
+        if not isinstance(evidence, Evidence):
+            raise SpoccError(f"append: expected Evidence, found {type(evidence).__name__}")
         return Model._of(self._engine.append(evidence._engine))
 
     def slim(self) -> Model:

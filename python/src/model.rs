@@ -179,7 +179,8 @@ impl Model {
         strict: bool,
     ) -> Result<Decided<'py>, Fault> {
         let (classes, margins, answered, ties, by_prior) =
-            self.see(py, cells, strict, |aligned, n_rows, _, signal| {
+            self.see(py, cells, strict, |aligned, table, _, signal| {
+                let n_rows = table.n_rows();
                 let mut all = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
                 self.each_in_full(aligned, n_rows, signal, |decision| {
                     all.0.push(decision.class as u16);
@@ -207,7 +208,8 @@ impl Model {
         strict: bool,
     ) -> Result<Bound<'py, PyArray2<f64>>, Fault> {
         let n_classes = self.engine.classes().len();
-        let (n_rows, degrees) = self.see(py, cells, strict, |aligned, n_rows, _, signal| {
+        let (n_rows, degrees) = self.see(py, cells, strict, |aligned, table, _, signal| {
+            let n_rows = table.n_rows();
             let mut degrees = Vec::with_capacity(n_rows * n_classes);
             self.each_in_full(aligned, n_rows, signal, |decision| {
                 degrees.extend(decision.possibility.degrees());
@@ -233,7 +235,8 @@ impl Model {
             )));
         }
         let n_classes = self.engine.classes().len();
-        let (n_rows, shares) = self.see(py, cells, strict, |aligned, n_rows, _, signal| {
+        let (n_rows, shares) = self.see(py, cells, strict, |aligned, table, _, signal| {
+            let n_rows = table.n_rows();
             let mut shares = Vec::with_capacity(n_rows * n_classes);
             for rows in chunks(n_rows, n_classes) {
                 signal.check()?;
@@ -259,7 +262,8 @@ impl Model {
         let mut ids = ids.map(|ids| Labelled::<u32>::new("ids", ids)).transpose()?;
         let ids = ids.as_mut().map(Labelled::source).transpose()?;
         let n_classes = self.engine.classes().len();
-        let members = self.see(py, cells, strict, |aligned, n_rows, _, signal| {
+        let members = self.see(py, cells, strict, |aligned, table, _, signal| {
+            let n_rows = table.n_rows();
             let named = ids.map(|ids| ids.read(signal)).transpose()?;
             if let Some(found) = named.as_ref().map(|named| named.1.len()).filter(|found| *found != n_rows) {
                 return Err(spocc::Error::RowCount { what: "ids", expected: n_rows, found }.into());
@@ -284,14 +288,23 @@ impl Model {
         Ok(array(py, members.1).reshape([members.0, n_classes])?)
     }
 
-    /// Why a row was decided as it was: as JSON and as text.
-    fn explain(
+    /// Why a row was decided as it was, as JSON and as text; and the labels of those who said something.
+    fn explain<'py>(
         &self,
-        py: Python<'_>,
-        cells: &Bound<'_, PyAny>,
+        py: Python<'py>,
+        cells: &Bound<'py, PyAny>,
         row: usize,
-    ) -> Result<(String, String), Fault> {
-        self.see(py, cells, false, |aligned, _, _, _| report(&aligned.explain(row)?))
+    ) -> Result<(String, String, Bound<'py, PyList>), Fault> {
+        let ((json, text), said) = self.see(py, cells, false, |aligned, table, _, _| {
+            let n_rows = table.n_rows();
+            if row >= n_rows {
+                // Rows count from 0 here and from 1 in the engine's words.
+                return Err(Fault::Refused(format!("row {row}: expected one of {n_rows}, counted from 0")));
+            }
+            let said = (0..table.n_classifiers()).filter_map(|k| table.answer(row, k).cloned());
+            Ok((report(&aligned.explain(row)?)?, said.collect::<Vec<_>>()))
+        })?;
+        Ok((json, text, to_python(py, &said)?))
     }
 
     /// An audit of its panel, influence included: as JSON and as text.
@@ -312,13 +325,13 @@ impl Model {
         py: Python<'_>,
         cells: &Bound<'_, PyAny>,
         strict: bool,
-        job: impl FnOnce(&Aligned<'_>, usize, &Watch<'_>, &Signal) -> Result<T, Fault> + Send,
+        job: impl FnOnce(&Aligned<'_>, &Predictions, &Watch<'_>, &Signal) -> Result<T, Fault> + Send,
     ) -> Result<T, Fault> {
         let mut panel = Panel::new(cells, Some(self.engine.classifiers().to_vec()))?;
         let source = panel.source()?;
         work(py, source.n_cells(), |watch, signal| {
             let table = source.predictions(signal)?;
-            job(&self.aligned(&table, strict)?, table.n_rows(), watch, signal)
+            job(&self.aligned(&table, strict)?, &table, watch, signal)
         })
     }
 

@@ -227,3 +227,24 @@ def test_a_truth_of_another_kind_than_the_answers_keeps_its_own(write: Callable[
     found = spocc.Evidence(answers, truth)
     assert found == expected
     assert [*map(repr, found.classes.tolist())] == [*map(repr, expected.classes.tolist())]
+
+
+def test_a_polars_column_of_nothing_but_null_is_silence() -> None:
+    model = spocc.fit([["a", "b"], ["b", "b"]] * 5, ["a", "b"] * 5, "spocc", names=["ann", "bob"])
+    silent = pl.DataFrame({"ann": [None, None], "bob": ["b", "b"]})
+    assert silent.dtypes[0] == pl.Null
+    np.testing.assert_array_equal(model.decide(silent).answered, [1, 1])
+    assert spocc.Evidence(silent, pl.Series([None, "b"]), unlabelled=True).n_rows == 1
+
+
+def test_sparse_columns_of_pandas_are_read() -> None:
+    dense = pd.DataFrame({"ann": [0, 0, 1], "bob": [1, 0, 1]})
+    assert spocc.Evidence(dense.astype(pd.SparseDtype(int)), [0, 0, 1]) == spocc.Evidence(dense, [0, 0, 1])
+
+
+def test_the_truth_of_a_long_table_may_be_a_series() -> None:
+    items, who, said = [1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "dog"]
+    known = {2: "dog", 1: "cat"}
+    for truth in [pd.Series(known), pd.Series(known, dtype="category"), pd.Series(known, dtype="string")]:
+        evidence = spocc.Evidence.from_long(items, who, said, truth)
+        assert evidence == spocc.Evidence.from_long(items, who, said, known)

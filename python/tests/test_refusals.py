@@ -19,6 +19,12 @@ TRUTH = ["a", "b"]
 
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: spocc.fit(TABLE, TRUTH, "best"), "method: expected one of ladder, spocc"),
+    (lambda: spocc.fit(TABLE, TRUTH, 3), "method: expected one of ladder, .*, found 3"),  # type: ignore[arg-type]
+    (lambda: spocc.fit(TABLE, TRUTH, seed=-1), "seed: expected a whole number from 0 and below .*, found -1"),
+    (lambda: spocc.fit(TABLE, TRUTH, seed=1.5), "seed: expected a whole number from 0"),  # type: ignore[arg-type]
+    (lambda: spocc.fit(TABLE, TRUTH, memory=-1), "memory: expected a whole number from 0"),
+    (lambda: spocc.fit(TABLE, TRUTH).explain(TABLE, -1), "row: expected a whole number from 0 .*, found -1"),
+    (lambda: spocc.fit(TABLE, TRUTH, wieghts=[1, 2]), r"found wieghts \(did you mean weights\?\)"),
     (
         lambda: spocc.fit(TABLE, TRUTH, missing="ask"),
         "missing: expected one of silent, symbol, auto, found `ask`",
@@ -55,7 +61,12 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: spocc.fit(spocc.Evidence(TABLE, TRUTH), TRUTH), "truth: expected none beside evidence"),
     (lambda: spocc.fit(TABLE, ["a"]), "truth: expected 2 rows, found 1"),
     (lambda: spocc.fit(TABLE, [None, None]), "truth: expected at least one labelled row, found none"),
-    (lambda: spocc.fit(TABLE, "ab"), "expected a sequence of labels, found str"),
+    (lambda: spocc.fit(TABLE, "ab"), "truth: expected a sequence of labels, found str"),
+    (lambda: spocc.fit(TABLE, {0: "a", 1: "b"}), "truth: expected a sequence of labels, found dict"),
+    (lambda: spocc.fit(TABLE, set(TRUTH)), "truth: expected a sequence of labels, found set"),
+    (lambda: spocc.fit(TABLE, np.array([TRUTH]).T), "truth: expected 1 axis, found 2"),
+    (lambda: spocc.fit(TABLE, np.array([1j, 2])), "truth: expected labels that are texts, .*, found complex"),
+    (lambda: spocc.fit(TABLE, TRUTH, classes="ab"), "classes: expected a sequence of labels, found str"),
     (
         lambda: spocc.fit(TABLE, TRUTH, names=["x", "x"]),
         "classifiers: expected distinct names, found `x` twice",
@@ -74,9 +85,12 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: spocc.fit(TABLE, TRUTH, weights=[[1, 2]]), "weights: expected 1 axis, found 2"),
     (lambda: spocc.Evidence(TABLE, TRUTH, counts=[1, 0.5]), "counts, row 2: expected a whole number from 0"),
     (lambda: spocc.Evidence(TABLE, TRUTH, counts=[-1, 1]), "counts, row 1: expected a whole number from 0"),
+    (lambda: spocc.Evidence(TABLE, TRUTH, counts=[1, 1e300]), "counts, row 2: .* below 2\\^64, found 1e"),
+    (lambda: spocc.Evidence(TABLE, TRUTH, counts=[np.inf, 1]), "counts, row 1: .* below 2\\^64, found inf"),
     (lambda: spocc.Evidence(TABLE, TRUTH, level="deep"), "level: expected one of marginals, pairs, tally"),
     (lambda: spocc.Evidence([["a"], ["a", "b"]], TRUTH), "row 2: expected 1 answers, found 2"),
     (lambda: spocc.Evidence(["ab", "cd"], TRUTH), "row 1: expected a sequence of answers, found str"),
+    (lambda: spocc.Evidence([{"x": "a"}] * 2, TRUTH), "row 1: expected a sequence of answers, found dict"),
     (lambda: spocc.Evidence("table.csv", TRUTH), "answers: expected a table, found str"),
     (lambda: spocc.Evidence(7, TRUTH), "answers: expected a table, found int"),
     (lambda: spocc.Evidence(np.zeros((2, 2, 2)), TRUTH), "answers: expected a table of 2 axes, found 3"),
@@ -132,6 +146,15 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
         lambda: spocc.Evidence.from_long([1, 1], ["a", "a"], ["x", "y"], {1: "x"}),
         "row 1: expected one answer of `a`",
     ),
+    (
+        lambda: spocc.Evidence.from_long([1, 2], ["a", "a"], ["x", "y"], ["x", "y"]),
+        "truth: expected labels by item .*, found list",
+    ),
+    (
+        lambda: spocc.Evidence.from_long([1], ["a"], ["x"], pd.Series(["x", "y"], index=[1, 1])),
+        "truth: expected one label per item, found two for `1`",
+    ),
+    (lambda: spocc.fit(TABLE, TRUTH).append(TABLE), "append: expected Evidence, found list"),  # type: ignore[arg-type]
     (lambda: spocc.Evidence.from_long([1, 2], ["a"], ["x", "y"]), "classifiers: expected 2 rows, found 1"),
     (lambda: spocc.Evidence.from_long([1, None], ["a", "b"], ["x", "y"]), "items, row 2: expected a name"),
     (lambda: spocc.fit(TABLE, TRUTH, "spocc").predict([["a"]]), "answers: expected 2 columns, found 1"),
@@ -182,7 +205,7 @@ def test_it_is_refused_in_one_clear_line(do: Callable[[], Any], line: str) -> No
 def test_a_file_that_is_not_there_is_an_error_of_python(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         spocc.load(tmp_path / "none.spocc")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"none/m\.spocc'$"):
         spocc.fit(TABLE, TRUTH).save(tmp_path / "none" / "m.spocc")
 
 

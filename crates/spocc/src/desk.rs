@@ -44,7 +44,7 @@ impl Model {
         }
         let desk = Desk::new(&aligned, integers.n_rows());
         let is_strange = AtomicBool::new(false);
-        let rulings = rulings(integers.n_rows(), watch, |first, rulings| {
+        let rulings = rulings(&desk, integers.n_rows(), watch, |first, rulings| {
             let mut clerk = desk.clerk();
             let read = integers.for_each_block(first..first + rulings.len(), |rows, cells| {
                 let rulings = &mut rulings[rows.start - first..rows.end - first];
@@ -65,7 +65,7 @@ impl Aligned<'_> {
     pub fn decide_all(&self, watch: &Watch<'_>) -> Result<Decisions, Error> {
         let grid = self.predictions.grid();
         let desk = Desk::new(self, grid.n_rows());
-        let rulings = rulings(grid.n_rows(), watch, |first, rulings| {
+        let rulings = rulings(&desk, grid.n_rows(), watch, |first, rulings| {
             let mut clerk = desk.clerk();
             if let Some(cells) = grid.dense_cells() {
                 let cells = &cells[first * grid.width()..(first + rulings.len()) * grid.width()];
@@ -80,6 +80,7 @@ impl Aligned<'_> {
 
 /// Rulings on `n` rows, of which `decide` makes those from a first one on.
 fn rulings(
+    desk: &Desk<'_>,
     n: usize,
     watch: &Watch<'_>,
     decide: impl Fn(usize, &mut [Ruling]) + Sync,
@@ -87,7 +88,9 @@ fn rulings(
     let mut rulings = vec![Ruling::clear(0); n];
     for (block, rulings) in rulings.chunks_mut(BLOCK).enumerate() {
         watch.report("deciding", block * BLOCK, n)?;
-        let step = rulings.len().div_ceil(4 * parallel::threads()).max(1 << 13);
+        // Every piece remembers for itself: where much is remembered there are few.
+        let pieces = if desk.quick.is_some() { 4 * parallel::threads() } else { parallel::threads() };
+        let step = rulings.len().div_ceil(pieces).max(1 << 13);
         parallel::fill(rulings, step, |start, rulings| decide(block * BLOCK + start, rulings));
     }
     Ok(rulings)
@@ -102,10 +105,15 @@ struct Desk<'a> {
     aligned: &'a Aligned<'a>,
     quick: Option<Quick>,
     packing: Option<Packing>,
+    /// Of the places where rows are remembered.
+    memory_bits: u32,
 }
 
 impl<'a> Desk<'a> {
-    const MEMORY_BITS: u32 = 12;
+    /// For the few rows that are not clear.
+    const FEW_BITS: u32 = 12;
+    /// For all rows: more would not be at hand any more.
+    const MANY_BITS: u32 = 17;
 
     /// For a table of so many rows.
     fn new(aligned: &'a Aligned<'a>, n_rows: usize) -> Self {
@@ -113,11 +121,14 @@ impl<'a> Desk<'a> {
         let is_dense = predictions.grid().is_dense();
         let ids: Vec<u16> = (0..map.len() as u16).collect();
         let packing = Packing::new(place.len(), &ids, MISSING, 0).filter(|_| is_dense);
-        let has_all = packing.as_ref().is_some_and(|packing| packing.row_bits() <= Self::MEMORY_BITS);
+        let has_all = packing.as_ref().is_some_and(|packing| packing.row_bits() <= Self::FEW_BITS);
         let (n_labels, n_classes) = (model.labels.len(), model.labels.n_classes());
         let reading = Reading { place, map, silence, n_labels, n_classes, n_rows, is_dense };
         let costs = if has_all { None } else { model.rule.costs(n_labels) };
-        Self { aligned, quick: costs.and_then(|costs| Quick::new(&costs, &reading)), packing }
+        let quick = costs.and_then(|costs| Quick::new(&costs, &reading));
+        let rows_bits = n_rows.next_power_of_two().ilog2().clamp(Self::FEW_BITS, Self::MANY_BITS);
+        let memory_bits = if has_all || quick.is_some() { Self::FEW_BITS } else { rows_bits };
+        Self { aligned, quick, packing, memory_bits }
     }
 
     fn clerk(&self) -> Clerk<'_> {
@@ -162,12 +173,12 @@ impl Clerk<'_> {
         let mut decide = || desk.aligned.rule_on(desk.aligned.rewritten(row, buffer), work, tolerance);
         let (Some(packing), Row::Dense(cells)) = (&desk.packing, row) else { return decide() };
         let key = packing.pack(cells);
-        let place = if packing.row_bits() <= Desk::MEMORY_BITS {
+        let place = if packing.row_bits() <= desk.memory_bits {
             key
         } else {
-            key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - Desk::MEMORY_BITS)
+            key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - desk.memory_bits)
         };
-        memory.resize(1 << Desk::MEMORY_BITS, (0, None));
+        memory.resize(1 << desk.memory_bits, (0, None));
         let known = &mut memory[place as usize];
         match *known {
             (number, Some(ruling)) if number == key => ruling,

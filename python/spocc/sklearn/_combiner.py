@@ -14,7 +14,15 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 import spocc
 from spocc._native import Combiner
-from spocc.sklearn._labels import Answers, check_answers, check_truth, distinct, numbered
+from spocc.sklearn._labels import (
+    Answers,
+    alike,
+    check_answers,
+    check_truth,
+    distinct,
+    have_numbers,
+    numbered,
+)
 
 __all__ = ["LabelCombiner", "ProbabilisticCombiner"]
 
@@ -88,6 +96,8 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         """
         is_first = _check_partial_fit_first_call(self, classes)
         answers = check_answers(self, X, reset=is_first)
+        if not is_first:
+            answers = alike(answers, self.evidence_.classes)
         rows, known = check_truth(self, y, _n_rows(answers), gaps=self._learns_from_gaps)
         evidence = self._count(answers, rows, known, sample_weight)
         self._evidence = evidence if is_first else self.evidence_ + evidence
@@ -109,6 +119,10 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         model, answers = self._asked(X)
         support = model.predict_proba(answers) if model.has_probabilities else model.possibility(answers)
         logs = np.log(np.maximum(support, np.finfo(np.float64).tiny))
+        # A tie that rounding, chance or the prior decides is decided here too, by the least difference.
+        decided = model.predict_ids(answers)
+        tied = np.flatnonzero(logs.argmax(axis=1) != decided)
+        logs[tied, decided[tied]] = np.nextafter(logs[tied].max(axis=1), np.inf)
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 
     def predict_set(self, X: Any, coverage: float = 0.95) -> NDArray[np.bool_]:
@@ -164,15 +178,16 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         """The evidence of these rows, as much of it as the method needs."""
         weights = None
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, y, dtype=np.float64)
+            weights = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
             if not weights.any():
                 raise ValueError("Sample weights must contain at least one non-zero number.")
         settings = {name: getattr(self, name) for name in self._settings}
+        is_wanted = have_numbers(answers, self.classes_)
         return spocc.Evidence(
-            numbered(answers, self.classes_),
-            numbered(y, answers),
+            numbered(answers, is_wanted),
+            numbered(y, is_wanted),
             names=names,
-            classes=numbered(self.classes_, answers),
+            classes=numbered(self.classes_, is_wanted),
             weights=weights,
             level="tally" if self.calibrate is not None else Combiner(self._method, **settings).level,
             unlabelled=self._method == "dawid-skene" or not known.all(),
@@ -205,7 +220,7 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
     def _asked(self, X: Any) -> tuple[spocc.Model, Answers]:
         """The model, and what it is asked to decide."""
         model = self.model_
-        return model, numbered(check_answers(self, X, reset=False), model.classes)
+        return model, alike(check_answers(self, X, reset=False), model.classes)
 
     def _seed(self) -> int:
         """The engine's own seed if it is a number, so that every face draws alike."""
