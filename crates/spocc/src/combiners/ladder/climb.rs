@@ -30,6 +30,8 @@ use crate::{
     watch::Watch,
 };
 
+/// Cells above which one fold is enough to judge on.
+const MANY_CELLS: usize = 1 << 16;
 /// Numbers of a residual per labelled row above which none is tried.
 const MOST_NUMBERS: f64 = 64.0;
 /// The core alone and one residual per penalty.
@@ -70,6 +72,16 @@ struct Score {
     noise: [f64; RIVALS],
 }
 
+impl Score {
+    /// Takes its rows for so many times as many. They are no more certain for that: noise grows with the square.
+    fn stand_for(&mut self, times: f64) {
+        self.log *= times;
+        self.right *= times;
+        [&mut self.lost, &mut self.won].into_iter().flatten().for_each(|rows| *rows *= times);
+        self.noise.iter_mut().for_each(|noise| *noise *= times * times);
+    }
+}
+
 /// What rows left out decided.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
@@ -84,9 +96,10 @@ pub(super) struct Choice {
 }
 
 impl Climb<'_> {
-    /// Judges all choices on all folds.
+    /// Judges all choices on all folds, or on one that stands for all.
     pub(super) fn choose(&self, watch: &Watch<'_>) -> Result<Choice, Error> {
-        let parts = parallel::map(FOLDS, |fold| self.fold(fold, watch));
+        let judging = if self.cells.len() > MANY_CELLS { 1 } else { FOLDS };
+        let parts = parallel::map(judging, |fold| self.fold(fold, watch));
         let mut scores = vec![Score::default(); RESIDUALS * TABLES];
         let mut rivals = [0.0; RIVALS];
         for part in parts {
@@ -102,6 +115,9 @@ impl Climb<'_> {
             }
             rivals.iter_mut().zip(rights).for_each(|(sum, right)| *sum += right);
         }
+        let all = (FOLDS / judging) as f64;
+        scores.iter_mut().for_each(|score| score.stand_for(all));
+        rivals.iter_mut().for_each(|right| *right *= all);
         let tried = (1 + self.penalties().len()) * TABLES;
         let worth = |at: usize| scores[at].log - if at.is_multiple_of(TABLES) { 0.0 } else { WORTH };
         // The first of equals is the one pulled most.

@@ -43,6 +43,7 @@ pub(super) struct Core {
 }
 
 /// What was said of some rows of one truth.
+#[derive(Clone, Copy)]
 pub(super) struct Cell {
     pub(super) pattern: u32,
     pub(super) truth: u16,

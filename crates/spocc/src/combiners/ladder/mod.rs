@@ -91,7 +91,8 @@ impl Combiner for Ladder {
             tally.outcomes(p).for_each(|(class, count)| silent[usize::from(class)] = evidence.rows_of(count));
         }
         let mut core = Core::new(&Dendrogram::ward(&Dissimilarities::new(&panel, watch)?));
-        core.fit(&cells, |p| answers(tally, p), &leaves, watch)?;
+        let sample = folds::sample(&panel, tally, &cells, MOST_CELLS);
+        core.fit(sample.as_deref().unwrap_or(&cells), |p| answers(tally, p), &leaves, watch)?;
 
         let parts = folds::deal(&panel, tally, &cells);
         let design = residual::design(tally, panel.n_classifiers(), s);
@@ -157,6 +158,9 @@ impl Combiner for Ladder {
         }))))
     }
 }
+
+/// Cells from which the few numbers of the core are learned; of more a sample is enough.
+const MOST_CELLS: usize = 1 << 14;
 
 /// Classifiers pulled further than this are not heard.
 const DEAF: f64 = 0.6;
