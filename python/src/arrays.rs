@@ -93,11 +93,17 @@ impl<'py, I: Id> Held<'py, I> {
     fn from_arrow(object: &Bound<'py, PyAny>) -> Result<Self, Fault> {
         // A stream of one's own chunks first: not all that have one can be a single array.
         if object.hasattr("__arrow_c_stream__")? {
-            let chunks = object.extract::<PyChunkedArray>()?.into_inner().0;
+            let chunks = object
+                .extract::<PyChunkedArray>()
+                .map_err(|error| unreadable(object.py(), &error))?
+                .into_inner()
+                .0;
             return Ok(Self::Arrow(chunks.into_iter().map(only_column).collect()));
         }
         if object.hasattr("__arrow_c_array__")? {
-            return Ok(Self::Arrow(vec![object.extract::<PyArray>()?.into_inner().0]));
+            return Ok(Self::Arrow(vec![
+                object.extract::<PyArray>().map_err(|error| unreadable(object.py(), &error))?.into_inner().0,
+            ]));
         }
         let found = object.get_type().name()?.to_string();
         Err(Fault::Refused(format!("expected an array or a column, found {found}")))
@@ -209,6 +215,12 @@ fn only_column(chunk: ArrayRef) -> ArrayRef {
     }
 }
 
+/// Arrow data of a kind that nobody but its maker knows.
+fn unreadable(py: Python<'_>, error: &PyErr) -> Fault {
+    let found = error.value(py);
+    Fault::Refused(format!("expected labels in a type of Arrow's, found one that cannot be read ({found})"))
+}
+
 /// What only a caller of the native module itself can get wrong.
 fn broken(found: &str) -> Fault {
     Fault::Refused(format!("expected what the package spocc hands over, found {found}"))
@@ -308,7 +320,8 @@ impl<'py> Panel<'py> {
             return Ok(Self { names, held, labels });
         }
         if cells.cast::<numpy::PyUntypedArray>().is_err() && cells.cast::<PyTuple>().is_err() {
-            let (batches, schema) = cells.extract::<PyTable>()?.into_inner();
+            let (batches, schema) =
+                cells.extract::<PyTable>().map_err(|error| unreadable(cells.py(), &error))?.into_inner();
             let known: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
             let (names, places) = chosen(names, &known)?;
             let column = |&place: &usize| batches.iter().map(|batch| batch.column(place).clone()).collect();

@@ -255,3 +255,9 @@ def test_the_native_module_refuses_what_the_package_would_not_hand_over() -> Non
             model.predict_ids(cells, False)
     with pytest.raises(_native.SpoccError):
         _native.Combiner("none")
+
+
+def test_a_type_that_only_polars_knows_is_refused() -> None:
+    wide = pl.DataFrame({"ann": [1, 2], "bob": [1, 1]}, schema={"ann": pl.Int128, "bob": pl.Int64})
+    with pytest.raises(spocc.SpoccError, match="expected labels in a type of Arrow's"):
+        spocc.Evidence(wide, [1, 2])
