@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 import spocc
 from spocc._native import Combiner
-from spocc.sklearn._labels import Answers, check_answers, check_truth, distinct, numbered
+from spocc.sklearn._labels import Answers, alike, check_answers, check_truth, distinct, numbered
 
 __all__ = ["LabelCombiner", "ProbabilisticCombiner"]
 
@@ -86,11 +86,13 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         Any number of pieces, in any order, give the model that `fit` makes of all rows at once. ``classes``
         are all labels that y may ever hold, and must be given the first time.
         """
-        is_first = _check_partial_fit_first_call(self, classes)
-        answers = check_answers(self, X, reset=is_first)
+        _check_partial_fit_first_call(self, classes)
+        so_far = self.evidence_ if self.__sklearn_is_fitted__() else None
+        answers = check_answers(self, X, reset=so_far is None)
         rows, known = check_truth(self, y, _n_rows(answers), gaps=self._learns_from_gaps)
-        evidence = self._count(answers, rows, known, sample_weight)
-        self._evidence = evidence if is_first else self.evidence_ + evidence
+        classes = numbered(self.classes_, answers) if so_far is None else so_far.classes
+        evidence = self._count(answers, rows, known, sample_weight, classes)
+        self._evidence = evidence if so_far is None else so_far + evidence
         self._model = None
         return self
 
@@ -130,6 +132,9 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         assert evidence is not None, "a model that was just fitted holds its evidence"
         return evidence
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return getattr(self, "_model", None) is not None or getattr(self, "_evidence", None) is not None
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
@@ -147,10 +152,13 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         names: list[str] | None = None,
         classes: NDArray[Any] | None = None,
     ) -> Self:
+        # Until the new model is there, there is none: the old one would not know the new classes.
+        self._model = self._evidence = None
         rows, known = check_truth(self, y, _n_rows(answers), gaps=self._learns_from_gaps)
         self.classes_ = distinct(rows if known.all() else rows[known]) if classes is None else classes
         self.n_features_in_ = answers.shape[1] if isinstance(answers, np.ndarray) else len(answers)
-        self._make(self._count(answers, rows, known, sample_weight, names))
+        written = numbered(self.classes_, answers)
+        self._make(self._count(answers, rows, known, sample_weight, written, names))
         return self
 
     def _count(
@@ -159,6 +167,7 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         y: NDArray[Any],
         known: NDArray[np.bool_],
         sample_weight: Any,
+        classes: NDArray[Any],
         names: list[str] | None = None,
     ) -> spocc.Evidence:
         """The evidence of these rows, as much of it as the method needs."""
@@ -169,10 +178,10 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
                 raise ValueError("Sample weights must contain at least one non-zero number.")
         settings = {name: getattr(self, name) for name in self._settings}
         return spocc.Evidence(
-            numbered(answers, self.classes_),
-            numbered(y, answers),
+            alike(answers, classes),
+            alike(y, classes),
             names=names,
-            classes=numbered(self.classes_, answers),
+            classes=classes,
             weights=weights,
             level="tally" if self.calibrate is not None else Combiner(self._method, **settings).level,
             unlabelled=self._method == "dawid-skene" or not known.all(),
@@ -205,7 +214,7 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
     def _asked(self, X: Any) -> tuple[spocc.Model, Answers]:
         """The model, and what it is asked to decide."""
         model = self.model_
-        return model, numbered(check_answers(self, X, reset=False), model.classes)
+        return model, alike(check_answers(self, X, reset=False), model.classes)
 
     def _seed(self) -> int:
         """The engine's own seed if it is a number, so that every face draws alike."""

@@ -12,7 +12,7 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-__all__ = ["Answers", "check_answers", "check_truth", "distinct", "numbered"]
+__all__ = ["Answers", "alike", "check_answers", "check_truth", "distinct", "numbered"]
 
 Answers = NDArray[Any] | Mapping[str, Any]
 
@@ -39,6 +39,8 @@ def check_answers(estimator: Any, X: Any, *, reset: bool) -> Answers:
                 f" by {type(estimator).__name__}."
             )
     names = getattr(estimator, "feature_names_in_", [f"x{k}" for k in range(len(columns))])
+    if len(set(names)) < len(columns):
+        raise ValueError(f"The feature names should be unique, but {sorted(names)[:8]} are not.")
     cells = (_by_value(column) if isinstance(column, np.ndarray) else column for column in columns)
     return dict(zip(names, cells, strict=True))
 
@@ -92,18 +94,34 @@ def distinct(y: NDArray[Any]) -> NDArray[Any]:
     return np.unique(y)
 
 
-def numbered(labels: Any, beside: Answers) -> Any:
-    """Booleans as 0 and 1 where the labels beside them are numbers, so that True and 1 are one label."""
-    if isinstance(labels, Mapping):
-        return {name: numbered(column, beside) for name, column in labels.items()}
-    if not _kind(labels).startswith("bool") or not _has_numbers(beside):
+def numbered(classes: NDArray[Any], beside: Answers) -> NDArray[Any]:
+    """Booleans as 0 and 1 where the answers beside them are numbers, so that True and 1 are one label."""
+    return classes.view(np.int8) if classes.dtype.kind == "b" and _has_numbers(beside) else classes
+
+
+def alike(labels: Any, classes: NDArray[Any]) -> Any:
+    """The same labels with 0, 1, False and True written as the classes are: as numbers or as booleans."""
+    kind = classes.dtype.kind
+    if kind not in "biuf":
         return labels
-    if isinstance(labels, np.ndarray):
-        return labels.view(np.int8)
-    # Of pandas, of Arrow, of polars.
-    if hasattr(labels, "astype"):
-        return labels.astype("Int8")
-    return labels.cast("int8" if hasattr(labels, "type") else int)
+    if isinstance(labels, Mapping):
+        return {name: alike(column, classes) for name, column in labels.items()}
+    found = _kind(labels)
+    if found.startswith("bool") and kind != "b":
+        if isinstance(labels, np.ndarray):
+            return labels.view(np.int8)
+        # Of pandas, of Arrow, of polars.
+        if hasattr(labels, "astype"):
+            return labels.astype("Int8")
+        return labels.cast("int8" if hasattr(labels, "type") else int)
+    if found == "object" or (kind == "b" and _has_numbers(labels)):
+        cells = np.asarray(labels, dtype=object)
+        same: dict[Any, Any] = {0: False, 1: True} if kind == "b" else {0: 0, 1: 1}
+        written = np.empty(cells.size, dtype=object)
+        numbers = (int, float, np.generic)
+        written[:] = [same.get(cell, cell) if isinstance(cell, numbers) else cell for cell in cells.flat]
+        return written.reshape(cells.shape)
+    return labels
 
 
 def _has_numbers(labels: Answers) -> bool:
