@@ -87,7 +87,7 @@ class Evidence:
                 counts=_tables.numbers("counts", counts, np.uint64),
                 level=level,
                 unlabelled=unlabelled,
-                memory=memory,
+                memory=None if memory is None else _tables.whole("memory", memory),
                 progress=callback,
             )
 
@@ -115,19 +115,20 @@ class Evidence:
         >>> spocc.Evidence.from_long(items, who, said, {1: "cat", 2: "dog"})
         Evidence(2 classifiers, 2 rows, 2 classes: cat, dog; tally of 2 patterns)
         """
-        gold = {} if truth is None else truth
+        # A Series of pandas has items too, though its values are no method.
+        gold = [] if truth is None else list(truth.items())
         with bar(progress) as callback:
             native = _native.Evidence.count_long(
                 _tables.column(items),
                 _tables.column(classifiers),
                 _tables.column(labels),
-                _tables.column(list(gold.keys())),
-                _tables.column(list(gold.values())),
+                _tables.column([item for item, _ in gold]),
+                _tables.column([label for _, label in gold]),
                 names=_tables.strings("names", names),
                 classes=None if classes is None else _tables.column(classes),
                 level=level,
                 unlabelled=unlabelled,
-                memory=memory,
+                memory=None if memory is None else _tables.whole("memory", memory),
                 progress=callback,
             )
         return cls._of(native)

@@ -140,11 +140,15 @@ class Model:
         their number, or by what ``ids`` names them: then the same row gets the same set in whatever order.
         """
         names = None if ids is None else _tables.column(ids)
-        return self._engine.predict_set(self._table(answers), strict, coverage, seed, names)
+        return self._engine.predict_set(
+            self._table(answers), strict, coverage, _tables.whole("seed", seed), names
+        )
 
     def explain(self, answers: object, row: int = 0) -> Explanation:
         """Why a row, counted from 0, was decided as it was."""
-        return Explanation(*self._engine.explain(self._table(answers), row), self.classes)
+        return Explanation(
+            *self._engine.explain(self._table(answers), _tables.whole("row", row)), self.classes
+        )
 
     def audit(self) -> Audit:
         """Who of the panel is worth listening to, and how often each sways a decision."""

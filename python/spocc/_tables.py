@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from operator import index
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spocc._native import SpoccError
 
-__all__ = ["column", "labels", "numbers", "strings", "table"]
+__all__ = ["column", "labels", "numbers", "strings", "table", "whole"]
 
 
 def table(answers: object, wanted: Iterable[str] | None = None) -> object:
@@ -49,7 +50,7 @@ def column(values: object) -> object:
         return _pandas_column(values)
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
         return values
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+    if not _is_sequence(values):
         raise SpoccError(f"expected a sequence of labels, found {type(values).__name__}")
     if hasattr(values, "__array__"):
         return _array(np.asarray(values))
@@ -102,13 +103,29 @@ def numbers(what: str, values: object, kind: type[np.generic]) -> NDArray[Any] |
     return np.ascontiguousarray(array, dtype=kind)
 
 
+def whole(what: str, number: object) -> int:
+    """A whole number that the native module can take."""
+    try:
+        found = index(number)  # type: ignore[arg-type]
+    except TypeError:
+        found = -1
+    if not 0 <= found < 1 << 64:
+        raise SpoccError(f"{what}: expected a whole number from 0 to 2^64 - 1, found {number!r}")
+    return found
+
+
 def _named(columns: Iterable[tuple[str, object]], wanted: Iterable[str] | None) -> list[tuple[str, object]]:
     """Columns with their names; nothing in place of one that is not wanted."""
     asked = None if wanted is None else set(wanted)
     named: list[tuple[str, object]] = []
+    met: set[str] = set()
     for name, values in columns:
+        is_asked = asked is None or name in asked
+        if is_asked and name in met:
+            raise SpoccError(f"classifiers: expected distinct names, found `{name}` twice")
+        met.add(name)
         try:
-            named.append((name, column(values) if asked is None or name in asked else None))
+            named.append((name, column(values) if is_asked else None))
         except SpoccError as error:
             raise SpoccError(f"`{name}`: {error}") from None
     return named
@@ -118,7 +135,7 @@ def _rows(rows: Sequence[object]) -> NDArray[Any]:
     """A list of rows, cell by cell, so that numpy does not turn numbers into texts."""
     cells: list[list[Any]] = []
     for at, row in enumerate(rows):
-        if isinstance(row, str | bytes) or not isinstance(row, Iterable):
+        if not _is_sequence(row):
             raise SpoccError(f"row {at + 1}: expected a sequence of answers, found {type(row).__name__}")
         cells.append(list(row))
         if len(cells[at]) != len(cells[0]):
@@ -161,12 +178,20 @@ def _pandas_column(values: Any) -> object:
         categories = values.cat if hasattr(values, "cat") else values
         codes = np.asarray(categories.codes)
         return codes, column(categories.categories)
+    # Masked numbers, Arrow's own and texts; what is left are objects, or numbers that lie far apart.
+    if not hasattr(kind, "numpy_dtype") and not hasattr(kind, "storage"):
+        return _array(np.asarray(values))
     try:
         import pyarrow
     except ImportError:
         return values.to_numpy(dtype=object)
     array = pyarrow.array(values, from_pandas=True)
     return array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array
+
+
+def _is_sequence(values: object) -> TypeGuard[Iterable[Any]]:
+    """Whether these are labels one after the other: a set has no order, and a dict would give its keys."""
+    return isinstance(values, Iterable) and not isinstance(values, str | bytes | set | frozenset | Mapping)
 
 
 def _is_pandas(values: object, name: str) -> bool:

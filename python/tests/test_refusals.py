@@ -16,6 +16,7 @@ import spocc
 
 TABLE = [["a", "b"], ["b", "b"]]
 TRUTH = ["a", "b"]
+NUMBER: Any = 0.5
 
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: spocc.fit(TABLE, TRUTH, "best"), "method: expected one of ladder, spocc"),
@@ -56,6 +57,13 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: spocc.fit(TABLE, ["a"]), "truth: expected 2 rows, found 1"),
     (lambda: spocc.fit(TABLE, [None, None]), "truth: expected at least one labelled row, found none"),
     (lambda: spocc.fit(TABLE, "ab"), "expected a sequence of labels, found str"),
+    (lambda: spocc.fit(TABLE, {"b", "a"}), "expected a sequence of labels, found set"),
+    (lambda: spocc.fit(TABLE, {"a": 0, "b": 1}), "expected a sequence of labels, found dict"),
+    (lambda: spocc.fit(TABLE, TRUTH, seed=-1), "seed: expected a whole number from 0 to .*, found -1"),
+    (lambda: spocc.fit(TABLE, TRUTH, seed=NUMBER), "seed: expected a whole number from 0 to .*, found 0.5"),
+    (lambda: spocc.fit(TABLE, TRUTH, memory=-1), "memory: expected a whole number from 0 to .*, found -1"),
+    (lambda: spocc.fit(TABLE, TRUTH).explain(TABLE, -1), "row: expected a whole number from 0 to"),
+    (lambda: spocc.fit(TABLE, TRUTH).explain(TABLE, 2), "row 3: expected a row from 1 to 2"),
     (
         lambda: spocc.fit(TABLE, TRUTH, names=["x", "x"]),
         "classifiers: expected distinct names, found `x` twice",
@@ -77,6 +85,11 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: spocc.Evidence(TABLE, TRUTH, level="deep"), "level: expected one of marginals, pairs, tally"),
     (lambda: spocc.Evidence([["a"], ["a", "b"]], TRUTH), "row 2: expected 1 answers, found 2"),
     (lambda: spocc.Evidence(["ab", "cd"], TRUTH), "row 1: expected a sequence of answers, found str"),
+    (
+        lambda: spocc.Evidence([{"x": "a", "y": "b"}, {"x": "b", "y": "b"}], TRUTH),
+        "row 1: expected a sequence of answers, found dict",
+    ),
+    (lambda: spocc.Evidence([{"a", "b"}], ["a"]), "row 1: expected a sequence of answers, found set"),
     (lambda: spocc.Evidence("table.csv", TRUTH), "answers: expected a table, found str"),
     (lambda: spocc.Evidence(7, TRUTH), "answers: expected a table, found int"),
     (lambda: spocc.Evidence(np.zeros((2, 2, 2)), TRUTH), "answers: expected a table of 2 axes, found 3"),
@@ -113,6 +126,10 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
         "`t`: expected labels that are texts",
     ),
     (
+        lambda: spocc.Evidence(pd.DataFrame({"t": pd.period_range("2020", periods=1, freq="Y")}), ["a"]),
+        r"`t`: row 1: label Period\('2020', .*: expected a whole number, a text or a boolean, found Period",
+    ),
+    (
         lambda: spocc.Evidence([[str(n)] for n in range(70000)], [0] * 70000),
         "expected at most 65535 distinct",
     ),
@@ -142,6 +159,10 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: spocc.fit(TABLE, TRUTH, "spocc").predict(pl.DataFrame({"x1": ["a"]})),
         "classifier `x0`: expected",
+    ),
+    (
+        lambda: spocc.fit(TABLE, TRUTH).predict(pd.DataFrame(TABLE * 2, columns=["x0", "x0"]).assign(x1="a")),
+        "classifiers: expected distinct names, found `x0` twice",
     ),
     (lambda: spocc.fit(TABLE, TRUTH, "spocc").predict_set(TABLE), "sets: expected a calibrated model"),
     (
