@@ -35,7 +35,8 @@ def table(answers: object, wanted: Iterable[str] | None = None) -> object:
         return answers
     if isinstance(answers, Sequence) and not isinstance(answers, str | bytes):
         return _rows(answers)
-    if hasattr(answers, "__array__"):
+    # A frame whose names cannot be read must not be taken by position.
+    if hasattr(answers, "__array__") and not hasattr(answers, "columns"):
         array = np.asarray(answers)
         if array.ndim == 2:
             return _array(array)

@@ -18,6 +18,16 @@ TABLE = [["a", "b"], ["b", "b"]]
 TRUTH = ["a", "b"]
 NUMBER: Any = 0.5
 
+
+class StrangeFrame:
+    """A data frame of a library that does not speak Arrow."""
+
+    columns = ("x1", "x0")
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        return np.array(TABLE)
+
+
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: spocc.fit(TABLE, TRUTH, "best"), "method: expected one of ladder, spocc"),
     (
@@ -91,6 +101,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     ),
     (lambda: spocc.Evidence([{"a", "b"}], ["a"]), "row 1: expected a sequence of answers, found set"),
     (lambda: spocc.Evidence("table.csv", TRUTH), "answers: expected a table, found str"),
+    (lambda: spocc.Evidence(StrangeFrame(), TRUTH), "answers: expected a table, found StrangeFrame"),
     (lambda: spocc.Evidence(7, TRUTH), "answers: expected a table, found int"),
     (lambda: spocc.Evidence(np.zeros((2, 2, 2)), TRUTH), "answers: expected a table of 2 axes, found 3"),
     (lambda: spocc.Evidence(np.zeros(2), TRUTH), "answers: expected a table of 2 axes, found 1"),
