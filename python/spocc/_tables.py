@@ -89,18 +89,27 @@ def numbers(what: str, values: object, kind: type[np.generic]) -> NDArray[Any] |
     if values is None:
         return None
     try:
+        # What is masked is not a number either.
+        if isinstance(values, np.ma.MaskedArray):
+            values = np.ma.filled(values.astype(np.float64), np.nan)
         array = np.asarray(values)
-        if array.dtype.kind not in "iufb":
+        if array.dtype.kind in "OU":
             array = array.astype(np.float64)
     except (TypeError, ValueError):
         raise SpoccError(f"{what}: expected numbers, found {type(values).__name__}") from None
+    if array.dtype.kind not in "iufb":
+        raise SpoccError(f"{what}: expected numbers, found {array.dtype}")
     if array.ndim != 1:
         raise SpoccError(f"{what}: expected 1 axis, found {array.ndim}")
     if issubclass(kind, np.integer):
-        wrong = (array < 0) | (np.floor(array) != array) if array.dtype.kind == "f" else array < 0
+        wrong = array < 0
+        if array.dtype.kind == "f":
+            wrong |= (np.floor(array) != array) | (array >= 2.0**64)
         if wrong.any():
             row = int(wrong.argmax())
-            raise SpoccError(f"{what}, row {row + 1}: expected a whole number from 0, found {array[row]}")
+            raise SpoccError(
+                f"{what}, row {row + 1}: expected a whole number from 0 to 2^64 - 1, found {array[row]}"
+            )
     return np.ascontiguousarray(array, dtype=kind)
 
 

@@ -271,7 +271,14 @@ impl Model {
         cells: &Bound<'_, PyAny>,
         row: usize,
     ) -> Result<(String, String), Fault> {
-        self.see(py, cells, false, |aligned, _, _, _| report(&aligned.explain(row)?))
+        self.see(py, cells, false, |aligned, n_rows, _, _| {
+            // The engine counts rows from 1, as files do.
+            if row >= n_rows {
+                let line = format!("row: expected a number below {n_rows}, that of the rows, found {row}");
+                return Err(Fault::Refused(line));
+            }
+            report(&aligned.explain(row)?)
+        })
     }
 
     /// An audit of its panel, influence included: as JSON and as text.

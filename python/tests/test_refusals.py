@@ -73,7 +73,10 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: spocc.fit(TABLE, TRUTH, seed=NUMBER), "seed: expected a whole number from 0 to .*, found 0.5"),
     (lambda: spocc.fit(TABLE, TRUTH, memory=-1), "memory: expected a whole number from 0 to .*, found -1"),
     (lambda: spocc.fit(TABLE, TRUTH).explain(TABLE, -1), "row: expected a whole number from 0 to"),
-    (lambda: spocc.fit(TABLE, TRUTH).explain(TABLE, 2), "row 3: expected a row from 1 to 2"),
+    (
+        lambda: spocc.fit(TABLE, TRUTH).explain(TABLE, 2),
+        "row: expected a number below 2, that of the rows, found 2",
+    ),
     (
         lambda: spocc.fit(TABLE, TRUTH, names=["x", "x"]),
         "classifiers: expected distinct names, found `x` twice",
@@ -92,6 +95,15 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: spocc.fit(TABLE, TRUTH, weights=[[1, 2]]), "weights: expected 1 axis, found 2"),
     (lambda: spocc.Evidence(TABLE, TRUTH, counts=[1, 0.5]), "counts, row 2: expected a whole number from 0"),
     (lambda: spocc.Evidence(TABLE, TRUTH, counts=[-1, 1]), "counts, row 1: expected a whole number from 0"),
+    (lambda: spocc.Evidence(TABLE, TRUTH, counts=[1e30, 1]), "counts, row 1: expected a whole .*, found 1e"),
+    (lambda: spocc.Evidence(TABLE, TRUTH, counts=[1, 2**64]), "counts, row 2: expected a whole number"),
+    (lambda: spocc.Evidence(TABLE, TRUTH, counts=[1, float("inf")]), "counts, row 2: .*, found inf"),
+    (lambda: spocc.Evidence(TABLE, TRUTH, counts=[1, None]), "counts, row 2: .*, found nan"),
+    (lambda: spocc.Evidence(TABLE, TRUTH, weights=[1, 1j]), "weights: expected numbers, found complex128"),
+    (
+        lambda: spocc.Evidence(TABLE, TRUTH, weights=np.ma.array([1.0, 2.0], mask=[False, True])),
+        "row 2: expected a weight of 0 or between .*, found NaN",
+    ),
     (lambda: spocc.Evidence(TABLE, TRUTH, level="deep"), "level: expected one of marginals, pairs, tally"),
     (lambda: spocc.Evidence([["a"], ["a", "b"]], TRUTH), "row 2: expected 1 answers, found 2"),
     (lambda: spocc.Evidence(["ab", "cd"], TRUTH), "row 1: expected a sequence of answers, found str"),

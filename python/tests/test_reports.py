@@ -80,5 +80,5 @@ def test_an_explanation_follows_every_voice(panel: Panel) -> None:
 
 def test_a_row_that_is_not_there_is_refused(panel: Panel) -> None:
     answers, truth = panel
-    with pytest.raises(spocc.SpoccError, match="row 301: expected a row from 1 to 300"):
+    with pytest.raises(spocc.SpoccError, match="row: expected a number below 300, that of the rows, found 300"):
         spocc.fit(answers, truth, "spocc").explain(answers, 300)
