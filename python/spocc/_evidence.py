@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -81,8 +81,8 @@ class Evidence:
             self._engine = _native.Evidence.count(
                 _tables.table(answers, chosen),
                 chosen,
-                None if truth is None else _tables.column(truth),
-                classes=None if classes is None else _tables.column(classes),
+                None if truth is None else _tables.column("truth", truth),
+                classes=None if classes is None else _tables.column("classes", classes),
                 weights=_tables.numbers("weights", weights, np.float64),
                 counts=_tables.numbers("counts", counts, np.uint64),
                 level=level,
@@ -97,7 +97,7 @@ class Evidence:
         items: object,
         classifiers: object,
         labels: object,
-        truth: Mapping[Any, Any] | None = None,
+        truth: object = None,
         *,
         names: Iterable[object] | None = None,
         classes: object = None,
@@ -106,7 +106,10 @@ class Evidence:
         memory: int | None = None,
         progress: bool | Progress = False,
     ) -> Evidence:
-        """Counts a table with a row per answer: which item, who, what; and the truth by item.
+        """Counts a table with a row per answer: which item, who, what.
+
+        The truth is by item: a dict, or a series of pandas with the items as its index. Items without truth
+        are left out unless ``unlabelled`` asks for them.
 
         Examples
         --------
@@ -115,17 +118,14 @@ class Evidence:
         >>> spocc.Evidence.from_long(items, who, said, {1: "cat", 2: "dog"})
         Evidence(2 classifiers, 2 rows, 2 classes: cat, dog; tally of 2 patterns)
         """
-        # A Series of pandas has items too, though its values are no method.
-        gold = [] if truth is None else list(truth.items())
         with bar(progress) as callback:
             native = _native.Evidence.count_long(
-                _tables.column(items),
-                _tables.column(classifiers),
-                _tables.column(labels),
-                _tables.column([item for item, _ in gold]),
-                _tables.column([label for _, label in gold]),
+                _tables.column("items", items),
+                _tables.column("classifiers", classifiers),
+                _tables.column("labels", labels),
+                *_tables.gold(truth),
                 names=_tables.strings("names", names),
-                classes=None if classes is None else _tables.column(classes),
+                classes=None if classes is None else _tables.column("classes", classes),
                 level=level,
                 unlabelled=unlabelled,
                 memory=None if memory is None else _tables.whole("memory", memory),

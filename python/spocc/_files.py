@@ -21,6 +21,9 @@ def write(path: FilePath, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, target)
-    except BaseException:
+    except BaseException as error:
         part.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            # Who saved knows of no other file.
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from None
         raise

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -110,9 +112,12 @@ def needs(
 ) -> tuple[str, bool]:
     """The level at which rows are counted, and whether those without truth are, as by the command."""
     known = ("exponent", "inputs", "strength", "tuning")
-    strange = [name for name in settings if name not in known]
-    if strange:
-        raise SpoccError(f"settings: expected some of {', '.join(known)}, found {', '.join(strange)}")
+    for strange in (name for name in settings if name not in known):
+        close = get_close_matches(strange, [*signature(fit).parameters, *known], 1)
+        meant = f" (did you mean {close[0]}?)" if close else ""
+        raise SpoccError(f"settings: expected some of {', '.join(known)}, found {strange}{meant}")
+    if not isinstance(method, str):
+        raise SpoccError(f"method: expected one of {', '.join(_native.METHODS)}, found {method!r}")
     level = _native.Combiner(method, **settings).level
     if unlabelled and method not in ("ladder", "dawid-skene", "majority"):
         learners = "ladder, dawid-skene, majority"
@@ -134,7 +139,7 @@ def options(
     weighed: object = class_weight
     by_class = None
     if isinstance(class_weight, Mapping):
-        weighed = _tables.column(list(class_weight))
+        weighed = _tables.column("class_weight", list(class_weight))
         by_class = _tables.numbers("class_weight", list(class_weight.values()), np.float64)
     return _native.Options(
         missing=missing,

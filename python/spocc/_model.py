@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from spocc import _native, _tables
 from spocc._evidence import Evidence
 from spocc._files import FilePath, write
+from spocc._native import SpoccError
 from spocc._reports import Audit, Decisions, Explanation
 
 __all__ = ["Model"]
@@ -104,9 +105,15 @@ class Model:
         native = self._engine.evidence
         return None if native is None else Evidence._of(native)
 
+    def _labels(self, ids: NDArray[np.uint16]) -> NDArray[Any]:
+        """Labels of classes by their places, which need not be looked up where they are the labels."""
+        places = np.arange(len(self.classes))
+        are_places = self.classes.dtype.kind in "iu" and np.array_equal(self.classes, places)
+        return ids.astype(self.classes.dtype) if are_places else self.classes[ids]
+
     def predict(self, answers: object, *, strict: bool = False) -> NDArray[Any]:
         """The decided label of every row."""
-        return self.classes[self.predict_ids(answers, strict=strict)]
+        return self._labels(self.predict_ids(answers, strict=strict))
 
     def predict_ids(self, answers: object, *, strict: bool = False) -> NDArray[np.uint16]:
         """The decided class of every row, as its place in `classes`."""
@@ -115,7 +122,7 @@ class Model:
     def decide(self, answers: object, *, strict: bool = False) -> Decisions:
         """Every row with its label, its margin, how many answered, ties, and whether the prior decided."""
         decided = self._engine.decide(self._table(answers), strict)
-        return Decisions(self.classes[decided[0]], *decided[1:])
+        return Decisions(self._labels(decided[0]), *decided[1:])
 
     def margin(self, answers: object, *, strict: bool = False) -> NDArray[np.float64]:
         """How clearly the decided class of every row leads: 0 for a tie, 1 for no doubt at all."""
@@ -143,16 +150,15 @@ class Model:
         Needs a model fitted with ``calibrate``. Rows whose scores have equals draw lots, by ``seed`` and by
         their number, or by what ``ids`` names them: then the same row gets the same set in whatever order.
         """
-        names = None if ids is None else _tables.column(ids)
+        names = None if ids is None else _tables.column("ids", ids)
         return self._engine.predict_set(
             self._table(answers), strict, coverage, _tables.whole("seed", seed), names
         )
 
     def explain(self, answers: object, row: int = 0) -> Explanation:
         """Why a row, counted from 0, was decided as it was."""
-        return Explanation(
-            *self._engine.explain(self._table(answers), _tables.whole("row", row)), self.classes
-        )
+        told = self._engine.explain(self._table(answers), _tables.whole("row", row))
+        return Explanation(*told, self.classes)
 
     def audit(self) -> Audit:
         """Who of the panel is worth listening to, and how often each sways a decision."""
@@ -160,6 +166,8 @@ class Model:
 
     def append(self, evidence: Evidence) -> Model:
         """The same model and the one classifier more that ``evidence`` of the same rows knows."""
+        if not isinstance(evidence, Evidence):
+            raise SpoccError(f"append: expected Evidence, found {type(evidence).__name__}")
         return Model._of(self._engine.append(evidence._engine))
 
     def slim(self) -> Model:

@@ -151,8 +151,8 @@ class Voice:
 
     classifier: str
     """Its name."""
-    said: str | None
-    """What it said, if anything."""
+    said: Any
+    """What it said, as it went in; None if it said nothing."""
     possibility: tuple[float, ...] | None
     """The possibility its answer leaves to each class; for possibilistic methods."""
     push: float | None
@@ -170,14 +170,15 @@ class Explanation:
     voices: list[Voice]
     """Every classifier, in the order of the model."""
 
-    def __init__(self, report: str, text: str, classes: NDArray[Any]) -> None:
+    def __init__(self, report: str, text: str, said: Iterable[Any], classes: NDArray[Any]) -> None:
         self.as_dict = json.loads(report)
         self._text = text
         self.classes = classes
+        labels = iter(said)
         self.voices = [
             Voice(
                 classifier=voice["classifier"],
-                said=voice["said"],
+                said=None if voice["said"] is None else next(labels),
                 possibility=None if voice["possibility"] is None else tuple(voice["possibility"]),
                 push=voice["push"],
             )
@@ -235,7 +236,12 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         rows = [
-            [voice.classifier, voice.said, *(voice.possibility or [None] * len(self.classes)), voice.push]
+            [
+                voice.classifier,
+                "" if voice.said is None else str(voice.said),
+                *(voice.possibility or [None] * len(self.classes)),
+                voice.push,
+            ]
             for voice in self.voices
         ]
         rows.append(["all", None, *self.possibility.tolist(), None])

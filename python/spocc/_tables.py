@@ -7,9 +7,9 @@ codes and categories, or an object that speaks Arrow.
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from operator import index
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from spocc._native import SpoccError
 
-__all__ = ["column", "labels", "numbers", "strings", "table", "whole"]
+__all__ = ["column", "gold", "is_pandas", "labels", "numbers", "strings", "table", "whole"]
 
 
 def table(answers: object, wanted: Iterable[str] | None = None) -> object:
@@ -26,13 +26,13 @@ def table(answers: object, wanted: Iterable[str] | None = None) -> object:
         if answers.ndim != 2:
             raise SpoccError(f"answers: expected a table of 2 axes, found {answers.ndim}")
         return _array(answers)
-    if _is_pandas(answers, "DataFrame"):
+    if is_pandas(answers, "DataFrame"):
         frame: Any = answers
         return _named(((str(name), frame.iloc[:, k]) for k, name in enumerate(frame.columns)), wanted)
     if isinstance(answers, Mapping):
         return _named(((str(name), values) for name, values in answers.items()), wanted)
-    if hasattr(answers, "__arrow_c_stream__") and not _is_pandas(answers, "Series"):
-        return answers
+    if hasattr(answers, "__arrow_c_stream__") and not is_pandas(answers, "Series"):
+        return _exported(answers)
     if isinstance(answers, Sequence) and not isinstance(answers, str | bytes):
         return _rows(answers)
     # A frame whose names cannot be read must not be taken by position.
@@ -43,18 +43,43 @@ def table(answers: object, wanted: Iterable[str] | None = None) -> object:
     raise SpoccError(f"answers: expected a table, found {type(answers).__name__}")
 
 
-def column(values: object) -> object:
+def column(what: str, values: object) -> object:
     """A column as the native module takes it."""
+    try:
+        return _column(values)
+    except SpoccError as error:
+        raise SpoccError(f"{what}: {error}") from None
+
+
+def gold(truth: object) -> tuple[object, object]:
+    """Items and their truths: of a mapping, or of a series of pandas by its index."""
+    if truth is None:
+        truth = {}
+    if is_pandas(truth, "Series"):
+        series: Any = truth
+        if series.index.has_duplicates:
+            twice = series.index[series.index.duplicated()][0]
+            raise SpoccError(f"truth: expected one label per item, found two for `{twice}`")
+        return column("truth", series.index), column("truth", series)
+    if not isinstance(truth, Mapping):
+        found = type(truth).__name__
+        raise SpoccError(f"truth: expected labels by item (a dict or a Series of pandas), found {found}")
+    return column("truth", list(truth.keys())), column("truth", list(truth.values()))
+
+
+def _column(values: object) -> object:
     if isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise SpoccError(f"expected 1 axis, found {values.ndim}")
         return _array(values)
-    if _is_pandas(values, "Series") or _is_pandas(values, "Index") or _is_pandas(values, "Categorical"):
+    if is_pandas(values, "Series") or is_pandas(values, "Index") or is_pandas(values, "Categorical"):
         return _pandas_column(values)
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
-        return values
+        return _exported(values)
     if not _is_sequence(values):
         raise SpoccError(f"expected a sequence of labels, found {type(values).__name__}")
     if hasattr(values, "__array__"):
-        return _array(np.asarray(values))
+        return _column(np.asarray(values))
     cells = list(values)
     return np.fromiter(cells, dtype=object, count=len(cells))
 
@@ -108,20 +133,20 @@ def numbers(what: str, values: object, kind: type[np.generic]) -> NDArray[Any] |
         if wrong.any():
             row = int(wrong.argmax())
             raise SpoccError(
-                f"{what}, row {row + 1}: expected a whole number from 0 to 2^64 - 1, found {array[row]}"
+                f"{what}, row {row + 1}: expected a whole number from 0 and below 2^64, found {array[row]}"
             )
     return np.ascontiguousarray(array, dtype=kind)
 
 
-def whole(what: str, number: object) -> int:
-    """A whole number that the native module can take."""
+def whole(what: str, value: object) -> int:
+    """A whole number that the native module can hold."""
     try:
-        found = index(number)  # type: ignore[arg-type]
+        number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        found = -1
-    if not 0 <= found < 1 << 64:
-        raise SpoccError(f"{what}: expected a whole number from 0 to 2^64 - 1, found {number!r}")
-    return found
+        number = -1
+    if not 0 <= number < 2**64:
+        raise SpoccError(f"{what}: expected a whole number from 0 and below 2^64, found {value!r}")
+    return number
 
 
 def _named(columns: Iterable[tuple[str, object]], wanted: Iterable[str] | None) -> list[tuple[str, object]]:
@@ -134,10 +159,7 @@ def _named(columns: Iterable[tuple[str, object]], wanted: Iterable[str] | None) 
         if is_asked and name in met:
             raise SpoccError(f"classifiers: expected distinct names, found `{name}` twice")
         met.add(name)
-        try:
-            named.append((name, column(values) if is_asked else None))
-        except SpoccError as error:
-            raise SpoccError(f"`{name}`: {error}") from None
+        named.append((name, column(f"`{name}`", values) if is_asked else None))
     return named
 
 
@@ -187,7 +209,7 @@ def _pandas_column(values: Any) -> object:
     if kind.name == "category":
         categories = values.cat if hasattr(values, "cat") else values
         codes = np.asarray(categories.codes)
-        return codes, column(categories.categories)
+        return codes, _column(categories.categories)
     # Masked numbers, Arrow's own and texts; what is left are objects, or numbers that lie far apart.
     if not hasattr(kind, "numpy_dtype") and not hasattr(kind, "storage"):
         return _array(np.asarray(values))
@@ -195,8 +217,22 @@ def _pandas_column(values: Any) -> object:
         import pyarrow
     except ImportError:
         return values.to_numpy(dtype=object)
-    array = pyarrow.array(values, from_pandas=True)
+    try:
+        array = pyarrow.array(values, from_pandas=True)
+    except pyarrow.ArrowException:
+        # Such as sparse columns.
+        return _array(np.asarray(values))
     return array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array
+
+
+def _exported(values: Any) -> object:
+    """What speaks Arrow; polars exports columns of nothing but null in a form that readers refuse."""
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(values, polars.Series) and values.dtype == polars.Null:
+        return values.cast(polars.Boolean)
+    if polars is not None and isinstance(values, polars.DataFrame) and polars.Null in values.dtypes:
+        return values.cast({polars.Null: polars.Boolean})
+    return values
 
 
 def _is_sequence(values: object) -> TypeGuard[Iterable[Any]]:
@@ -204,7 +240,7 @@ def _is_sequence(values: object) -> TypeGuard[Iterable[Any]]:
     return isinstance(values, Iterable) and not isinstance(values, str | bytes | set | frozenset | Mapping)
 
 
-def _is_pandas(values: object, name: str) -> bool:
+def is_pandas(values: object, name: str) -> bool:
     """Whether this is something of pandas, which need not be there."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(values, getattr(pandas, name))

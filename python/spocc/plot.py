@@ -144,8 +144,12 @@ def confusion(
     Draws every classifier, or those named, each into Axes of its own, and returns an array of them.
     """
     evidence = source.evidence if isinstance(source, Model) else source
+    if isinstance(classifiers, str):
+        raise SpoccError(f"classifiers: expected a sequence of names, found the text `{classifiers}`")
     if evidence is None:
         raise SpoccError("confusion: expected a model with its evidence, found a slim one")
+    if not isinstance(evidence, Evidence):
+        raise SpoccError(f"confusion: expected evidence or a model, found {type(evidence).__name__}")
     panel = evidence.classifiers
     chosen = list(panel if classifiers is None else classifiers)
     tables = [evidence.confusion(classifier).T for classifier in chosen]
@@ -179,8 +183,6 @@ def possibility(
     else:
         told = source.explain(answers, row)
     best = told.as_dict["decision"]["class"]
-    # What was said is told as text, in the words of the command.
-    texts = [str(label).lower() if isinstance(label, bool) else str(label) for label in told.classes.tolist()]
     fused = told.possibility / (told.possibility.max() or 1.0)
     # The decided class leads, also among its equals.
     order = sorted(range(len(fused)), key=lambda i: (i != best, -fused[i]))[:_MOST_BARS]
@@ -190,7 +192,7 @@ def possibility(
     ax.barh(range(len(order)), fused[order], height=0.66, color=colours)
     for y, i in enumerate(order):
         ax.plot([opinion[i] for opinion in opinions], [y] * len(opinions), "|", color=INK, ms=11, alpha=0.6)
-        said = [voice.classifier for voice in told.voices if voice.said == texts[i]]
+        said = [voice.classifier for voice in told.voices if _means(voice.said, told.classes[i])]
         _canvas.note(ax, y, len(order), _number(fused[i]) + _said_by(said))
     ax.set_xlim(0, 1.01)
     left_out = len(fused) - len(order)
@@ -203,7 +205,12 @@ def possibility(
 
 
 def _audit(source: Audit | _Audited) -> Audit:
-    return source if isinstance(source, Audit) else source.audit()
+    if isinstance(source, Audit):
+        return source
+    if not hasattr(source, "audit"):
+        found = type(source).__name__
+        raise SpoccError(f"source: expected an audit, evidence, a model or an ensemble, found {found}")
+    return source.audit()
 
 
 def _tree(report: Audit) -> tuple[list[str], list[dict[str, Any]]]:
@@ -232,9 +239,16 @@ def _table(ax: Axes, name: str, table: NDArray[np.float64]) -> None:
     ax.set_facecolor(PALE)
     if max(table.shape) <= 6:
         _canvas.numbers(ax, shares, "{:.0%}")
-    title = f"{name}  {table.trace() / spoken.sum():.0%} right" if spoken.sum() > 0 else name
-    # A letter is about 0.6 of its size wide.
-    ax.set_title(title, loc="left", fontsize=_canvas.size(ax, round(0.5 * len(title)), ax.bbox.width))
+    right = f"{table.trace() / spoken.sum():.0%} right" if spoken.sum() > 0 else ""
+    # A letter is about 0.6 of its size wide; a long name has a line of its own.
+    lines = [f"{name}  {right}"] if len(name) <= 16 else [name, right]
+    size = _canvas.size(ax, round(0.5 * max(map(len, lines))), ax.bbox.width)
+    ax.set_title("\n".join(lines), loc="left", fontsize=size)
+
+
+def _means(said: Any, label: Any) -> bool:
+    """Whether an answer names a class, be it as text."""
+    return said is not None and (said == label or str(said) == str(label))
 
 
 def _number(share: float) -> str:

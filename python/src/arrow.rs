@@ -11,6 +11,7 @@ use arrow_array::{
     },
 };
 use arrow_schema::DataType;
+use spocc::IntegerSlice;
 
 use crate::{
     columns::{Column, Number, Refusal, write},
@@ -37,6 +38,29 @@ impl<I: Id> Chunks<I> {
         }
         let n_rows = chunks.iter().map(Array::len).sum();
         Ok(Self { arrays: chunks, n_rows, entries: (usize::MAX, Vec::new()) })
+    }
+}
+
+/// The numbers of a chunk of whole numbers without gaps.
+pub(crate) fn integers(chunk: &dyn Array) -> Option<IntegerSlice<'_>> {
+    macro_rules! values {
+        ($kind:ty) => {
+            Some(IntegerSlice::from(&chunk.as_primitive::<$kind>().values()[..]))
+        };
+    }
+    if chunk.null_count() > 0 {
+        return None;
+    }
+    match chunk.data_type() {
+        DataType::Int8 => values!(Int8Type),
+        DataType::Int16 => values!(Int16Type),
+        DataType::Int32 => values!(Int32Type),
+        DataType::Int64 => values!(Int64Type),
+        DataType::UInt8 => values!(UInt8Type),
+        DataType::UInt16 => values!(UInt16Type),
+        DataType::UInt32 => values!(UInt32Type),
+        DataType::UInt64 => values!(UInt64Type),
+        _ => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::{prelude::*, types::PyBytes, types::PyList};
 use rustc_hash::FxHashMap as HashMap;
-use spocc::{Audit, Counting, Label, Predictions, Truth};
+use spocc::{Audit, Counting, Integers, Label, Predictions, Truth};
 
 use crate::{
     arrays::{Labelled, Panel, labels_of},
@@ -49,13 +49,21 @@ impl Evidence {
         let terms = Terms { memory, progress };
         let engine = run(py, &terms, move |watch, signal| {
             let n_rows = answers.n_rows();
+            let (weights, counts) = (weights.as_deref(), counts.as_deref());
+            let counting = Counting { level, classes, counts, weights, unlabelled };
+            let count = |answers: &Integers<'_>, truth: &Truth| {
+                spocc::Evidence::count(answers, truth, &counting, watch)
+            };
+            if let Some(truth) = &truth
+                && let Some(counted) = answers.in_place(truth, count)?
+            {
+                return Ok(counted);
+            }
             let truth = match truth {
                 Some(truth) => truth.truth(signal)?,
                 None => Truth::from_dense(Vec::new(), vec![u16::GAP; n_rows])?,
             };
             let answers = answers.predictions(signal)?;
-            let (weights, counts) = (weights.as_deref(), counts.as_deref());
-            let counting = Counting { level, classes, counts, weights, unlabelled };
             Ok(spocc::Evidence::count(&answers, &truth, &counting, watch)?)
         })?;
         Ok(Self { engine })

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::{prelude::*, types::PyBytes, types::PyList};
-use spocc::{Aligned, Audit, Basis, Coverage, Decision, Lot, Watch};
+use spocc::{Aligned, Audit, Basis, Coverage, Decision, Decisions, Label, Lot, Predictions, Watch};
 
 use crate::{
-    arrays::{Labelled, Panel},
+    arrays::{Labelled, Panel, SMALL, Source},
     error::Fault,
     evidence::{Evidence, array, report},
     labels::{Id, to_python},
@@ -144,11 +144,16 @@ impl Model {
         cells: &Bound<'py, PyAny>,
         strict: bool,
     ) -> Result<Bound<'py, PyArray1<u16>>, Fault> {
-        let classes = self.see(py, cells, strict, |aligned, _, watch, _| {
-            let decisions = aligned.decide_all(watch)?;
-            Ok(decisions.rulings().iter().map(|ruling| ruling.class).collect())
+        let mut panel = Panel::new(cells, Some(self.engine.classifiers().to_vec()))?;
+        let source = panel.source()?;
+        let decided = work(py, source.n_cells(), |watch, signal| {
+            if let Some(decided) = self.decide_in_place(&source, watch)? {
+                return Ok(decided);
+            }
+            let table = source.predictions(signal)?;
+            Ok(self.aligned(&table, strict)?.decide_all(watch)?)
         })?;
-        Ok(array(py, classes))
+        Ok(array(py, decided.rulings().iter().map(|ruling| ruling.class).collect()))
     }
 
     /// Every row with what is known of its decision.
@@ -159,7 +164,8 @@ impl Model {
         strict: bool,
     ) -> Result<Decided<'py>, Fault> {
         let (classes, margins, answered, ties, by_prior) =
-            self.see(py, cells, strict, |aligned, n_rows, _, signal| {
+            self.see(py, cells, strict, |aligned, table, _, signal| {
+                let n_rows = table.n_rows();
                 let mut all = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
                 self.each_in_full(aligned, n_rows, signal, |decision| {
                     all.0.push(decision.class as u16);
@@ -187,7 +193,8 @@ impl Model {
         strict: bool,
     ) -> Result<Bound<'py, PyArray2<f64>>, Fault> {
         let n_classes = self.engine.classes().len();
-        let (n_rows, degrees) = self.see(py, cells, strict, |aligned, n_rows, _, signal| {
+        let (n_rows, degrees) = self.see(py, cells, strict, |aligned, table, _, signal| {
+            let n_rows = table.n_rows();
             let mut degrees = Vec::with_capacity(n_rows * n_classes);
             self.each_in_full(aligned, n_rows, signal, |decision| {
                 degrees.extend(decision.possibility.degrees());
@@ -213,7 +220,8 @@ impl Model {
             )));
         }
         let n_classes = self.engine.classes().len();
-        let (n_rows, shares) = self.see(py, cells, strict, |aligned, n_rows, _, signal| {
+        let (n_rows, shares) = self.see(py, cells, strict, |aligned, table, _, signal| {
+            let n_rows = table.n_rows();
             let mut shares = Vec::with_capacity(n_rows * n_classes);
             for rows in chunks(n_rows, n_classes) {
                 signal.check()?;
@@ -239,7 +247,8 @@ impl Model {
         let mut ids = ids.map(|ids| Labelled::<u32>::new("ids", ids)).transpose()?;
         let ids = ids.as_mut().map(Labelled::source).transpose()?;
         let n_classes = self.engine.classes().len();
-        let members = self.see(py, cells, strict, |aligned, n_rows, _, signal| {
+        let members = self.see(py, cells, strict, |aligned, table, _, signal| {
+            let n_rows = table.n_rows();
             let named = ids.map(|ids| ids.read(signal)).transpose()?;
             if let Some(found) = named.as_ref().map(|named| named.1.len()).filter(|found| *found != n_rows) {
                 return Err(spocc::Error::RowCount { what: "ids", expected: n_rows, found }.into());
@@ -264,21 +273,23 @@ impl Model {
         Ok(array(py, members.1).reshape([members.0, n_classes])?)
     }
 
-    /// Why a row was decided as it was: as JSON and as text.
-    fn explain(
+    /// Why a row was decided as it was, as JSON and as text; and the labels of those who said something.
+    fn explain<'py>(
         &self,
-        py: Python<'_>,
-        cells: &Bound<'_, PyAny>,
+        py: Python<'py>,
+        cells: &Bound<'py, PyAny>,
         row: usize,
-    ) -> Result<(String, String), Fault> {
-        self.see(py, cells, false, |aligned, n_rows, _, _| {
-            // The engine counts rows from 1, as files do.
+    ) -> Result<(String, String, Bound<'py, PyList>), Fault> {
+        let ((json, text), said) = self.see(py, cells, false, |aligned, table, _, _| {
+            let n_rows = table.n_rows();
             if row >= n_rows {
-                let line = format!("row: expected a number below {n_rows}, that of the rows, found {row}");
-                return Err(Fault::Refused(line));
+                // Rows count from 0 here and from 1 in the engine's words.
+                return Err(Fault::Refused(format!("row {row}: expected one of {n_rows}, counted from 0")));
             }
-            report(&aligned.explain(row)?)
-        })
+            let said = (0..table.n_classifiers()).filter_map(|k| table.answer(row, k).cloned());
+            Ok((report(&aligned.explain(row)?)?, said.collect::<Vec<_>>()))
+        })?;
+        Ok((json, text, to_python(py, &said)?))
     }
 
     /// An audit of its panel, influence included: as JSON and as text.
@@ -299,18 +310,34 @@ impl Model {
         py: Python<'_>,
         cells: &Bound<'_, PyAny>,
         strict: bool,
-        job: impl FnOnce(&Aligned<'_>, usize, &Watch<'_>, &Signal) -> Result<T, Fault> + Send,
+        job: impl FnOnce(&Aligned<'_>, &Predictions, &Watch<'_>, &Signal) -> Result<T, Fault> + Send,
     ) -> Result<T, Fault> {
         let mut panel = Panel::new(cells, Some(self.engine.classifiers().to_vec()))?;
         let source = panel.source()?;
-        let is_small = source.n_cells() <= FEW;
-        let work = |watch: &Watch<'_>, signal: &Signal| {
+        work(py, source.n_cells(), |watch, signal| {
             let table = source.predictions(signal)?;
-            let aligned = self.engine.align(&table)?;
-            let aligned = if strict { aligned.strict()? } else { aligned };
-            job(&aligned, table.n_rows(), watch, signal)
-        };
-        if is_small { run_here(py, work) } else { run(py, &Terms::default(), work) }
+            job(&self.aligned(&table, strict)?, &table, watch, signal)
+        })
+    }
+
+    fn aligned<'a>(&'a self, table: &'a Predictions, strict: bool) -> Result<Aligned<'a>, Fault> {
+        let aligned = self.engine.align(table)?;
+        Ok(if strict { aligned.strict()? } else { aligned })
+    }
+
+    /// Decides numbers where they lie, if the model knows all of them.
+    fn decide_in_place(
+        &self,
+        source: &Source<'_, u16>,
+        watch: &Watch<'_>,
+    ) -> Result<Option<Decisions>, Fault> {
+        let Some(table) = source.integers() else { return Ok(None) };
+        let is_known = |number: &usize| self.engine.knows(&Label::from_integer(*number as i128));
+        let known = (0..SMALL).take_while(is_known).count();
+        match self.engine.decide_all(&table.with_labels(known)?, watch) {
+            Err(spocc::Error::LabelId { .. }) => Ok(None),
+            decided => Ok(Some(decided?)),
+        }
     }
 
     /// Shows every decision in full, a few at a time.
@@ -327,6 +354,15 @@ impl Model {
         }
         Ok(())
     }
+}
+
+/// Work on so many cells: without looking up from it if it is done in an instant.
+fn work<T: Send>(
+    py: Python<'_>,
+    n_cells: usize,
+    job: impl FnOnce(&Watch<'_>, &Signal) -> Result<T, Fault> + Send,
+) -> Result<T, Fault> {
+    if n_cells <= FEW { run_here(py, job) } else { run(py, &Terms::default(), job) }
 }
 
 /// Ranges of rows that are decided together.

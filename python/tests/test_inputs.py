@@ -205,3 +205,54 @@ def test_booleans_that_are_none_are_refused_and_not_read_past_the_end() -> None:
     strange = np.array([[0, 1], [1, 77]], dtype=np.uint8).view(np.bool_)
     with pytest.raises(spocc.SpoccError, match="category: expected a code below 2, found 77"):
         spocc.Evidence(strange, [True, False])
+
+
+@pytest.mark.parametrize("strange", [3, 9, 200, 300, 70_000, -1])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_number_met_late_counts_as_any_other(strange: int, order: str) -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 3, 4000)
+    answers = np.where(rng.random((4000, 5)) < 0.8, truth[:, None], rng.integers(0, 3, (4000, 5)))
+    known = spocc.fit(answers, truth, method="naive-bayes")
+    answers[3500:3700, 2] = strange
+    answers = np.asfortranarray(answers) if order == "F" else answers
+    objects = answers.astype(object)
+    for level in ["marginals", "tally"]:
+        assert spocc.Evidence(answers, truth, level=level) == spocc.Evidence(objects, truth, level=level)
+    model = spocc.fit(answers, truth, method="spocc")
+    assert model == spocc.fit(objects, truth, method="spocc")
+    assert np.array_equal(model.predict(answers), model.predict(objects))
+    assert np.array_equal(known.predict(answers), known.predict(objects))
+    with pytest.raises(spocc.SpoccError, match="row 3501: expected `x2` to say"):
+        known.predict(answers, strict=True)
+
+
+@pytest.mark.parametrize("write", [str, float, lambda label: label == 1], ids=["text", "float", "boolean"])
+def test_a_truth_of_another_kind_than_the_answers_keeps_its_own(write: Callable[[Any], Any]) -> None:
+    answers = np.array([[0, 1], [1, 1], [0, 0], [1, 0]] * 10)
+    truth = [write(label) for label in [0, 1, 6, 1] * 10]
+    expected = spocc.Evidence(answers.astype(object), truth)
+    found = spocc.Evidence(answers, truth)
+    assert found == expected
+    assert [*map(repr, found.classes.tolist())] == [*map(repr, expected.classes.tolist())]
+
+
+def test_a_polars_column_of_nothing_but_null_is_silence() -> None:
+    model = spocc.fit([["a", "b"], ["b", "b"]] * 5, ["a", "b"] * 5, "spocc", names=["ann", "bob"])
+    silent = pl.DataFrame({"ann": [None, None], "bob": ["b", "b"]})
+    assert silent.dtypes[0] == pl.Null
+    np.testing.assert_array_equal(model.decide(silent).answered, [1, 1])
+    assert spocc.Evidence(silent, pl.Series([None, "b"]), unlabelled=True).n_rows == 1
+
+
+def test_sparse_columns_of_pandas_are_read() -> None:
+    dense = pd.DataFrame({"ann": [0, 0, 1], "bob": [1, 0, 1]})
+    assert spocc.Evidence(dense.astype(pd.SparseDtype(int)), [0, 0, 1]) == spocc.Evidence(dense, [0, 0, 1])
+
+
+def test_the_truth_of_a_long_table_may_be_a_series() -> None:
+    items, who, said = [1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "dog"]
+    known = {2: "dog", 1: "cat"}
+    for truth in [pd.Series(known), pd.Series(known, dtype="category"), pd.Series(known, dtype="string")]:
+        evidence = spocc.Evidence.from_long(items, who, said, truth)
+        assert evidence == spocc.Evidence.from_long(items, who, said, known)

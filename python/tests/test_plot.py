@@ -163,3 +163,22 @@ except ImportError as error:
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "spocc.plot needs matplotlib: pip install 'spocc[plot]'\n"
+
+
+def test_long_names_of_classifiers_stay_readable_above_their_tables() -> None:
+    names = [f"organisation/a-rather-long-model-name-v{k}" for k in range(4)]
+    evidence = spocc.Evidence([["a", "b", "a", "b"], ["b", "b", "a", "a"]] * 3, ["a", "b"] * 3, names=names)
+    grid = spocc.plot.confusion(evidence)
+    grid.flat[0].figure.canvas.draw()
+    titles = [ax._left_title for ax in grid.flat]
+    assert min(title.get_fontsize() for title in titles) > 5
+    assert overlapping(titles) == []
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    with pytest.raises(spocc.SpoccError, match=r"source: expected an audit, evidence, .*, found int"):
+        spocc.plot.audit(3)  # type: ignore[arg-type]
+    with pytest.raises(spocc.SpoccError, match="confusion: expected evidence or a model, found int"):
+        spocc.plot.confusion(3)  # type: ignore[arg-type]
+    with pytest.raises(spocc.SpoccError, match="classifiers: expected a sequence of names, found the text"):
+        spocc.plot.confusion(spocc.Evidence([["a"]], ["a"]), "x0")

@@ -70,7 +70,7 @@ def test_an_explanation_follows_every_voice(panel: Panel) -> None:
         assert explained.label == model.predict(answers)[row]
         assert explained.margin == model.margin(answers)[row]
         np.testing.assert_array_equal(explained.possibility, model.possibility(answers)[row])
-        assert [voice.said for voice in explained.voices] == [str(said) for said in answers[row]]
+        assert [voice.said for voice in explained.voices] == answers[row].tolist()
         assert repr(explained).startswith(f"decided: {explained.label}")
         assert explained.to_frame().shape == (5, 6)
         assert explained.runner_up in model.classes
@@ -78,7 +78,28 @@ def test_an_explanation_follows_every_voice(panel: Panel) -> None:
         assert explained.flips is not None
 
 
+@pytest.mark.parametrize("labels", [["no", "yes"], [0, 1], [False, True], [2**70, 7], ["True", "1"]])
+def test_an_explanation_tells_answers_as_they_went_in(labels: list[object]) -> None:
+    rows = [[labels[0], labels[1], None], [labels[1], labels[1], labels[0]]] * 5
+    model = spocc.fit(rows, [labels[0], labels[1]] * 5, "spocc")
+    for row in [0, 1]:
+        said = [voice.said for voice in model.explain(rows, row).voices]
+        assert said == rows[row]
+        assert [type(label) for label in said] == [type(label) for label in rows[row]]
+
+
+def test_labels_are_not_shown_as_measurements() -> None:
+    answers = np.array([[1.0, 2.0], [2.0, 2.0]] * 5)
+    html = spocc.fit(answers, [1.0, 2.0] * 5, "spocc").explain(answers)._repr_html_()
+    assert "<td>1.0</td><td>" in html
+
+
+def test_an_explanation_tells_answers_that_the_model_never_met() -> None:
+    model = spocc.fit([[1, 0], [0, 0]] * 5, [1, 0] * 5, "spocc", names=["ann", "bob"])
+    assert [voice.said for voice in model.explain({"x": [3], "bob": [7], "ann": [1]}).voices] == [1, 7]
+
+
 def test_a_row_that_is_not_there_is_refused(panel: Panel) -> None:
     answers, truth = panel
-    with pytest.raises(spocc.SpoccError, match="row: expected a number below 300, that of the rows, found 300"):
+    with pytest.raises(spocc.SpoccError, match="row 300: expected one of 300, counted from 0"):
         spocc.fit(answers, truth, "spocc").explain(answers, 300)

@@ -220,14 +220,16 @@ def test_a_number_with_a_fraction_is_a_label_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_decision_function_decides_as_predict_does(kind: Any, n_classes: int) -> None:
-    X, y = panel(n_classes=n_classes)
-    estimator = kind().fit(X, y)
-    support = estimator.decision_function(X)
-    assert support.shape == ((200,) if n_classes == 2 else (200, 3))
-    ids = (support > 0).astype(int) if n_classes == 2 else support.argmax(axis=1)
-    np.testing.assert_array_equal(estimator.classes_[ids], estimator.predict(X))
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("ties", ["first", "random"])
+def test_the_decision_function_decides_as_predict_does(kind: Any, n_classes: int, ties: str) -> None:
+    for seed in range(4):
+        X, y = panel(30, n_classes, seed)
+        estimator = kind(ties=ties).fit(X, y)
+        asked = np.random.default_rng(seed).integers(0, n_classes + 1, (200, 3))
+        scores = estimator.decision_function(asked)
+        best = (scores > 0).astype(int) if n_classes == 2 else scores.argmax(axis=1)
+        np.testing.assert_array_equal(estimator.classes_[best], estimator.predict(asked))
 
 
 def test_sets_hold_the_truth_as_often_as_asked() -> None:
@@ -337,5 +339,5 @@ def test_a_wrong_width_or_setting_is_refused() -> None:
         SpoccClassifier(tuning="k-fold").fit(X, y)
     with pytest.raises(ValueError, match="Sample weights must contain at least one non-zero number"):
         LadderClassifier().fit(X, y, sample_weight=np.zeros(len(y)))
-    with pytest.raises(ValueError, match="weight of 0 or between"):
+    with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
         LadderClassifier().fit(X, y, sample_weight=-np.ones(len(y)))

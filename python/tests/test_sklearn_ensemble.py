@@ -14,6 +14,7 @@ from sklearn.compose import make_column_selector
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
@@ -266,7 +267,7 @@ BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
         {"cv": 3, "prefit": True},
         "expected one of them, found both",
     ),
-    "a holdout of all": ([("a", GaussianNB())], {"holdout": 1.5}, "test_size"),
+    "a holdout of all": ([("a", GaussianNB())], {"holdout": 1.5}, "holdout: expected a share .*, found 1.5"),
 }
 
 
@@ -287,3 +288,19 @@ def test_an_unfitted_ensemble_says_so() -> None:
             getattr(SpoccEnsemble(members()), ask)(X)
     with pytest.raises(NotFittedError):
         SpoccEnsemble(members()).audit()
+
+
+def test_frozen_classifiers_keep_what_they_learned_in_cross_validation() -> None:
+    X, y = features()
+    frozen = [(name, FrozenEstimator(estimator.fit(X[:200], y[:200]))) for name, estimator in members()]
+    assert cross_val_score(SpoccEnsemble(frozen, prefit=True), X[200:], y[200:], cv=3).min() > 0.6
+
+
+def test_a_word_in_place_of_a_classifier_is_refused() -> None:
+    with pytest.raises(ValueError, match="'a' should be a classifier or 'drop', got 'dropp'"):
+        SpoccEnsemble([("a", "dropp"), *members()]).fit(*features())
+
+
+def test_no_rows_are_refused_as_elsewhere_in_scikit_learn() -> None:
+    with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\) .* required by SpoccEnsemble"):
+        SpoccEnsemble(members()).fit(np.zeros((0, 2)), np.zeros(0, dtype=int))

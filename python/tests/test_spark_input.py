@@ -45,7 +45,7 @@ TYPES = "expected texts, whole numbers or booleans, found array<string>"
         (("truth", []), {}, "classifiers: expected at least one, found none"),
         (("truth", ["a"]), {"level": "all"}, "level: expected one of marginals, pairs, tally, found `all`"),
         (("truth", ["a"]), {"classes": ["x"]}, "found `y`"),
-        (("truth", ["a"]), {"count": "n"}, "expected a whole number from 0 to 2^64 - 1, found -1"),
+        (("truth", ["a"]), {"count": "n"}, "expected a whole number from 0 and below 2^64, found -1"),
         (("truth", ["a"]), {"weight": "w"}, "found -0.5"),
         (("truth", ["w"]), {}, ": expected a whole number, a text or a boolean"),
         (("truth", ["a", "b"]), {"memory": 10}, "bytes of memory"),

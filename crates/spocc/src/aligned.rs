@@ -9,26 +9,23 @@ use crate::{
     grid::{Row, sort_with_gaps},
     labels::{Label, MISSING},
     model::Model,
-    packed::Packing,
     parallel,
     predictions::Predictions,
-    quick::{Quick, Reading, UNCLEAR},
-    watch::Watch,
 };
 
 /// A table seen through a model.
 #[derive(Clone, Debug)]
 pub struct Aligned<'a> {
     pub(crate) model: &'a Model,
-    predictions: &'a Predictions,
+    pub(crate) predictions: &'a Predictions,
     /// Column of each of the model's classifiers.
     columns: Vec<usize>,
     /// Classifier of each column, or `u32::MAX`.
-    place: Vec<u32>,
+    pub(crate) place: Vec<u32>,
     /// From the table's label ids to the model's.
-    map: Vec<u16>,
+    pub(crate) map: Vec<u16>,
     /// What a gap of each of the model's classifiers says, and the gaps that say something.
-    silence: Vec<u16>,
+    pub(crate) silence: Vec<u16>,
     gaps: Vec<(u32, u16)>,
     /// Whether rows can be read without being rewritten.
     as_it_is: bool,
@@ -73,7 +70,11 @@ impl<'a> Aligned<'a> {
 impl Aligned<'_> {
     /// A row as the model sees it.
     pub(crate) fn row<'b>(&'b self, row: usize, buffer: &'b mut Rewritten) -> Row<'b> {
-        let cells = self.predictions.grid().row(row);
+        self.rewritten(self.predictions.grid().row(row), buffer)
+    }
+
+    /// A row of the table as the model sees it.
+    pub(crate) fn rewritten<'b>(&self, cells: Row<'b>, buffer: &'b mut Rewritten) -> Row<'b> {
         if self.as_it_is {
             return cells;
         }
@@ -182,27 +183,17 @@ impl Aligned<'_> {
         if row < rows { Ok(()) } else { Err(Error::NoSuchRow { row: row.saturating_add(1), rows }) }
     }
 
-    /// Decides every row; labels the model never met count as silence and are listed.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Cancelled`].
-    pub fn decide_all(&self, watch: &Watch<'_>) -> Result<Decisions, Error> {
-        const BLOCK: usize = 1 << 20;
-        let n = self.predictions.n_rows();
-        let desk = Desk::new(self);
-        let nothing = Ruling { class: 0, is_tie: false, basis: Basis::Panel };
-        let mut rows = vec![nothing; n];
-        for (block, rulings) in rows.chunks_mut(BLOCK).enumerate() {
-            watch.report("deciding", block * BLOCK, n)?;
-            let step = rulings.len().div_ceil(4 * parallel::threads()).max(1 << 13);
-            parallel::fill(rulings, step, |start, rulings| desk.decide(block * BLOCK + start, rulings));
-        }
-        Ok(Decisions { rows, classes: self.model.classes().to_vec(), unseen: self.unseen() })
+    /// Whether the model knows every label that the table has.
+    pub(crate) fn knows_all_labels(&self) -> bool {
+        !self.map.contains(&MISSING)
+    }
+
+    pub(crate) fn decisions(&self, rows: Vec<Ruling>) -> Decisions {
+        Decisions { rows, classes: self.model.classes().to_vec(), unseen: self.unseen() }
     }
 
     #[inline]
-    fn rule_on(&self, row: Row<'_>, work: &mut Work, tolerance: &mut (f64, f64)) -> Ruling {
+    pub(crate) fn rule_on(&self, row: Row<'_>, work: &mut Work, tolerance: &mut (f64, f64)) -> Ruling {
         let Some(x) = self.model.rule.surprisals_monotone(row, work) else {
             return self.prior_ruling(row, work);
         };
@@ -262,79 +253,6 @@ impl Aligned<'_> {
     }
 }
 
-/// A model made ready to decide the rows of one table.
-///
-/// Clear rows are decided by [`Quick`]; others the careful way, which is remembered by the number of the row where
-/// rows have one. What a row says decides it, so whatever is remembered would be found again. Rows of few bits
-/// have a place each: then the memory is a table of all decisions.
-struct Desk<'a> {
-    aligned: &'a Aligned<'a>,
-    quick: Option<Quick>,
-    packing: Option<Packing>,
-}
-
-impl<'a> Desk<'a> {
-    const MEMORY_BITS: u32 = 12;
-
-    fn new(aligned: &'a Aligned<'a>) -> Self {
-        let Aligned { model, predictions, place, map, silence, .. } = aligned;
-        let is_dense = predictions.grid().is_dense();
-        let ids: Vec<u16> = (0..map.len() as u16).collect();
-        let packing = Packing::new(place.len(), &ids, MISSING, 0).filter(|_| is_dense);
-        let has_all = packing.as_ref().is_some_and(|packing| packing.row_bits() <= Self::MEMORY_BITS);
-        let reading = Reading {
-            place,
-            map,
-            silence,
-            n_labels: model.labels.len(),
-            n_classes: model.labels.n_classes(),
-            n_rows: predictions.n_rows(),
-            is_dense,
-        };
-        let costs = if has_all { None } else { model.rule.costs(model.labels.len()) };
-        Self { aligned, quick: costs.and_then(|costs| Quick::new(&costs, &reading)), packing }
-    }
-
-    /// Decides the rows from `first` on.
-    fn decide(&self, first: usize, rulings: &mut [Ruling]) {
-        let grid = self.aligned.predictions.grid();
-        let mut memory: Vec<(u64, Option<Ruling>)> = Vec::new();
-        let (mut buffer, mut work, mut tolerance) = (Rewritten::default(), Work::default(), (0.0, 0.0));
-        let mut careful = |row: usize| {
-            let mut decide =
-                || self.aligned.rule_on(self.aligned.row(row, &mut buffer), &mut work, &mut tolerance);
-            let (Some(packing), Row::Dense(cells)) = (&self.packing, grid.row(row)) else { return decide() };
-            let key = packing.pack(cells);
-            let place = if packing.row_bits() <= Self::MEMORY_BITS {
-                key
-            } else {
-                key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - Self::MEMORY_BITS)
-            };
-            memory.resize(1 << Self::MEMORY_BITS, (0, None));
-            let known = &mut memory[place as usize];
-            match *known {
-                (number, Some(ruling)) if number == key => ruling,
-                _ => {
-                    let ruling = decide();
-                    *known = (key, Some(ruling));
-                    ruling
-                }
-            }
-        };
-        let Some(quick) = &self.quick else {
-            return (first..).zip(rulings).for_each(|(row, ruling)| *ruling = careful(row));
-        };
-        let mut winners = [UNCLEAR; 256];
-        for (first, rulings) in (first..).step_by(winners.len()).zip(rulings.chunks_mut(256)) {
-            let winners = &mut winners[..rulings.len()];
-            quick.winners(grid, first, winners);
-            for (row, (ruling, &winner)) in (first..).zip(rulings.iter_mut().zip(&*winners)) {
-                *ruling = if winner == UNCLEAR { careful(row) } else { Ruling::clear(winner) };
-            }
-        }
-    }
-}
-
 /// A label that a classifier said but the model never met.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -362,7 +280,7 @@ pub struct Ruling {
 }
 
 impl Ruling {
-    fn clear(class: u16) -> Self {
+    pub(crate) fn clear(class: u16) -> Self {
         Self { class, is_tie: false, basis: Basis::Panel }
     }
 

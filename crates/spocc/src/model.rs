@@ -15,6 +15,7 @@ use crate::{
     evidence::Evidence,
     fusion::{Work, surprisal},
     grid::Row,
+    integers::Table,
     labels::{Label, Labels},
     possibility::Possibility,
     predictions::Predictions,
@@ -161,9 +162,14 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownClassifier`] if a classifier of the model has no column.
-    pub fn predict(&self, predictions: &Predictions) -> Result<Decisions, Error> {
-        self.align(predictions)?.decide_all(&Watch::default())
+    /// As [`decide_all`](Self::decide_all).
+    pub fn predict<'a>(&self, table: impl Into<Table<'a>>) -> Result<Decisions, Error> {
+        self.decide_all(table, &Watch::default())
+    }
+
+    /// Whether an answer means something to it, be it a class or not.
+    pub fn knows(&self, label: &Label) -> bool {
+        self.labels.all().contains(label)
     }
 
     /// Finds the model's classifiers and labels in a table, once for all its rows.

@@ -528,7 +528,8 @@ fn check_ids(ids: &[u16], width: usize, n_labels: usize) -> Result<(), Error> {
     Err(Error::LabelId { row: place / width + 1, expected: n_labels, found: usize::from(ids[place]) })
 }
 
-fn distinct<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Result<Vec<String>, Error> {
+/// Names that are not repeated, of which there is at least one.
+pub(crate) fn distinct<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Result<Vec<String>, Error> {
     let names: Vec<String> = names.into_iter().map(Into::into).collect();
     let mut sorted: Vec<&String> = names.iter().collect();
     sorted.sort();

@@ -1,4 +1,4 @@
-//! Clear decisions, in single precision, several classes and then several rows at once.
+//! Clear decisions, in single precision and of several classes at once.
 //!
 //! Most methods judge a class by a sum of costs, one for each answer given, and decide for the class that costs
 //! least. Here the sums are made in single precision, of answers taken several at a time from a table, and a row
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use wide::f32x4;
 
 use crate::{
-    grid::{Grid, Row},
+    grid::Row,
     labels::MISSING,
     packed::{Quads, bits_for},
 };
@@ -57,7 +57,7 @@ pub(crate) struct Quick {
     start_counts: bool,
 }
 
-/// Classes in one register while costs are added, rows in one register while sums are compared.
+/// Classes in one register.
 const LANE: usize = 4;
 /// Stands for the winner of a row that is not clear.
 pub(crate) const UNCLEAR: u16 = u16::MAX;
@@ -153,80 +153,82 @@ impl Quick {
         }
     }
 
-    /// The winners of the rows of a grid from `first` on, or [`UNCLEAR`].
-    pub(crate) fn winners(&self, grid: &Grid, first: usize, winners: &mut [u16]) {
+    /// The winners of rows, or [`UNCLEAR`].
+    pub(crate) fn winners<'a>(&self, rows: impl Iterator<Item = Row<'a>>, winners: &mut [u16]) {
         match self.lanes {
-            1 => self.winners_in::<1>(grid, first, winners),
-            2 => self.winners_in::<2>(grid, first, winners),
-            4 => self.winners_in::<4>(grid, first, winners),
-            8 => self.winners_in::<8>(grid, first, winners),
-            16 => self.winners_in::<16>(grid, first, winners),
-            _ => self.winners_in::<32>(grid, first, winners),
+            1 => self.winners_in::<1>(rows, winners),
+            2 => self.winners_in::<2>(rows, winners),
+            4 => self.winners_in::<4>(rows, winners),
+            8 => self.winners_in::<8>(rows, winners),
+            16 => self.winners_in::<16>(rows, winners),
+            _ => self.winners_in::<32>(rows, winners),
         }
     }
 
-    fn winners_in<const LANES: usize>(&self, grid: &Grid, first: usize, winners: &mut [u16]) {
+    fn winners_in<'a, const LANES: usize>(&self, rows: impl Iterator<Item = Row<'a>>, winners: &mut [u16]) {
+        let n_quads = self.entries.len() / (self.lanes * self.stride);
+        // A loop that knows how many quads a row has is twice as fast.
+        match (self.size, n_quads) {
+            (4, 1) => self.winners_by::<LANES, 1, true>(rows, winners),
+            (4, 2) => self.winners_by::<LANES, 2, true>(rows, winners),
+            (4, 3) => self.winners_by::<LANES, 3, true>(rows, winners),
+            (4, 4) => self.winners_by::<LANES, 4, true>(rows, winners),
+            (2, 2) => self.winners_by::<LANES, 2, false>(rows, winners),
+            (2, 3) => self.winners_by::<LANES, 3, false>(rows, winners),
+            _ => self.winners_by::<LANES, 0, false>(rows, winners),
+        }
+    }
+
+    /// The winners of rows of so many quads, of any number of cells if that is 0; `WHOLE` if four neighbours share a
+    /// table.
+    fn winners_by<'a, const LANES: usize, const QUADS: usize, const WHOLE: bool>(
+        &self,
+        rows: impl Iterator<Item = Row<'a>>,
+        winners: &mut [u16],
+    ) {
         let (entries, _) = self.entries.as_chunks::<LANES>();
         let start: [f32x4; LANES] = std::array::from_fn(|lane| self.start[lane]);
-        let silent = [f32x4::ZERO; LANES];
         let judge = Judge::new(self);
-        let quads = Quads::new(self.bits.min(Quads::BITS)).filter(|_| self.size > 1);
-        let mut sums = [silent; LANE];
-        let (Some(cells), Some(quads)) = (grid.dense_cells(), quads) else {
-            for (block, winners) in winners.chunks_mut(LANE).enumerate() {
-                for (at, sums) in sums[..winners.len()].iter_mut().enumerate() {
-                    let row = grid.row(first + block * LANE + at);
-                    *sums = self.sum_singly(entries, start, row).unwrap_or(silent);
-                }
-                judge.compare(&sums, winners);
+        let Some(quads) = Quads::new(self.bits).filter(|_| self.size > 1) else {
+            for (row, winner) in rows.zip(winners) {
+                *winner = self.sum_singly(entries, start, row).map_or(UNCLEAR, |sums| judge.winner(&sums));
             }
             return;
         };
-        let width = grid.width();
-        let rows = &cells[first * width..(first + winners.len()) * width];
-        for (rows, winners) in rows.chunks(LANE * width).zip(winners.chunks_mut(LANE)) {
-            for (row, sums) in rows.chunks_exact(width).zip(&mut sums) {
-                let (sum, is_heard) = if self.size == 4 {
-                    self.sum_quads::<LANES, true>(quads, entries, start, row)
-                } else {
-                    self.sum_quads::<LANES, false>(quads, entries, start, row)
-                };
-                *sums = if is_heard { sum } else { silent };
-            }
-            judge.compare(&sums, winners);
-        }
-    }
-
-    /// What a row's quads cost, and whether anybody spoke where that matters.
-    #[expect(clippy::inline_always, reason = "a call for every row costs as much as its sums")]
-    #[inline(always)]
-    fn sum_quads<const LANES: usize, const WHOLE: bool>(
-        &self,
-        quads: Quads,
-        entries: &[[f32x4; LANES]],
-        mut sums: [f32x4; LANES],
-        cells: &[u16],
-    ) -> ([f32x4; LANES], bool) {
-        let half = 2 * self.bits;
-        let mut heard = u64::MAX;
-        let mut quad = 0;
-        let mut add = |four: &[u16; 4]| {
-            let code = quads.code(*four);
-            heard &= code;
-            if WHOLE {
-                add_to(&mut sums, &entries[quad + code as usize]);
+        let (half, silent) = (2 * self.bits, (1 << (4 * self.bits)) - 1);
+        let is_whole = WHOLE || self.size == 4;
+        let add = |sums: &mut [f32x4; LANES], table: &[[f32x4; LANES]], code: u64| {
+            if is_whole {
+                add_to(sums, &table[code as usize]);
             } else {
-                add_to(&mut sums, &entries[quad + (code >> half) as usize]);
-                add_to(&mut sums, &entries[quad + self.stride / 2 + (code & ((1 << half) - 1)) as usize]);
+                add_to(sums, &table[(code >> half) as usize]);
+                add_to(sums, &table[self.stride / 2 + (code & ((1 << half) - 1)) as usize]);
             }
-            quad += self.stride;
         };
-        let (fours, rest) = cells.as_chunks::<4>();
-        fours.iter().for_each(&mut add);
-        if let (false, Some(last)) = (rest.is_empty(), cells.last_chunk::<4>()) {
-            add(last);
+        let mut tables = entries.chunks_exact(self.stride);
+        let first: [&[[f32x4; LANES]]; QUADS] = std::array::from_fn(|_| tables.next().unwrap_or_default());
+        for (row, winner) in rows.zip(winners) {
+            let Row::Dense(cells) = row else { continue };
+            let (mut sums, mut heard) = (start, u64::MAX);
+            if QUADS == 0 {
+                let (fours, rest) = cells.as_chunks::<4>();
+                let last = cells.last_chunk().filter(|_| !rest.is_empty());
+                for (four, table) in fours.iter().chain(last).zip(entries.chunks_exact(self.stride)) {
+                    let code = quads.code(*four);
+                    heard &= code;
+                    add(&mut sums, table, code);
+                }
+            }
+            for (quad, table) in first.iter().enumerate() {
+                let four =
+                    if quad + 1 < QUADS { cells[4 * quad..].first_chunk() } else { cells.last_chunk() };
+                let code = four.map_or(silent, |four| quads.code(*four));
+                heard &= code;
+                add(&mut sums, table, code);
+            }
+            let is_heard = !self.start_counts || heard != silent;
+            *winner = if is_heard { judge.winner(&sums) } else { UNCLEAR };
         }
-        (sums, !self.start_counts || heard != (1 << (4 * self.bits)) - 1)
     }
 
     /// What a row costs cell by cell; none if nobody spoke where that matters.
@@ -265,45 +267,33 @@ fn add_to<const LANES: usize>(sums: &mut [f32x4; LANES], costs: &[f32x4; LANES])
     }
 }
 
-/// Finds the one class that costs least, if no other comes near, in [`LANE`] rows at once.
-struct Judge<const LANES: usize> {
+/// Finds the one class that costs least, if no other comes near.
+struct Judge {
     clear: f32x4,
     lead: f32x4,
-    /// Every class as a number of which the sum of two is larger than any.
-    marks: [[f32x4; LANE]; LANES],
 }
 
-impl<const LANES: usize> Judge<LANES> {
-    /// More than there are classes, and few enough for sums of all marks to be exact.
-    const MARK: u16 = 1 << 10;
-
+impl Judge {
     fn new(quick: &Quick) -> Self {
-        let mark = |class: usize| f32x4::splat(f32::from(Self::MARK + class as u16));
-        Self {
-            clear: f32x4::splat(quick.clear),
-            lead: f32x4::splat(quick.lead),
-            marks: std::array::from_fn(|lane| std::array::from_fn(|at| mark(lane * LANE + at))),
-        }
+        Self { clear: f32x4::splat(quick.clear), lead: f32x4::splat(quick.lead) }
     }
 
     #[expect(clippy::inline_always, reason = "its constants stay in registers")]
     #[inline(always)]
-    fn compare(&self, sums: &[[f32x4; LANES]; LANE], winners: &mut [u16]) {
-        let by_class: [[f32x4; LANE]; LANES] =
-            std::array::from_fn(|lane| f32x4::transpose(std::array::from_fn(|row| sums[row][lane])));
-        let least = |costs: &[f32x4; LANE]| costs[0].fast_min(costs[1]).fast_min(costs[2].fast_min(costs[3]));
-        let least = by_class[1..].iter().fold(least(&by_class[0]), |all, lane| all.fast_min(least(lane)));
-        let limit = least * self.clear + self.lead;
-        let mut near = f32x4::ZERO;
-        for (costs, marks) in by_class.iter().zip(&self.marks) {
-            for (cost, mark) in costs.iter().zip(marks) {
-                near += cost.simd_le(limit) & *mark;
-            }
+    fn winner<const LANES: usize>(&self, sums: &[f32x4; LANES]) -> u16 {
+        // No sum is not a number, which is all that `f32::min` would look for besides.
+        let less = |a: f32, b: f32| if a < b { a } else { b };
+        let [a, b, c, d] = sums[1..].iter().fold(sums[0], |least, costs| least.fast_min(*costs)).to_array();
+        let least = less(less(a, b), less(c, d));
+        let limit = f32x4::splat(least) * self.clear + self.lead;
+        let near = |lane: usize| u128::from(sums[lane].simd_le(limit).to_bitmask()) << (lane * LANE);
+        // Most often the classes fit half a word, which is then all that is looked at.
+        if LANES * LANE <= 32 {
+            let near = (0..LANES).fold(0, |all, lane| all | near(lane) as u32);
+            return if near.is_power_of_two() { near.trailing_zeros() as u16 } else { UNCLEAR };
         }
-        for (winner, near) in winners.iter_mut().zip(near.fast_trunc_int().to_array()) {
-            let class = near - i32::from(Self::MARK);
-            *winner = if class < i32::from(Self::MARK) { class as u16 } else { UNCLEAR };
-        }
+        let near = (0..LANES).fold(0, |all, lane| all | near(lane));
+        if near.is_power_of_two() { near.trailing_zeros() as u16 } else { UNCLEAR }
     }
 }
 

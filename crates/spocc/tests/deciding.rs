@@ -3,15 +3,20 @@
 mod panels;
 
 use panels::{Panel, Random, Shape};
-use spocc::{Evidence, Label, Level, Method, Missing, Model, Options, Predictions, TieBreak, Truth, Watch};
+use spocc::{
+    Counting, Error, Evidence, IntegerSlice, Integers, Label, Level, Method, Missing, Model, Options,
+    Predictions, TieBreak, Truth, Watch,
+};
 
 /// Tables whose rows are decided by number, by fours, by pairs, one by one, and as sparse rows.
-const SHAPES: [(usize, usize, usize, f64); 9] = [
+const SHAPES: [(usize, usize, usize, f64); 11] = [
     (3, 3, 300, 0.2),
     (5, 2, 6_000, 0.1),
     (9, 3, 20_000, 0.05),
     (10, 5, 60_000, 0.0),
     (7, 12, 8_000, 0.1),
+    (11, 9, 12_000, 0.1),
+    (14, 4, 20_000, 0.1),
     (30, 5, 3_000, 0.3),
     (6, 40, 5_000, 0.1),
     (4, 130, 2_000, 0.1),
@@ -156,4 +161,76 @@ fn silence_and_ties_of_any_number_of_classes_are_left_to_the_careful_way() {
             assert_alike(&model, &table, &format!("{method}, {n_classes} classes"));
         }
     }
+}
+
+/// Numbers as somebody else may hold them, and what is true.
+fn numbers(n_classifiers: usize, n_classes: usize, n_rows: usize) -> (Vec<i64>, Vec<i64>) {
+    let mut random = Random(n_rows as u64);
+    let truths: Vec<i64> = (0..n_rows).map(|_| random.below(n_classes) as i64).collect();
+    let said = truths.iter().flat_map(|truth| vec![*truth; n_classifiers]);
+    let said = said.map(|truth| if random.below(3) == 0 { random.below(n_classes) as i64 } else { truth });
+    (said.collect(), truths)
+}
+
+#[test]
+fn numbers_are_counted_and_decided_where_they_lie() {
+    for (n_classifiers, n_classes, n_rows) in [(10, 5, 40_000), (3, 2, 700), (6, 30, 3_000), (25, 4, 2_000)] {
+        let (said, truths) = numbers(n_classifiers, n_classes, n_rows);
+        let names: Vec<String> = (0..n_classifiers).map(|k| format!("c{k}")).collect();
+        let lent = Integers::of_rows(names.clone(), said.as_slice(), n_classes + 2).expect("whole rows");
+        let columns: Vec<Vec<u8>> = (0..n_classifiers)
+            .map(|k| said.iter().skip(k).step_by(n_classifiers).map(|said| *said as u8).collect())
+            .collect();
+        let slices = columns.iter().map(|column| IntegerSlice::from(column.as_slice())).collect();
+        let columns = Integers::of_columns(names.clone(), slices, n_classes).expect("equal columns");
+        let mut held = Predictions::builder(names).expect("distinct names");
+        for row in said.chunks_exact(n_classifiers) {
+            held.push(row.iter().map(|said| Some(*said))).expect("a whole row");
+        }
+        let held = held.finish();
+        let truth = Truth::new(truths.iter().map(|truth| Some(*truth))).expect("labels");
+        let some = |(row, truth): (usize, &i64)| (row % 3 > 0).then_some(*truth);
+        let partly = Truth::new(truths.iter().enumerate().map(some)).expect("labels");
+        let weights: Vec<f64> = (0..n_rows).map(|row| [0.0, 1.0, 2.5][row % 3]).collect();
+        let watch = Watch::default();
+        for level in [Level::Marginals, Level::Pairs, Level::Tally] {
+            let once = Counting { level, ..Counting::default() };
+            let weighed = Counting { weights: Some(&weights), ..once.clone() };
+            for (truth, options) in [(&truth, &once), (&partly, &once), (&truth, &weighed)] {
+                let expected = Evidence::count(&held, truth, options, &watch).expect("rows").to_bytes();
+                for table in [&lent, &columns] {
+                    let counted = Evidence::count(table, truth, options, &watch).expect("rows");
+                    assert_eq!(counted.to_bytes(), expected, "{n_classifiers} {n_classes} {level}");
+                }
+            }
+        }
+        let evidence = Evidence::new(&held, &truth).expect("rows");
+        for method in [Method::Spocc, Method::AdaSpocc, Method::NaiveBayes, Method::Majority] {
+            let model = method.combiner().fit(&evidence).expect("a model");
+            let expected = model.predict(&held).expect("decisions");
+            // Two labels more than the model knows, of which none is met, and none more.
+            assert_eq!(model.predict(&lent).as_ref(), Ok(&expected), "{method} {n_classifiers} {n_classes}");
+            assert_eq!(model.predict(&columns).as_ref(), Ok(&expected), "{method}");
+        }
+    }
+}
+
+#[test]
+fn a_number_above_the_labels_stops_counting_and_deciding() {
+    let (mut said, truths) = numbers(4, 3, 50_000);
+    let names = ["a", "b", "c", "d"];
+    let truth = Truth::new(truths.iter().map(|truth| Some(*truth))).expect("labels");
+    let table = Integers::of_rows(names, said.as_slice(), 3).expect("whole rows");
+    let evidence = Evidence::count(&table, &truth, &Counting::default(), &Watch::default()).expect("labels");
+    let model = Method::Spocc.combiner().fit(&evidence).expect("a model");
+    said[4 * 31_000 + 2] = 3;
+    said[4 * 49_000] = -7;
+    let table = Integers::of_rows(names, said.as_slice(), 3).expect("whole rows");
+    let expected = Error::LabelId { row: 31_001, expected: 3, found: 3 };
+    for level in [Level::Marginals, Level::Pairs, Level::Tally] {
+        let options = Counting { level, ..Counting::default() };
+        let counted = Evidence::count(&table, &truth, &options, &Watch::default());
+        assert_eq!(counted.map(|_| ()), Err(expected.clone()), "{level}");
+    }
+    assert_eq!(model.predict(&table).map(|_| ()), Err(expected));
 }

@@ -14,7 +14,15 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 import spocc
 from spocc._native import Combiner
-from spocc.sklearn._labels import Answers, alike, check_answers, check_truth, distinct, numbered
+from spocc.sklearn._labels import (
+    Answers,
+    alike,
+    check_answers,
+    check_truth,
+    distinct,
+    have_numbers,
+    numbered,
+)
 
 __all__ = ["LabelCombiner", "ProbabilisticCombiner"]
 
@@ -89,9 +97,10 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         _check_partial_fit_first_call(self, classes)
         so_far = self.evidence_ if self.__sklearn_is_fitted__() else None
         answers = check_answers(self, X, reset=so_far is None)
+        if so_far is not None:
+            answers = alike(answers, so_far.classes)
         rows, known = check_truth(self, y, _n_rows(answers), gaps=self._learns_from_gaps)
-        classes = numbered(self.classes_, answers) if so_far is None else so_far.classes
-        evidence = self._count(answers, rows, known, sample_weight, classes)
+        evidence = self._count(answers, rows, known, sample_weight)
         self._evidence = evidence if so_far is None else so_far + evidence
         self._model = None
         return self
@@ -111,6 +120,10 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         model, answers = self._asked(X)
         support = model.predict_proba(answers) if model.has_probabilities else model.possibility(answers)
         logs = np.log(np.maximum(support, np.finfo(np.float64).tiny))
+        # A tie that rounding, chance or the prior decides is decided here too, by the least difference.
+        decided = model.predict_ids(answers)
+        tied = np.flatnonzero(logs.argmax(axis=1) != decided)
+        logs[tied, decided[tied]] = np.nextafter(logs[tied].max(axis=1), np.inf)
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 
     def predict_set(self, X: Any, coverage: float = 0.95) -> NDArray[np.bool_]:
@@ -157,8 +170,7 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         rows, known = check_truth(self, y, _n_rows(answers), gaps=self._learns_from_gaps)
         self.classes_ = distinct(rows if known.all() else rows[known]) if classes is None else classes
         self.n_features_in_ = answers.shape[1] if isinstance(answers, np.ndarray) else len(answers)
-        written = numbered(self.classes_, answers)
-        self._make(self._count(answers, rows, known, sample_weight, written, names))
+        self._make(self._count(answers, rows, known, sample_weight, names))
         return self
 
     def _count(
@@ -167,16 +179,16 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         y: NDArray[Any],
         known: NDArray[np.bool_],
         sample_weight: Any,
-        classes: NDArray[Any],
         names: list[str] | None = None,
     ) -> spocc.Evidence:
         """The evidence of these rows, as much of it as the method needs."""
         weights = None
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, y, dtype=np.float64)
+            weights = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
             if not weights.any():
                 raise ValueError("Sample weights must contain at least one non-zero number.")
         settings = {name: getattr(self, name) for name in self._settings}
+        classes = numbered(self.classes_, have_numbers(answers, self.classes_))
         return spocc.Evidence(
             alike(answers, classes),
             alike(y, classes),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -64,7 +65,8 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         trained without it, and those used are trained on all rows. Costlier, and better where rows are few.
     prefit
         Whether the classifiers are fitted already and are taken as they are; all rows are evidence. Give rows
-        that they have not seen.
+        that they have not seen. Where scikit-learn makes clones, as searches and cross-validation do, wrap
+        each in its ``FrozenEstimator``, or they forget what they learned.
     random_state
         Seed of the holdout. A fit is repeatable unless this is None.
     n_jobs
@@ -130,7 +132,7 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         y, _ = check_truth(self, y, len(y))
         self.classes_ = distinct(y)
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, y, dtype=np.float64)
+            sample_weight = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
         params = self._routed(members, sample_weight, fit_params)
         held = np.arange(len(y))
         if self.prefit:
@@ -253,6 +255,10 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         for name, estimator, *columns in self.estimators:
             if isinstance(estimator, str) and estimator == "drop":
                 continue
+            if isinstance(estimator, str):
+                raise ValueError(
+                    f"The estimator {name!r} should be a classifier or 'drop', got {estimator!r}."
+                )
             if not hasattr(estimator, "fit") or not is_classifier(estimator):
                 raise ValueError(f"The estimator {type(estimator).__name__} should be a classifier.")
             if self.prefit:
@@ -289,6 +295,10 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
 
     def _split(self, y: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Rows to train on and rows to keep, with every class in both as far as there are rows for that."""
+        share = self.holdout
+        if not ((isinstance(share, Integral) and share >= 1) or (isinstance(share, Real) and 0 < share < 1)):
+            expected = "a share between 0 and 1 or a number of rows from 1"
+            raise ValueError(f"holdout: expected {expected}, found {share!r}")
         rows = np.arange(len(y))
         split = partial(train_test_split, rows, test_size=self.holdout, random_state=self.random_state)
         try:

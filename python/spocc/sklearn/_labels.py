@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,9 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-__all__ = ["Answers", "alike", "check_answers", "check_truth", "distinct", "numbered"]
+from spocc._tables import is_pandas
+
+__all__ = ["Answers", "alike", "check_answers", "check_truth", "distinct", "have_numbers", "numbered"]
 
 Answers = NDArray[Any] | Mapping[str, Any]
 
@@ -21,11 +23,18 @@ BLOCK = 1 << 15
 # Integers in a range so wide are counted, which is faster than sorting them.
 RANGE = 1 << 16
 
+_BOOLEAN = (bool, np.bool_)
+_NUMBER = (int, float, np.number, *_BOOLEAN)
+
 
 def check_answers(estimator: Any, X: Any, *, reset: bool) -> Answers:
     """What every classifier said: an array, or columns under the names of the classifiers."""
     columns = _columns(X)
     if columns is None:
+        if isinstance(X, np.ma.MaskedArray):
+            # scikit-learn would look behind the mask.
+            X, hidden = np.asarray(X).astype(object), np.ma.getmaskarray(X)
+            X[hidden] = None
         if isinstance(X, list | tuple) and np.asarray(X).dtype.kind == "U":
             # A gap among texts would become the text `nan`.
             X = np.array(X, dtype=object)
@@ -54,7 +63,17 @@ def check_truth(
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
     if isinstance(y, list | tuple) and np.asarray(y).dtype.kind == "U":
         y = np.array(y, dtype=object) if any(not isinstance(label, str) for label in y) else np.asarray(y)
+    if (is_pandas(y, "Series") or is_pandas(y, "Categorical")) and not isinstance(y.dtype, np.dtype):
+        y = _of_pandas(y)
+    elif _has_nulls(y):
+        cells = y.to_pylist() if hasattr(y, "to_pylist") else y.to_list()
+        y = np.fromiter(cells, dtype=object, count=len(cells))
     y = column_or_1d(y, warn=True)
+    if n_rows == 0:
+        name = type(estimator).__name__
+        raise ValueError(
+            f"Found array with 0 sample(s) (shape=(0,)) while a minimum of 1 is required by {name}."
+        )
     if len(y) != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(y)]}")
     known = np.ones(n_rows, dtype=np.bool_)
@@ -65,9 +84,28 @@ def check_truth(
         known = np.fromiter((not _is_missing(label) for label in y), dtype=np.bool_, count=n_rows)
         if not gaps and not known.all():
             raise ValueError("Input y contains NaN.")
+        if known.all() and all(isinstance(label, _NUMBER) for label in y):
+            y = np.array(y.tolist())
     if not known.any():
         raise ValueError("Input y contains no label: at least one must be known.")
     return y, known
+
+
+def _has_nulls(y: Any) -> bool:
+    """Whether this is a column of polars or of Arrow with gaps."""
+    count = getattr(y, "null_count", 0)
+    return bool(count() if callable(count) else count)
+
+
+def _of_pandas(y: Any) -> NDArray[Any]:
+    """Labels one by one: together, whole numbers and booleans with gaps would become fractions."""
+    if y.dtype.name != "category":
+        return np.asarray(y, dtype=object)
+    categories = y.cat if hasattr(y, "cat") else y
+    # The code of a gap is -1, which finds the last.
+    labels: NDArray[Any] = np.array([*categories.categories, None], dtype=object)
+    cells: NDArray[Any] = labels[np.asarray(categories.codes)]
+    return cells
 
 
 def distinct(y: NDArray[Any]) -> NDArray[Any]:
@@ -94,39 +132,65 @@ def distinct(y: NDArray[Any]) -> NDArray[Any]:
     return np.unique(y)
 
 
-def numbered(classes: NDArray[Any], beside: Answers) -> NDArray[Any]:
-    """Booleans as 0 and 1 where the answers beside them are numbers, so that True and 1 are one label."""
-    return classes.view(np.int8) if classes.dtype.kind == "b" and _has_numbers(beside) else classes
-
-
-def alike(labels: Any, classes: NDArray[Any]) -> Any:
-    """The same labels with 0, 1, False and True written as the classes are: as numbers or as booleans."""
-    kind = classes.dtype.kind
-    if kind not in "biuf":
+def numbered(labels: Any, is_wanted: bool) -> Any:
+    """Booleans as 0 and 1 where there are numbers beside them, so that True and 1 are one label."""
+    if not is_wanted:
         return labels
     if isinstance(labels, Mapping):
-        return {name: alike(column, classes) for name, column in labels.items()}
-    found = _kind(labels)
-    if found.startswith("bool") and kind != "b":
-        if isinstance(labels, np.ndarray):
-            return labels.view(np.int8)
-        # Of pandas, of Arrow, of polars.
-        if hasattr(labels, "astype"):
-            return labels.astype("Int8")
-        return labels.cast("int8" if hasattr(labels, "type") else int)
-    if found == "object" or (kind == "b" and _has_numbers(labels)):
-        cells = np.asarray(labels, dtype=object)
-        same: dict[Any, Any] = {0: False, 1: True} if kind == "b" else {0: 0, 1: 1}
-        written = np.empty(cells.size, dtype=object)
-        numbers = (int, float, np.generic)
-        written[:] = [same.get(cell, cell) if isinstance(cell, numbers) else cell for cell in cells.flat]
-        return written.reshape(cells.shape)
-    return labels
+        return {name: numbered(column, is_wanted) for name, column in labels.items()}
+    if isinstance(labels, np.ndarray) and labels.dtype.kind == "O":
+        cells = [int(cell) if isinstance(cell, _BOOLEAN) else cell for cell in labels.flat]
+        return np.fromiter(cells, dtype=object, count=labels.size).reshape(labels.shape)
+    if not _kind(labels).startswith("bool"):
+        return labels
+    if isinstance(labels, np.ndarray):
+        return labels.view(np.int8)
+    # Of pandas, of Arrow, of polars.
+    if hasattr(labels, "astype"):
+        return labels.astype("Int8")
+    return labels.cast("int8" if hasattr(labels, "type") else int)
 
 
-def _has_numbers(labels: Answers) -> bool:
-    columns = labels.values() if isinstance(labels, Mapping) else [labels]
-    return any(_kind(column).startswith(("int", "uint", "float", "double")) for column in columns)
+def alike(answers: Answers, classes: NDArray[Any]) -> Any:
+    """Answers in which True and 1 are written as these classes are."""
+    if classes.dtype.kind == "b":
+        return _flagged(answers)
+    return numbered(answers, have_numbers(classes))
+
+
+def _flagged(labels: Any) -> Any:
+    """0 and 1 as booleans, for a model that knows no other labels."""
+    if isinstance(labels, Mapping):
+        return {name: _flagged(column) for name, column in labels.items()}
+    if not have_numbers(labels):
+        return labels
+    cells = np.asarray(labels, dtype=object)
+    flags: dict[Any, bool] = {0: False, 1: True}
+    told = [flags.get(cell, cell) if isinstance(cell, _NUMBER) else cell for cell in cells.flat]
+    return np.fromiter(told, dtype=object, count=cells.size).reshape(cells.shape)
+
+
+def have_numbers(*tables: Answers) -> bool:
+    """Whether there is a number among these labels."""
+    columns = (column for table in tables for column in _parts(table))
+    return any(
+        _object_has_number(column)
+        if isinstance(column, np.ndarray) and column.dtype.kind == "O"
+        else _kind(column).startswith(("int", "uint", "float", "double"))
+        for column in columns
+    )
+
+
+def _parts(table: Answers) -> Iterable[Any]:
+    return table.values() if isinstance(table, Mapping) else [table]
+
+
+def _object_has_number(cells: NDArray[Any]) -> bool:
+    kinds = set(map(type, cells.ravel(order="K").tolist())).difference(_BOOLEAN)
+    numbers = {kind for kind in kinds if issubclass(kind, _NUMBER)}
+    # A gap of pandas is a float, but no number.
+    floats = {kind for kind in numbers if issubclass(kind, float | np.floating)}
+    return bool(numbers - floats) or any(type(cell) in floats and cell == cell for cell in cells.flat)
 
 
 def _kind(column: Any) -> str:
@@ -135,8 +199,7 @@ def _kind(column: Any) -> str:
 
 def _columns(X: Any) -> list[Any] | None:
     """The columns of a data frame or of a table of Arrow."""
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(X, pandas.DataFrame):
+    if is_pandas(X, "DataFrame"):
         columns = [X.iloc[:, k] for k in range(X.shape[1])]
         columns = [column.astype(np.float64) if _kind(column) == "float64" else column for column in columns]
         return [column.to_numpy() if isinstance(column.dtype, np.dtype) else column for column in columns]

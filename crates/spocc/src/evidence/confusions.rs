@@ -27,6 +27,7 @@ struct Joint {
     size: usize,
     /// Entries of the tables of one quad.
     stride: usize,
+    /// Neighbours, true, code of what they said.
     counts: Vec<u64>,
 }
 
@@ -36,28 +37,18 @@ impl Confusions {
     /// Rows that pay for adding joint tables up.
     const ENOUGH_ROWS: usize = 1 << 14;
 
-    /// For so many classifiers, labels and classes; `n_rows` are expected.
-    pub(super) fn new([n, s, l]: [usize; 3], n_rows: usize) -> Self {
+    /// For so many classifiers, labels and classes; `n_rows` are expected, all of them dense or none.
+    pub(super) fn new([n, s, l]: [usize; 3], n_rows: usize, is_dense: bool) -> Self {
         let bits = bits_for(s);
         let entries = |size: usize| l << (bits as usize * size);
         let size = [4, 2].into_iter().find(|&size| bits <= Quads::BITS && entries(size) <= Self::MOST);
-        let joint = size.filter(|_| n >= 4 && n_rows >= Self::ENOUGH_ROWS).and_then(|size| {
+        let pays = is_dense && n >= 4 && n_rows >= Self::ENOUGH_ROWS;
+        let joint = size.filter(|_| pays).and_then(|size| {
             let stride = entries(size) * (4 / size);
-            Some(Joint {
-                quads: Quads::new(bits)?,
-                bits,
-                size,
-                stride,
-                counts: vec![0; stride * n.div_ceil(4)],
-            })
+            let counts = vec![0; stride * n.div_ceil(4)];
+            Some(Joint { quads: Quads::new(bits)?, bits, size, stride, counts })
         });
         Self { n_labels: s, n_classes: l, class_counts: vec![0; l], single: vec![0; n * s * l], joint }
-    }
-
-    pub(super) fn open(&mut self) -> Open<'_> {
-        let Self { n_labels, n_classes, class_counts, single, joint } = self;
-        let joint = joint.as_mut().map(Joint::open);
-        Open { n_labels: *n_labels, n_classes: *n_classes, class_counts, single, joint }
     }
 
     /// How often each class was true, and the table of every classifier.
@@ -65,78 +56,85 @@ impl Confusions {
         if let Some(joint) = &self.joint {
             let (s, l) = (self.n_labels, self.n_classes);
             let n = self.single.len() / (s * l).max(1);
-            joint.for_each(n, l, |k, j, i, count| self.single[(k * s + j) * l + i] += count);
+            joint.for_each(n, |k, j, i, count| self.single[(k * s + j) * l + i] += count);
+            // Everybody's first neighbours say something, be it nothing, of every row.
+            let of_class = joint.counts.chunks_exact(1 << joint.shift());
+            self.class_counts = of_class.take(l).map(|counts| counts.iter().sum()).collect();
         }
         (self.class_counts, self.single)
     }
 }
 
-/// Tables with their fields at hand: they are not looked up again after every count.
-pub(super) struct Open<'a> {
-    n_labels: usize,
-    n_classes: usize,
-    class_counts: &'a mut [u64],
-    single: &'a mut [u64],
-    joint: Option<OpenJoint<'a>>,
-}
-
-impl Counter for Open<'_> {
-    #[expect(clippy::inline_always, reason = "as for every counter")]
-    #[inline(always)]
-    fn add(&mut self, row: Row<'_>, class: u16, units: u64) {
-        let (s, l, i) = (self.n_labels, self.n_classes, usize::from(class));
-        self.class_counts[i] += units;
-        match (&mut self.joint, row) {
-            (Some(joint), Row::Dense(cells)) => joint.add(cells, l, i, units),
-            (_, row) => row.for_each(|k, j| self.single[(k * s + usize::from(j)) * l + i] += units),
-        }
-    }
-}
-
-struct OpenJoint<'a> {
-    quads: Quads,
-    bits: u32,
-    is_whole: bool,
-    stride: usize,
-    counts: &'a mut [u64],
-}
-
-impl OpenJoint<'_> {
-    #[expect(clippy::inline_always, reason = "as above")]
-    #[inline(always)]
-    fn add(&mut self, cells: &[u16], l: usize, i: usize, units: u64) {
-        let (fours, rest) = cells.as_chunks::<4>();
-        let mut start = i;
-        for four in fours {
-            self.add_code(start, self.quads.code(*four) as usize, l, units);
-            start += self.stride;
-        }
-        if let (false, Some(four)) = (rest.is_empty(), cells.last_chunk::<4>()) {
-            self.add_code(start, self.quads.code(*four) as usize, l, units);
-        }
-    }
-
-    #[expect(clippy::inline_always, reason = "as above")]
-    #[inline(always)]
-    fn add_code(&mut self, start: usize, code: usize, l: usize, units: u64) {
-        if self.is_whole {
-            self.counts[start + code * l] += units;
-        } else {
-            let half = 2 * self.bits;
-            self.counts[start + (code >> half) * l] += units;
-            self.counts[start + self.stride / 2 + (code & ((1 << half) - 1)) * l] += units;
+impl Counter for Confusions {
+    fn add_all<'a>(&mut self, rows: impl Iterator<Item = (Row<'a>, u16, u64)>) {
+        let Some(joint) = &mut self.joint else {
+            let (s, l) = (self.n_labels, self.n_classes);
+            return rows.for_each(|(row, class, units)| {
+                let i = usize::from(class);
+                self.class_counts[i] += units;
+                row.for_each(|k, j| self.single[(k * s + usize::from(j)) * l + i] += units);
+            });
+        };
+        // A loop that knows how many quads a row has is twice as fast.
+        match (joint.counts.len() / joint.stride, joint.size) {
+            (1, 4) => joint.add_all::<1, true>(rows),
+            (2, 4) => joint.add_all::<2, true>(rows),
+            (3, 4) => joint.add_all::<3, true>(rows),
+            (4, 4) => joint.add_all::<4, true>(rows),
+            (3, _) => joint.add_all::<3, false>(rows),
+            (4, _) => joint.add_all::<4, false>(rows),
+            _ => joint.add_any(rows),
         }
     }
 }
 
 impl Joint {
-    fn open(&mut self) -> OpenJoint<'_> {
-        let Self { quads, bits, size, stride, counts } = self;
-        OpenJoint { quads: *quads, bits: *bits, is_whole: *size == 4, stride: *stride, counts }
+    /// Bits of what `size` neighbours say.
+    fn shift(&self) -> usize {
+        self.bits as usize * self.size
+    }
+
+    /// Counts dense rows of so many quads; `WHOLE` if four neighbours share a table.
+    fn add_all<'a, const QUADS: usize, const WHOLE: bool>(
+        &mut self,
+        rows: impl Iterator<Item = (Row<'a>, u16, u64)>,
+    ) {
+        let (quads, shift) = (self.quads, self.shift());
+        let mut tables = self.counts.chunks_exact_mut(self.stride);
+        let mut tables: [&mut [u64]; QUADS] = std::array::from_fn(|_| tables.next().unwrap_or_default());
+        rows.for_each(|(row, class, units)| {
+            let Row::Dense(cells) = row else { return };
+            for (quad, table) in tables.iter_mut().enumerate() {
+                let four =
+                    if quad + 1 < QUADS { cells[4 * quad..].first_chunk() } else { cells.last_chunk() };
+                if let Some(four) = four {
+                    add::<WHOLE>(table, shift, class, quads.code(*four) as usize, units);
+                }
+            }
+        });
+    }
+
+    /// Counts dense rows of any number of quads.
+    fn add_any<'a>(&mut self, rows: impl Iterator<Item = (Row<'a>, u16, u64)>) {
+        let (quads, shift, is_whole) = (self.quads, self.shift(), self.size == 4);
+        rows.for_each(|(row, class, units)| {
+            let Row::Dense(cells) = row else { return };
+            let (fours, rest) = cells.as_chunks::<4>();
+            let last = cells.last_chunk().filter(|_| !rest.is_empty());
+            let tables = self.counts.chunks_exact_mut(self.stride);
+            for (four, table) in fours.iter().chain(last).zip(tables) {
+                let code = quads.code(*four) as usize;
+                if is_whole {
+                    add::<true>(table, shift, class, code, units);
+                } else {
+                    add::<false>(table, shift, class, code, units);
+                }
+            }
+        });
     }
 
     /// Shows (classifier, said, true, count) of every joint count, for `n` classifiers.
-    fn for_each(&self, n: usize, l: usize, mut show: impl FnMut(usize, usize, usize, u64)) {
+    fn for_each(&self, n: usize, mut show: impl FnMut(usize, usize, usize, u64)) {
         let gap = (1 << self.bits) - 1;
         for (group, counts) in self.counts.chunks_exact(self.stride * self.size / 4).enumerate() {
             let owed = group * self.size;
@@ -145,13 +143,27 @@ impl Joint {
             let first = quad + owed % 4;
             for (at, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
                 for member in (0..self.size).filter(|member| first + member >= owed / 4 * 4) {
-                    let said = (at / l) >> ((self.size - 1 - member) * self.bits as usize) & gap;
+                    let said = at >> ((self.size - 1 - member) * self.bits as usize) & gap;
                     if said != gap {
-                        show(first + member, said, at % l, count);
+                        show(first + member, said, at >> self.shift(), count);
                     }
                 }
             }
         }
+    }
+}
+
+/// Counts what four neighbours said in the table they share, or each two of them in its own half.
+#[expect(clippy::inline_always, reason = "a call costs as much as its counts")]
+#[inline(always)]
+fn add<const WHOLE: bool>(table: &mut [u64], shift: usize, class: u16, code: usize, units: u64) {
+    let class = usize::from(class) << shift;
+    if WHOLE {
+        table[class | code] += units;
+    } else {
+        let (first, second) = (code >> shift, code & ((1 << shift) - 1));
+        table[class | first] += units;
+        table[table.len() / 2 + (class | second)] += units;
     }
 }
 
@@ -162,7 +174,17 @@ mod tests {
 
     #[test]
     fn joint_counts_are_single_counts() {
-        for [n, s, l] in [[4, 2, 2], [9, 5, 5], [11, 8, 7], [6, 15, 12], [3, 4, 4], [8, 20, 20]] {
+        for [n, s, l] in [
+            [4, 2, 2],
+            [9, 5, 5],
+            [11, 8, 7],
+            [6, 15, 12],
+            [3, 4, 4],
+            [8, 20, 20],
+            [13, 3, 4],
+            [16, 9, 9],
+            [41, 4, 3],
+        ] {
             let draw = |t: usize, k: usize, below: usize| {
                 hash::draw(hash::mix(t as u64, k as u64), below as u64) as u16
             };
@@ -175,11 +197,9 @@ mod tests {
                 })
                 .collect();
             let count = |n_rows: usize| {
-                let mut counting = Confusions::new([n, s, l], n_rows);
-                let mut open = counting.open();
-                for (t, row) in rows.iter().enumerate() {
-                    open.add(Row::Dense(row), draw(t, n, l), 1 + t as u64 % 3);
-                }
+                let mut counting = Confusions::new([n, s, l], n_rows, true);
+                let rows = rows.iter().enumerate();
+                counting.add_all(rows.map(|(t, row)| (Row::Dense(row), draw(t, n, l), 1 + t as u64 % 3)));
                 counting.finish()
             };
             assert_eq!(count(Confusions::ENOUGH_ROWS), count(1), "{n} {s} {l}");

@@ -12,6 +12,7 @@ use crate::{
         tally::Tally,
     },
     grid::{Grid, Row},
+    integers::Table,
     labels::{Label, Labels, MISSING},
     packed::{Packing, bits_for},
     parallel,
@@ -58,15 +59,30 @@ impl Evidence {
     /// # Errors
     ///
     /// [`Error::RowCount`] if predictions, truth and weights are not equally long, [`Error::TruthNotAClass`],
-    /// [`Error::BadWeight`], [`Error::MemoryLimit`], [`Error::Overflow`], [`Error::Cancelled`].
-    pub fn count(
-        predictions: &Predictions,
+    /// [`Error::BadWeight`], [`Error::MemoryLimit`], [`Error::Overflow`], [`Error::Cancelled`];
+    /// [`Error::LabelId`] for a [number](crate::Integers) that is not among the labels.
+    pub fn count<'a>(
+        table: impl Into<Table<'a>>,
         truth: &Truth,
         options: &Counting<'_>,
         watch: &Watch<'_>,
     ) -> Result<Self, Error> {
-        let rows = Rows::new(predictions, truth, options)?;
-        let (k, s, l) = (predictions.n_classifiers(), rows.labels.len(), rows.labels.n_classes());
+        Self::count_table(table.into(), truth, options, watch)
+    }
+
+    fn count_table(
+        table: Table<'_>,
+        truth: &Truth,
+        options: &Counting<'_>,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
+        if let Table::Integers(integers) = table
+            && !Rows::reads_in_place(truth, options)
+        {
+            return Self::count(&integers.to_predictions()?, truth, options, watch);
+        }
+        let rows = Rows::new(table, truth, options)?;
+        let (k, s, l) = (rows.n_classifiers(), rows.labels.len(), rows.labels.n_classes());
         watch.allow(
             || format!("confusion of {k} classifiers, {s} answers, {l} classes"),
             &[k, s.max(rows.map.len()), l, 16],
@@ -80,7 +96,7 @@ impl Evidence {
         let unlabelled = rows.unlabelled(truth, options, watch)?;
         let pairs = (options.level == Level::Pairs).then(|| rows.pairs(watch)).transpose()?;
         let Rows { labels, fraction_bits, .. } = rows;
-        let classifiers = predictions.classifiers().to_vec();
+        let classifiers = table.classifiers().to_vec();
         let row_units = Vec::new();
         Self {
             classifiers,
@@ -106,17 +122,18 @@ impl Evidence {
     }
 }
 
-/// Something that counts rows. A call for every row costs as much as its counts: `add` is inlined everywhere.
+/// Something that counts rows: all of them in one loop of its own, since a call for every row costs as much as
+/// its counts.
 pub(super) trait Counter {
-    /// Counts a row with its class so many times.
-    fn add(&mut self, row: Row<'_>, class: u16, units: u64);
+    /// Counts rows, each with its class and so many times.
+    fn add_all<'a>(&mut self, rows: impl Iterator<Item = (Row<'a>, u16, u64)>);
 }
 
 /// Rows ready to be counted.
 struct Rows<'a> {
-    predictions: &'a Predictions,
+    table: Table<'a>,
     labels: Labels,
-    /// From the predictions' own ids to `labels`.
+    /// From the table's own ids to `labels`.
     map: Vec<u16>,
     /// Class of each row, or [`MISSING`].
     truths: Cow<'a, [u16]>,
@@ -125,8 +142,14 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(predictions: &'a Predictions, truth: &'a Truth, options: &Counting<'_>) -> Result<Self, Error> {
-        let expected = predictions.n_rows();
+    /// Whether numbers need not be taken over first: every row counts once, for what is counted row by row.
+    fn reads_in_place(truth: &Truth, options: &Counting<'_>) -> bool {
+        let once = options.weights.is_none() && options.counts.is_none();
+        once && options.level != Level::Pairs && !truth.ids().contains(&MISSING)
+    }
+
+    fn new(table: Table<'a>, truth: &'a Truth, options: &Counting<'_>) -> Result<Self, Error> {
+        let expected = table.n_rows();
         if truth.n_rows() != expected {
             return Err(Error::RowCount { what: "truth", expected, found: truth.n_rows() });
         }
@@ -160,9 +183,9 @@ impl<'a> Rows<'a> {
         let every_row_counts =
             !truth.ids().contains(&MISSING) && units.as_ref().is_none_or(|units| !units.contains(&0));
         // What occurs in no counted row, be it a label or a way of writing one, is not evidence.
-        let mut said = vec![every_row_counts; predictions.labels().len()];
+        let mut said = vec![every_row_counts; table.labels().len()];
         let mut true_of = vec![every_row_counts; truth.labels().len()];
-        if !every_row_counts {
+        if let (false, Table::Predictions(predictions)) = (every_row_counts, table) {
             for row in (0..expected).filter(|&row| counts(row)) {
                 predictions.grid().row(row).for_each(|_, id| said[usize::from(id)] = true);
                 if is_known(row) {
@@ -173,7 +196,7 @@ impl<'a> Rows<'a> {
         let occurring = |labels: &'a [Label], occurs: Vec<bool>| {
             labels.iter().zip(occurs).filter(|pair| pair.1).map(|pair| pair.0.clone())
         };
-        let said = occurring(predictions.labels(), said);
+        let said = occurring(table.labels(), said);
         let labels = match &options.classes {
             Some(classes) => Labels::closed(classes, said)?,
             None => Labels::open(said.chain(occurring(truth.labels(), true_of)))?,
@@ -199,8 +222,20 @@ impl<'a> Rows<'a> {
             }
             Cow::Owned(truths)
         };
-        let map = labels.translate(predictions.labels());
-        Ok(Self { predictions, labels, map, truths, units, fraction_bits })
+        let map = labels.translate(table.labels());
+        Ok(Self { table, labels, map, truths, units, fraction_bits })
+    }
+
+    fn n_classifiers(&self) -> usize {
+        self.table.classifiers().len()
+    }
+
+    /// The table as a grid, taken over if need be.
+    fn grid(&self) -> Result<Cow<'a, Grid>, Error> {
+        match self.table {
+            Table::Predictions(predictions) => Ok(Cow::Borrowed(predictions.grid())),
+            Table::Integers(integers) => Ok(Cow::Owned(integers.to_predictions()?.grid().clone())),
+        }
     }
 
     /// (row of `grid`, class, units) of the rows in a range whose truth is known.
@@ -217,38 +252,52 @@ impl<'a> Rows<'a> {
     }
 
     /// Counts what [`labelled`](Self::labelled) gives; dense rows that count once each in a loop of their own.
-    fn count_labelled(&self, range: Range<usize>, counter: &mut impl Counter) {
-        let grid = self.predictions.grid();
-        let (Some(cells), None) = (grid.dense_cells(), &self.units) else {
-            return self.labelled(grid, range).for_each(|(row, class, units)| counter.add(row, class, units));
-        };
-        let width = grid.width();
-        let cells = cells[range.start * width..range.end * width].chunks_exact(width);
-        for (row, &class) in cells.zip(&self.truths[range]) {
-            if class != MISSING {
-                counter.add(Row::Dense(row), class, 1);
+    fn count_labelled(&self, range: Range<usize>, counter: &mut impl Counter) -> Result<(), Error> {
+        let predictions = match self.table {
+            Table::Predictions(predictions) => predictions,
+            Table::Integers(integers) => {
+                let width = integers.width();
+                let count = |rows: Range<usize>, cells: &[u16]| {
+                    counter.add_all(once_each(cells, width, &self.truths[rows]));
+                };
+                return integers.for_each_block(range, count).ok_or_else(|| integers.strange());
             }
+        };
+        let grid = predictions.grid();
+        match (grid.dense_cells(), &self.units) {
+            (Some(cells), None) => {
+                let width = grid.width();
+                let cells = &cells[range.start * width..range.end * width];
+                counter.add_all(once_each(cells, width, &self.truths[range]));
+            }
+            _ => counter.add_all(self.labelled(grid, range)),
         }
+        Ok(())
     }
 
     /// Class counts and confusion, from the rows.
     fn marginals(&self, watch: &Watch<'_>) -> Result<(Vec<u64>, Vec<u64>), Error> {
-        let n = self.predictions.n_rows();
-        self.confusions(n, &self.map, watch, |range, counting| {
-            self.count_labelled(range, &mut counting.open());
-        })
+        let n = self.table.n_rows();
+        let is_dense = self.table.is_dense();
+        self.confusions(n, &self.map, is_dense, watch, |range, counting| self.count_labelled(range, counting))
     }
 
     /// Class counts and confusion, from the tally of the rows.
     fn marginals_of(&self, tally: &Tally, watch: &Watch<'_>) -> Result<(Vec<u64>, Vec<u64>), Error> {
         let identity: Vec<u16> = (0..self.labels.len() as u16).collect();
-        self.confusions(tally.n_patterns(), &identity, watch, |range, counting| {
-            let mut open = counting.open();
-            for p in range {
-                let row = tally.pattern(p);
-                tally.outcomes(p).for_each(|(class, units)| open.add(row, class, units));
-            }
-        })
+        self.confusions(
+            tally.n_patterns(),
+            &identity,
+            tally.patterns().is_dense(),
+            watch,
+            |range, counting| {
+                counting.add_all(range.flat_map(|p| {
+                    let row = tally.pattern(p);
+                    tally.outcomes(p).map(move |(class, units)| (row, class, units))
+                }));
+                Ok(())
+            },
+        )
     }
 
     /// Counts `n` things whose answers `map` turns into labels; `add` counts a range of them.
@@ -256,10 +305,11 @@ impl<'a> Rows<'a> {
         &self,
         n: usize,
         map: &[u16],
+        is_dense: bool,
         watch: &Watch<'_>,
-        add: impl Fn(Range<usize>, &mut Confusions) + Sync,
+        add: impl Fn(Range<usize>, &mut Confusions) -> Result<(), Error> + Sync,
     ) -> Result<(Vec<u64>, Vec<u64>), Error> {
-        let (k, raw, l) = (self.predictions.n_classifiers(), map.len(), self.labels.n_classes());
+        let (k, raw, l) = (self.n_classifiers(), map.len(), self.labels.n_classes());
         let s = self.labels.len();
         let pieces = if k * raw * l <= 1 << 17 { parallel::threads() } else { 1 };
         let mut class_counts = vec![0u64; l];
@@ -268,12 +318,13 @@ impl<'a> Rows<'a> {
             watch.report("counting", start, n)?;
             let block = BLOCK.min(n - start);
             let parts = parallel::map_ranges(block, block.div_ceil(pieces), |range| {
-                let mut counting = Confusions::new([k, raw, l], range.len());
-                add(start + range.start..start + range.end, &mut counting);
-                counting.finish()
+                let mut counting = Confusions::new([k, raw, l], range.len(), is_dense);
+                add(start + range.start..start + range.end, &mut counting)?;
+                Ok(counting.finish())
             });
-            for (classes, part) in &parts {
-                class_counts.iter_mut().zip(classes).for_each(|(sum, count)| *sum += count);
+            for part in parts {
+                let (classes, part): (Vec<u64>, Vec<u64>) = part?;
+                class_counts.iter_mut().zip(&classes).for_each(|(sum, count)| *sum += count);
                 let known = part.chunks(l.max(1)).enumerate().filter(|(from, _)| map[from % raw] != MISSING);
                 for (from, cells) in known {
                     let to = (from / raw * s + usize::from(map[from % raw])) * l;
@@ -285,10 +336,10 @@ impl<'a> Rows<'a> {
     }
 
     fn pairs(&self, watch: &Watch<'_>) -> Result<Pairs, Error> {
-        let n = self.predictions.n_rows();
-        let mut grid = self.predictions.grid().clone();
+        let n = self.table.n_rows();
+        let mut grid = self.grid()?.into_owned();
         grid.relabel(&self.map);
-        let mut pairs = Pairs::empty(self.predictions.n_classifiers(), self.labels.len(), watch)?;
+        let mut pairs = Pairs::empty(self.n_classifiers(), self.labels.len(), watch)?;
         for start in (0..n).step_by(BLOCK) {
             watch.report("counting pairs", start, n)?;
             self.labelled(&grid, start..n.min(start + BLOCK))
@@ -298,21 +349,21 @@ impl<'a> Rows<'a> {
     }
 
     fn tally(&self, watch: &Watch<'_>) -> Result<Tally, Error> {
-        let n = self.predictions.n_rows();
-        let (grid, width) = (self.predictions.grid(), self.predictions.n_classifiers());
+        let (n, width) = (self.table.n_rows(), self.n_classifiers());
         watch.report("tallying", 0, n)?;
         let pieces = parallel::threads();
         let step = n.div_ceil(pieces);
         let truth_bits = self.truth_bits();
-        let packing = Packing::new(width, &self.map, MISSING, truth_bits).filter(|_| grid.is_dense());
+        let packing = Packing::new(width, &self.map, MISSING, truth_bits).filter(|_| self.table.is_dense());
         let tally = if let Some(packing) = packing {
             let parts = parallel::map_ranges(n, step, |range| self.numbers(&packing, range, pieces, watch));
             let parts = parts.into_iter().collect::<Result<Vec<Vec<Numbered>>, Error>>()?;
             Tally::of_numbers(&packing, truth_bits, &merge_all(parts, truth_bits))
         } else {
+            let grid = self.grid()?;
             let parts = parallel::map_ranges(n, step, |range| {
                 let length = range.len();
-                Tally::of(width, self.labelled(grid, range), length, pieces, &self.map, watch)
+                Tally::of(width, self.labelled(&grid, range), length, pieces, &self.map, watch)
             });
             parts.into_iter().try_fold(Tally::empty(width), |sum, part| sum.plus(&part?))?
         };
@@ -333,7 +384,7 @@ impl<'a> Rows<'a> {
         let counts = |row: usize| self.units.as_ref().is_none_or(|units| units[row] > 0);
         let one_class = |(row, &id): (usize, &u16)| if id == MISSING && counts(row) { 0 } else { MISSING };
         let rows = Self {
-            predictions: self.predictions,
+            table: self.table,
             labels: self.labels.clone(),
             map: self.map.clone(),
             truths: truth.ids().iter().enumerate().map(one_class).collect(),
@@ -361,7 +412,7 @@ impl<'a> Rows<'a> {
         let mut counter = Numbering { packing, truth_bits, numbers };
         for start in range.clone().step_by(PIECE) {
             let end = range.end.min(start + PIECE);
-            self.count_labelled(start..end, &mut counter);
+            self.count_labelled(start..end, &mut counter)?;
             watch.report("tallying", end - range.start, range.len())?;
             counter.numbers.settle(end - range.start, range.len(), pieces, watch)?;
         }
@@ -377,13 +428,24 @@ struct Numbering<'a> {
 }
 
 impl Counter for Numbering<'_> {
-    #[expect(clippy::inline_always, reason = "as for every counter")]
-    #[inline(always)]
-    fn add(&mut self, row: Row<'_>, class: u16, units: u64) {
-        if let Row::Dense(cells) = row {
-            self.numbers.add(self.packing.pack(cells) << self.truth_bits | u64::from(class), units);
-        }
+    fn add_all<'a>(&mut self, rows: impl Iterator<Item = (Row<'a>, u16, u64)>) {
+        let Self { packing, truth_bits, numbers } = self;
+        rows.for_each(|(row, class, units)| {
+            if let Row::Dense(cells) = row {
+                numbers.add(packing.pack(cells) << *truth_bits | u64::from(class), units);
+            }
+        });
     }
+}
+
+/// Dense rows whose truth is known, once each.
+fn once_each<'a>(
+    cells: &'a [u16],
+    width: usize,
+    truths: &'a [u16],
+) -> impl Iterator<Item = (Row<'a>, u16, u64)> {
+    let known = |(row, &class): (&'a [u16], &u16)| (class != MISSING).then_some((Row::Dense(row), class, 1));
+    cells.chunks_exact(width).zip(truths).filter_map(known)
 }
 
 /// Weights as whole units: ones if all weights are whole, else of 2^-30.
