@@ -119,13 +119,22 @@ class Saying(Witness):
         return np.asarray(X)[:, 0].astype(self.kind)
 
 
-def test_a_class_is_one_label_in_whatever_type_it_is_said() -> None:
+@pytest.mark.parametrize("kinds", [(bool, int, float), (str, bool)])
+def test_a_class_is_one_label_in_whatever_type_it_is_said(kinds: tuple[type, ...]) -> None:
     X = np.array([[True], [False]] * 10)
-    panel = [(kind.__name__, Saying(kind).fit(X, X[:, 0])) for kind in (str, bool, int, float)]
+    panel = [(kind.__name__, Saying(kind).fit(X, X[:, 0])) for kind in kinds]
     ensemble = SpoccEnsemble(panel, "majority", prefit=True).fit(X, X[:, 0])
     assert ensemble.model_.evidence is not None
     assert ensemble.model_.evidence.labels.tolist() == [False, True]
     assert ensemble.predict(X).tolist() == X[:, 0].tolist()
+
+
+def test_a_number_is_one_label_be_it_said_as_text() -> None:
+    X = np.array([[0], [1], [2]] * 10)
+    panel = [(kind.__name__, Saying(kind).fit(X, X[:, 0])) for kind in (str, int, float)]
+    ensemble = SpoccEnsemble(panel, "majority", prefit=True).fit(X, X[:, 0])
+    assert ensemble.model_.evidence is not None
+    assert ensemble.model_.evidence.labels.tolist() == [0, 1, 2]
 
 
 def test_sparse_features_are_decided_like_dense_ones() -> None:
