@@ -82,6 +82,7 @@ def fit(
     """
     level, learns_all = needs(method, truth, unlabelled, calibrate, settings)
     combiner = _native.Combiner(method, **settings)
+    chosen = options(missing, ties, class_weight, calibrate, per_class, seed)
     with bar(progress) as callback:
         if isinstance(answers, Evidence):
             beside = {"truth": truth, "names": names, "classes": classes, "weights": weights}
@@ -101,24 +102,8 @@ def fit(
                 memory=memory,
                 progress=callback or False,
             )
-        weighed: object = class_weight
-        by_class = None
-        if isinstance(class_weight, Mapping):
-            weighed = _tables.column("class_weight", list(class_weight))
-            by_class = _tables.numbers("class_weight", list(class_weight.values()), np.float64)
-        native = _native.Model.fit(
-            combiner,
-            evidence._engine,
-            missing=missing,
-            ties=ties,
-            seed=_tables.whole("seed", seed),
-            class_weight=weighed,
-            weights=by_class,
-            calibrate=calibrate,
-            per_class=per_class,
-            memory=None if memory is None else _tables.whole("memory", memory),
-            progress=callback,
-        )
+        limit = None if memory is None else _tables.whole("memory", memory)
+        native = _native.Model.fit(combiner, evidence._engine, chosen, memory=limit, progress=callback)
     return Model._of(native)
 
 
@@ -140,6 +125,31 @@ def needs(
     if unlabelled is None:
         unlabelled = method == "dawid-skene" or (method == "majority" and truth is None)
     return "tally" if calibrate is not None or unlabelled else level, unlabelled
+
+
+def options(
+    missing: str,
+    ties: str,
+    class_weight: str | Mapping[Any, float] | None,
+    calibrate: str | None,
+    per_class: bool,
+    seed: int,
+) -> _native.Options:
+    """What every method shares, refused before a row is read."""
+    weighed: object = class_weight
+    by_class = None
+    if isinstance(class_weight, Mapping):
+        weighed = _tables.column("class_weight", list(class_weight))
+        by_class = _tables.numbers("class_weight", list(class_weight.values()), np.float64)
+    return _native.Options(
+        missing=missing,
+        ties=ties,
+        seed=_tables.whole("seed", seed),
+        class_weight=weighed,
+        weights=by_class,
+        calibrate=calibrate,
+        per_class=per_class,
+    )
 
 
 def load(path: FilePath) -> Model | Evidence:

@@ -50,17 +50,21 @@ class Model:
         return model
 
     def _table(self, answers: object) -> object:
-        return _tables.table(answers, self.classifiers)
+        return _tables.table(answers, self._names)
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(self._engine.classifiers)
 
     @property
     def method(self) -> str:
         """The method it was fitted with."""
         return self._engine.method
 
-    @cached_property
+    @property
     def classifiers(self) -> list[str]:
         """The classifiers it listens to."""
-        return self._engine.classifiers
+        return list(self._names)
 
     @cached_property
     def classes(self) -> NDArray[Any]:

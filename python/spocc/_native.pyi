@@ -6,7 +6,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["METHODS", "VERSION", "Combiner", "Evidence", "Model", "SpoccError", "read"]
+__all__ = ["METHODS", "VERSION", "Combiner", "Evidence", "Model", "Options", "SpoccError", "read"]
 
 METHODS: Final[tuple[str, ...]]
 VERSION: Final[str]
@@ -32,6 +32,20 @@ class Combiner:
     def method(self) -> str: ...
     @property
     def level(self) -> str: ...
+
+@final
+class Options:
+    def __new__(
+        cls,
+        *,
+        missing: str,
+        ties: str,
+        seed: int,
+        class_weight: object | None,
+        weights: NDArray[np.float64] | None,
+        calibrate: str | None,
+        per_class: bool,
+    ) -> Options: ...
 
 @final
 class Evidence:
@@ -93,14 +107,8 @@ class Model:
     def fit(
         combiner: Combiner,
         evidence: Evidence,
+        options: Options,
         *,
-        missing: str,
-        ties: str,
-        seed: int,
-        class_weight: object | None,
-        weights: NDArray[np.float64] | None,
-        calibrate: str | None,
-        per_class: bool,
         memory: int | None,
         progress: _Progress | None,
     ) -> Model: ...

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow
+from numpy.typing import NDArray
 
 from spocc._evidence import Evidence
 from spocc._model import Model
@@ -106,48 +108,68 @@ def _row(data: bytes | None, refused: str | None) -> Any:
 
 
 @dataclass(frozen=True)
+class Sets:
+    """Sets of classes instead of decisions, in which lots are drawn by the column at ``place``."""
+
+    coverage: float
+    seed: int
+    place: int
+
+
+@dataclass(frozen=True)
 class Decider:
     """Decides tables in which the model's classifiers are at ``places``."""
 
     model: _Broadcast
     places: tuple[int, ...]
-    columns: tuple[str, ...]
+    wanted: tuple[str, ...] | Sets
 
     def decide(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Every batch with its decisions beside it."""
         _one_task_one_core()
         model = _loaded(self.model.value)
-        classes = _column(model)
         for batch in batches:
-            table = pyarrow.Table.from_batches([batch]).select(self.places).rename_columns(model.classifiers)
-            found = dict(self._found(model, table))
-            ids = pyarrow.array(found.pop("id"))
-            arrays = [*batch.columns, classes.take(ids), *(found[name] for name in self.columns)]
+            try:
+                arrays = [*batch.columns, *self._beside(model, batch)]
+            except SpoccError as error:
+                # Rows have no number that a user would know, and Spark shows whatever is behind an error.
+                raise SpoccError(f"in a partition, {error}") from None
             yield pyarrow.record_batch(arrays, [str(k) for k in range(len(arrays))])
 
-    def _found(self, model: Model, table: Any) -> Iterator[tuple[str, Any]]:
-        if {"margin", "answered", "is_tie", "by_prior"}.isdisjoint(self.columns):
-            yield "id", model.predict_ids(table)
-        else:
-            ids, margin, answered, is_tie, by_prior = model._engine.decide(table, False)
-            yield "id", ids
-            yield "margin", pyarrow.array(margin)
-            yield "answered", pyarrow.array(answered).cast(pyarrow.int32())
-            yield "is_tie", pyarrow.array(is_tie)
-            yield "by_prior", pyarrow.array(by_prior)
-        degrees: dict[str, Callable[[Any], Any]] = {
-            "possibility": model.possibility,
-            "probability": model.predict_proba,
-        }
-        for name in degrees.keys() & set(self.columns):
-            yield name, _lists(degrees[name](table))
+    def _beside(self, model: Model, batch: Any) -> list[Any]:
+        table = pyarrow.Table.from_batches([batch]).select(self.places).rename_columns(model.classifiers)
+        classes = _column(model)
+        if isinstance(self.wanted, Sets):
+            lots, ids = self.wanted, batch.column(self.wanted.place)
+            members = model.predict_set(table, lots.coverage, seed=lots.seed, ids=ids)
+            return [_lists(members.sum(axis=1), classes.take(pyarrow.array(members.nonzero()[1])))]
+        found = dict(_found(model, table, set(self.wanted)))
+        return [classes.take(pyarrow.array(found["id"])), *(found[name] for name in self.wanted)]
 
 
-def _lists(degrees: Any) -> Any:
-    """A list of numbers per row."""
-    n_rows, width = degrees.shape
-    starts = pyarrow.array(range(0, (n_rows + 1) * width, width), pyarrow.int32())
-    return pyarrow.ListArray.from_arrays(starts, pyarrow.array(degrees.reshape(-1)))
+def _found(model: Model, table: Any, wanted: set[str]) -> Iterator[tuple[str, Any]]:
+    if wanted.isdisjoint(("margin", "answered", "is_tie", "by_prior")):
+        yield "id", model.predict_ids(table)
+    else:
+        ids, margin, answered, is_tie, by_prior = model._engine.decide(table, False)
+        yield "id", ids
+        yield "margin", pyarrow.array(margin)
+        yield "answered", pyarrow.array(answered).cast(pyarrow.int32())
+        yield "is_tie", pyarrow.array(is_tie)
+        yield "by_prior", pyarrow.array(by_prior)
+    degrees: dict[str, Callable[[Any], Any]] = {
+        "possibility": model.possibility,
+        "probability": model.predict_proba,
+    }
+    for name in degrees.keys() & wanted:
+        shares = degrees[name](table)
+        yield name, _lists(np.full(len(shares), shares.shape[1]), pyarrow.array(shares.reshape(-1)))
+
+
+def _lists(lengths: NDArray[np.integer[Any]], values: Any) -> Any:
+    """The values in lists of these lengths, one per row."""
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    return pyarrow.ListArray.from_arrays(pyarrow.array(starts), values)
 
 
 def _column(model: Model) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,8 @@ def table(answers: object, wanted: Iterable[str] | None = None) -> object:
         return _exported(answers)
     if isinstance(answers, Sequence) and not isinstance(answers, str | bytes):
         return _rows(answers)
-    if hasattr(answers, "__array__"):
+    # A frame whose names cannot be read must not be taken by position.
+    if hasattr(answers, "__array__") and not hasattr(answers, "columns"):
         array = np.asarray(answers)
         if array.ndim == 2:
             return _array(array)
@@ -75,8 +76,7 @@ def _column(values: object) -> object:
         return _pandas_column(values)
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
         return _exported(values)
-    # The keys of a mapping are no labels, and the order of a set is nobody's.
-    if isinstance(values, str | bytes | Mapping | set | frozenset) or not isinstance(values, Iterable):
+    if not _is_sequence(values):
         raise SpoccError(f"expected a sequence of labels, found {type(values).__name__}")
     if hasattr(values, "__array__"):
         return _column(np.asarray(values))
@@ -114,11 +114,16 @@ def numbers(what: str, values: object, kind: type[np.generic]) -> NDArray[Any] |
     if values is None:
         return None
     try:
+        # What is masked is not a number either.
+        if isinstance(values, np.ma.MaskedArray):
+            values = np.ma.filled(values.astype(np.float64), np.nan)
         array = np.asarray(values)
-        if array.dtype.kind not in "iufb":
+        if array.dtype.kind in "OU":
             array = array.astype(np.float64)
     except (TypeError, ValueError):
         raise SpoccError(f"{what}: expected numbers, found {type(values).__name__}") from None
+    if array.dtype.kind not in "iufb":
+        raise SpoccError(f"{what}: expected numbers, found {array.dtype}")
     if array.ndim != 1:
         raise SpoccError(f"{what}: expected 1 axis, found {array.ndim}")
     if issubclass(kind, np.integer):
@@ -148,8 +153,13 @@ def _named(columns: Iterable[tuple[str, object]], wanted: Iterable[str] | None) 
     """Columns with their names; nothing in place of one that is not wanted."""
     asked = None if wanted is None else set(wanted)
     named: list[tuple[str, object]] = []
+    met: set[str] = set()
     for name, values in columns:
-        named.append((name, column(f"`{name}`", values) if asked is None or name in asked else None))
+        is_asked = asked is None or name in asked
+        if is_asked and name in met:
+            raise SpoccError(f"classifiers: expected distinct names, found `{name}` twice")
+        met.add(name)
+        named.append((name, column(f"`{name}`", values) if is_asked else None))
     return named
 
 
@@ -157,7 +167,7 @@ def _rows(rows: Sequence[object]) -> NDArray[Any]:
     """A list of rows, cell by cell, so that numpy does not turn numbers into texts."""
     cells: list[list[Any]] = []
     for at, row in enumerate(rows):
-        if isinstance(row, str | bytes | Mapping) or not isinstance(row, Iterable):
+        if not _is_sequence(row):
             raise SpoccError(f"row {at + 1}: expected a sequence of answers, found {type(row).__name__}")
         cells.append(list(row))
         if len(cells[at]) != len(cells[0]):
@@ -200,6 +210,9 @@ def _pandas_column(values: Any) -> object:
         categories = values.cat if hasattr(values, "cat") else values
         codes = np.asarray(categories.codes)
         return codes, _column(categories.categories)
+    # Masked numbers, Arrow's own and texts; what is left are objects, or numbers that lie far apart.
+    if not hasattr(kind, "numpy_dtype") and not hasattr(kind, "storage"):
+        return _array(np.asarray(values))
     try:
         import pyarrow
     except ImportError:
@@ -220,6 +233,11 @@ def _exported(values: Any) -> object:
     if polars is not None and isinstance(values, polars.DataFrame) and polars.Null in values.dtypes:
         return values.cast({polars.Null: polars.Boolean})
     return values
+
+
+def _is_sequence(values: object) -> TypeGuard[Iterable[Any]]:
+    """Whether these are labels one after the other: a set has no order, and a dict would give its keys."""
+    return isinstance(values, Iterable) and not isinstance(values, str | bytes | set | frozenset | Mapping)
 
 
 def is_pandas(values: object, name: str) -> bool:

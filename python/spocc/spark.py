@@ -34,12 +34,12 @@ except ImportError as error:
     raise ImportError("spocc.spark: expected pyspark and pyarrow: pip install 'spocc[spark]'") from error
 
 import spocc
-from spocc._fit import needs
+from spocc._fit import needs, options
 from spocc._native import SpoccError
-from spocc._spark_workers import Counter, Decider
+from spocc._spark_workers import Counter, Decider, Sets
 from spocc._tables import strings
 
-__all__ = ["evidence", "fit", "predict"]
+__all__ = ["evidence", "fit", "predict", "predict_set"]
 
 # The driver adds up so many pieces one after the other, and holds no more than two of them beside the sum.
 _PIECES = 8
@@ -101,6 +101,7 @@ def evidence(
     array([[1., 0.],
            [0., 1.]])
     """
+    _check_frame(df)
     if df.isStreaming:
         raise SpoccError("df: expected a frame of known rows, found a stream")
     roles = {"label": label, "weight": weight, "count": count}
@@ -167,6 +168,8 @@ def fit(
     array([False,  True])
     """
     level, everyone = needs(method, label, unlabelled, calibrate, settings)
+    # Refuses settings before any job runs.
+    options(missing, ties, class_weight, calibrate, per_class, seed)
     counted = evidence(
         df,
         label,
@@ -224,27 +227,85 @@ def predict(
     +---+---+----+--------+--------+------+
     <BLANKLINE>
     """
-    names = model.classifiers
     wanted = strings("columns", columns) or []
     strange = [name for name in wanted if name not in _COLUMNS]
     if strange:
         raise SpoccError(f"columns: expected some of {', '.join(_COLUMNS)}, found {', '.join(strange)}")
     if "probability" in wanted and not model.has_probabilities:
         raise SpoccError(f"columns: expected a method that has probabilities, found {model.method}")
+    kinds = [_type_of(model), *(_COLUMNS[name] for name in wanted)]
+    return _decided(df, model, [output, *wanted], kinds, tuple(wanted))
+
+
+def predict_set(
+    df: DataFrame,
+    model: spocc.Model,
+    coverage: float = 0.95,
+    *,
+    id: str,
+    seed: int = 0,
+    output: str = "set",
+) -> DataFrame:
+    """The same frame with a set of classes on every row that holds the truth as often as ``coverage`` says.
+
+    Parameters
+    ----------
+    df, model
+        As for `predict`; the model must be fitted with ``calibrate``.
+    coverage, seed
+        As for `spocc.Model.predict_set`.
+    id
+        The column that names the rows: with it a row gets the same set whatever the partitions, and the one
+        that ``ids`` gives it locally.
+    output
+        Name of the column with the sets: arrays of labels, in the order of ``model.classes``.
+
+    Examples
+    --------
+    >>> import spocc
+    >>> from spocc.spark import predict_set
+    >>> model = spocc.fit({"ann": [0, 1] * 20, "bob": [0, 1] * 20}, [0, 1] * 20, calibrate="cross")
+    >>> df = spark.createDataFrame([("x", 1, None), ("y", 0, 0)], "item string, ann int, bob int")
+    >>> predict_set(df, model, 0.9, id="item").show()
+    +----+---+----+---+
+    |item|ann| bob|set|
+    +----+---+----+---+
+    |   x|  1|NULL|[1]|
+    |   y|  0|   0|[0]|
+    +----+---+----+---+
+    <BLANKLINE>
+    """
+    _check_frame(df)
+    _check(df, "id", id)
+    # Refuses models, coverage and seed before any job runs.
+    model.predict_set({name: [] for name in model.classifiers}, coverage, seed=seed)
+    kind = types.ArrayType(_type_of(model), containsNull=False)
+    return _decided(df, model, [output], [kind], Sets(coverage, seed, df.columns.index(id)))
+
+
+def _decided(
+    df: DataFrame,
+    model: spocc.Model,
+    names: list[str],
+    kinds: list[types.DataType],
+    wanted: tuple[str, ...] | Sets,
+) -> DataFrame:
+    """The frame and what is wanted of its decisions, as columns of these names and types."""
+    _check_frame(df)
     taken = {name.casefold() for name in df.columns}
-    for name in [output, *wanted]:
+    for name in names:
         if name.casefold() in taken:
             raise SpoccError(f"output: expected columns that are not yet in the frame, found `{name}`")
         taken.add(name.casefold())
-    for name in names:
+    for name in model.classifiers:
         _check(df, "classifiers", name)
-    places = [df.columns.index(name) for name in names]
+    places = [df.columns.index(name) for name in model.classifiers]
     shared = df.sparkSession.sparkContext.broadcast(model.slim().to_bytes())
-    decider = Decider(shared, tuple(places), tuple(wanted))
+    decider = Decider(shared, tuple(places), wanted)
     schema = _numbered(df).schema
-    for kind in [_type_of(model), *(_COLUMNS[name] for name in wanted)]:
+    for kind in kinds:
         schema = schema.add(str(len(schema)), kind)
-    return _numbered(df).mapInArrow(decider.decide, schema).toDF(*df.columns, output, *wanted)
+    return _numbered(df).mapInArrow(decider.decide, schema).toDF(*df.columns, *names)
 
 
 def _type_of(model: spocc.Model) -> types.DataType:
@@ -255,6 +316,13 @@ def _type_of(model: spocc.Model) -> types.DataType:
         "f": types.DoubleType(),
     }
     return kinds.get(model.classes.dtype.kind, types.StringType())
+
+
+def _check_frame(df: DataFrame) -> None:
+    """Refuses what is no frame of Spark, and frames of Spark Connect, which has no broadcasts."""
+    if not hasattr(df, "_jdf"):
+        found = f"{type(df).__module__}.{type(df).__name__}"
+        raise SpoccError(f"df: expected a frame of Spark, and not of Spark Connect, found {found}")
 
 
 def _check(df: DataFrame, role: str, name: str) -> None:

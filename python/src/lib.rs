@@ -21,7 +21,12 @@ mod _native {
     use pyo3::{IntoPyObjectExt, prelude::*, types::PyTuple};
 
     #[pymodule_export]
-    use crate::{error::SpoccError, evidence::Evidence, model::Model, settings::Combiner};
+    use crate::{
+        error::SpoccError,
+        evidence::Evidence,
+        model::Model,
+        settings::{Combiner, Options},
+    };
 
     use crate::{error::Fault, work::run_here};
 

@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::{prelude::*, types::PyBytes, types::PyList};
 use spocc::{Aligned, Audit, Basis, Coverage, Decision, Decisions, Label, Lot, Predictions, Watch};
 
 use crate::{
-    arrays::{Labelled, Panel, SMALL, Source, labels_of},
+    arrays::{Labelled, Panel, SMALL, Source},
     error::Fault,
     evidence::{Evidence, array, report},
     labels::{Id, to_python},
-    settings::{self, Combiner},
+    settings::{Combiner, Options},
     work::{Signal, Terms, run, run_here},
 };
 
@@ -39,38 +39,23 @@ type Decided<'py> = (
 impl Model {
     /// Fits a combiner to evidence, of which only what the method needs is kept.
     #[staticmethod]
-    #[pyo3(signature = (combiner, evidence, *, missing, ties, seed, class_weight, weights, calibrate, per_class, memory, progress))]
-    #[expect(clippy::too_many_arguments, reason = "these are keyword arguments")]
+    #[pyo3(signature = (combiner, evidence, options, *, memory, progress))]
     fn fit(
         py: Python<'_>,
         combiner: &Combiner,
         evidence: &Evidence,
-        missing: &str,
-        ties: &str,
-        seed: u64,
-        class_weight: Option<&Bound<'_, PyAny>>,
-        weights: Option<PyReadonlyArray1<'_, f64>>,
-        calibrate: Option<&str>,
-        per_class: bool,
+        options: &Options,
         memory: Option<u64>,
         progress: Option<Py<PyAny>>,
     ) -> Result<Self, Fault> {
-        let weights = weights.map(|weights| weights.as_array().to_vec());
-        let class_weights = match (class_weight, weights) {
-            (Some(word), None) => settings::class_weights(Some(&word.extract::<String>()?), None)?,
-            (Some(classes), Some(weights)) => {
-                settings::class_weights(None, Some((labels_of(classes)?, weights)))?
-            }
-            (None, _) => settings::class_weights(None, None)?,
-        };
-        let options = settings::options(missing, ties, seed, class_weights, calibrate, per_class)?;
+        let options = &options.engine;
         let level = if options.calibrate.is_some() { spocc::Level::Tally } else { combiner.engine.needs() };
         let engine = run(py, &Terms { memory, progress }, |watch, _| {
             if combiner.engine.uses_unlabelled(&evidence.engine) {
-                return Ok(spocc::Model::fit(&*combiner.engine, &evidence.engine, &options, watch)?);
+                return Ok(spocc::Model::fit(&*combiner.engine, &evidence.engine, options, watch)?);
             }
             let reduced = evidence.engine.reduce_to(level, watch)?;
-            Ok(spocc::Model::fit(&*combiner.engine, &reduced, &options, watch)?)
+            Ok(spocc::Model::fit(&*combiner.engine, &reduced, options, watch)?)
         })?;
         Ok(Self { engine })
     }

@@ -1,12 +1,13 @@
 //! Methods with their settings and the choices they share, by the words that every face uses.
 
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use spocc::{
     AdaSpocc, Calibrate, ClassWeights, Combiner as Engine, ExpVote, Exponent, Inputs, Label, Level, Method,
-    Options, Spocc, SpoccExponent, Stacking, StackingStrength, Strength, TieBreak, Tuning,
+    Spocc, SpoccExponent, Stacking, StackingStrength, Strength, TieBreak, Tuning,
 };
 
-use crate::error::Fault;
+use crate::{arrays::labels_of, error::Fault};
 
 /// A method with its settings.
 #[pyclass(frozen, module = "spocc._native")]
@@ -116,29 +117,48 @@ fn unknown(what: &str, expected: &str, found: &str) -> Fault {
     Fault::Refused(format!("{what}: expected {expected}, found `{found}`"))
 }
 
-/// What every method shares, by its words.
-pub(crate) fn options(
-    missing: &str,
-    ties: &str,
-    seed: u64,
-    class_weight: ClassWeights,
-    calibrate: Option<&str>,
-    per_class: bool,
-) -> Result<Options, Fault> {
-    let ties = match ties.parse()? {
-        TieBreak::Random(_) => TieBreak::Random(seed),
-        other => other,
-    };
-    let scheme = calibrate.map(str::parse).transpose()?;
-    if per_class && scheme.is_none() {
-        return Err(Fault::Refused("per_class: expected it beside calibrate, found it alone".into()));
+/// What every method shares.
+#[pyclass(frozen, module = "spocc._native")]
+pub(crate) struct Options {
+    pub(crate) engine: spocc::Options,
+}
+
+#[pymethods]
+impl Options {
+    /// Choices by their words; weights are those of the classes that `class_weight` then lists.
+    #[new]
+    #[pyo3(signature = (*, missing, ties, seed, class_weight, weights, calibrate, per_class))]
+    fn new(
+        missing: &str,
+        ties: &str,
+        seed: u64,
+        class_weight: Option<&Bound<'_, PyAny>>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        calibrate: Option<&str>,
+        per_class: bool,
+    ) -> Result<Self, Fault> {
+        let ties = match ties.parse()? {
+            TieBreak::Random(_) => TieBreak::Random(seed),
+            other => other,
+        };
+        let scheme = calibrate.map(str::parse).transpose()?;
+        if per_class && scheme.is_none() {
+            return Err(Fault::Refused("per_class: expected it beside calibrate, found it alone".into()));
+        }
+        let calibrate = scheme.map(|scheme| Calibrate { scheme, per_class, seed });
+        let weights = weights.map(|weights| weights.as_array().to_vec());
+        let class_weights = match (class_weight, weights) {
+            (Some(word), None) => class_weights(Some(&word.extract::<String>()?), None)?,
+            (Some(classes), Some(weights)) => class_weights(None, Some((labels_of(classes)?, weights)))?,
+            (None, _) => class_weights(None, None)?,
+        };
+        let engine = spocc::Options { missing: missing.parse()?, ties, class_weights, calibrate };
+        Ok(Self { engine })
     }
-    let calibrate = scheme.map(|scheme| Calibrate { scheme, per_class, seed });
-    Ok(Options { missing: missing.parse()?, ties, class_weights: class_weight, calibrate })
 }
 
 /// Class weights: a word, or classes with their weights.
-pub(crate) fn class_weights(
+fn class_weights(
     word: Option<&str>,
     given: Option<(Vec<Option<Label>>, Vec<f64>)>,
 ) -> Result<ClassWeights, Fault> {

@@ -5,7 +5,7 @@ use std::{
     ops::ControlFlow,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex, PoisonError,
+        Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
         mpsc::{RecvTimeoutError, channel},
     },
@@ -76,25 +76,29 @@ pub(crate) fn run<T: Send>(
     let progress = terms.progress.as_ref();
     py.detach(|| {
         let (done, outcome) = channel();
-        pool()?.in_place_scope(|scope| {
-            let (watch, signal) = (&watch, &signal);
-            scope.spawn(move |_| {
-                // Whoever waits is there until this is received.
-                let _ = done.send(guard(|| job(watch, signal)));
-            });
-            let mut stopped = None;
-            loop {
-                match outcome.recv_timeout(PULSE) {
-                    Ok(result) => return stopped.map_or(result, |error| Err(Fault::Python(error))),
-                    Err(RecvTimeoutError::Timeout) => {
-                        if let Err(error) = signal.pulse(progress) {
-                            signal.stopped.store(true, Ordering::Relaxed);
-                            stopped.get_or_insert(error);
+        with_pool(ALL, |pool| {
+            pool.in_place_scope(|scope| {
+                let (watch, signal) = (&watch, &signal);
+                scope.spawn(move |_| {
+                    // Whoever waits is there until this is received.
+                    let _ = done.send(guard(|| job(watch, signal)));
+                });
+                let mut stopped = None;
+                loop {
+                    match outcome.recv_timeout(PULSE) {
+                        Ok(result) => return stopped.map_or(result, |error| Err(Fault::Python(error))),
+                        Err(RecvTimeoutError::Timeout) => {
+                            if let Err(error) = signal.pulse(progress) {
+                                signal.stopped.store(true, Ordering::Relaxed);
+                                stopped.get_or_insert(error);
+                            }
+                        }
+                        Err(RecvTimeoutError::Disconnected) => {
+                            return Err(Fault::Panic("work was lost".into()));
                         }
                     }
-                    Err(RecvTimeoutError::Disconnected) => return Err(Fault::Panic("work was lost".into())),
                 }
-            }
+            })
         })
     })
 }
@@ -104,7 +108,7 @@ pub(crate) fn run_here<T: Send>(
     py: Python<'_>,
     job: impl FnOnce(&Watch<'_>, &Signal) -> Result<T, Fault> + Send,
 ) -> Result<T, Fault> {
-    py.detach(|| pool()?.install(|| guard(|| job(&Watch::default(), &Signal::default()))))
+    py.detach(|| with_pool(ONE, |pool| pool.install(|| guard(|| job(&Watch::default(), &Signal::default())))))
 }
 
 /// Turns a panic into an error.
@@ -117,18 +121,45 @@ fn text_of(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
-/// The threads of this process. A forked child has none of its parent's, so it makes its own.
-fn pool() -> Result<Arc<ThreadPool>, Fault> {
-    static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
-    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+/// Threads of a pool, as rayon counts them: 0 are as many as there are cores.
+const ALL: usize = 0;
+const ONE: usize = 1;
+/// Idle pools of a kind that are kept; more calls at once make pools that end with them.
+const KEPT: usize = 4;
+
+/// Pools that nobody uses, by their threads, and the process that made them.
+static IDLE: Mutex<(u32, [Vec<ThreadPool>; 2])> = Mutex::new((0, [Vec::new(), Vec::new()]));
+
+/// Does `job` with a pool that nobody else uses meanwhile: what is short never waits for what is long.
+fn with_pool<T>(threads: usize, job: impl FnOnce(&ThreadPool) -> Result<T, Fault>) -> Result<T, Fault> {
+    let found = idle(|pools| pools[threads].pop());
+    let pool = match found {
+        Some(pool) => pool,
+        None => rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|at| format!("spocc-{at}"))
+            .build()
+            .map_err(|error| Fault::Panic(error.to_string()))?,
+    };
+    let result = job(&pool);
+    // One too many ends outside of the lock.
+    let _spare = idle(|pools| {
+        if pools[threads].len() == KEPT {
+            return Some(pool);
+        }
+        pools[threads].push(pool);
+        None
+    });
+    result
+}
+
+/// Looks at the idle pools of this process. A forked child has no thread of its parent's, so it begins anew.
+fn idle<T>(look: impl FnOnce(&mut [Vec<ThreadPool>; 2]) -> T) -> T {
+    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
-    match &*pool {
-        Some((owner, threads)) if *owner == process => return Ok(threads.clone()),
-        _ => {}
+    if idle.0 != process {
+        // A parent's pools must not be dropped here: that would wait for threads that do not exist.
+        std::mem::forget(std::mem::replace(&mut *idle, (process, Default::default())));
     }
-    let threads = rayon::ThreadPoolBuilder::new().thread_name(|at| format!("spocc-{at}")).build();
-    let threads = Arc::new(threads.map_err(|error| Fault::Panic(error.to_string()))?);
-    // A parent's pool must not be dropped here: that would wait for threads that do not exist.
-    std::mem::forget(pool.replace((process, threads.clone())));
-    Ok(threads)
+    look(&mut idle.1)
 }

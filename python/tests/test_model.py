@@ -218,3 +218,16 @@ def test_silence_can_be_an_answer() -> None:
 def test_a_model_is_made_by_fit_alone() -> None:
     with pytest.raises(TypeError, match=r"spocc\.fit"):
         spocc.Model()
+
+
+def test_nothing_that_a_model_hands_out_changes_it(panel: Panel) -> None:
+    answers, truth = panel
+    frame = pd.DataFrame(answers, columns=list("abcde"))
+    model = spocc.fit(frame, truth, "naive-bayes")
+    expected = model.predict(frame)
+    model.classifiers.clear()
+    model.fitted.clear()
+    assert model.classifiers == list("abcde")
+    np.testing.assert_array_equal(model.predict(frame), expected)
+    with pytest.raises(ValueError, match="read-only"):
+        model.classes[0] = 9

@@ -17,6 +17,16 @@ import spocc
 TABLE = [["a", "b"], ["b", "b"]]
 TRUTH = ["a", "b"]
 
+
+class StrangeFrame:
+    """A data frame of a library that does not speak Arrow."""
+
+    columns = ("x1", "x0")
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        return np.array(TABLE)
+
+
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: spocc.fit(TABLE, TRUTH, "best"), "method: expected one of ladder, spocc"),
     (lambda: spocc.fit(TABLE, TRUTH, 3), "method: expected one of ladder, .*, found 3"),  # type: ignore[arg-type]
@@ -85,6 +95,14 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: spocc.fit(TABLE, TRUTH, weights=[[1, 2]]), "weights: expected 1 axis, found 2"),
     (lambda: spocc.Evidence(TABLE, TRUTH, counts=[1, 0.5]), "counts, row 2: expected a whole number from 0"),
     (lambda: spocc.Evidence(TABLE, TRUTH, counts=[-1, 1]), "counts, row 1: expected a whole number from 0"),
+    (lambda: spocc.Evidence(TABLE, TRUTH, counts=[1, 2**64]), "counts, row 2: expected a whole number"),
+    (lambda: spocc.Evidence(TABLE, TRUTH, counts=[1, None]), "counts, row 2: .*, found nan"),
+    (lambda: spocc.Evidence(TABLE, TRUTH, weights=[1, 1j]), "weights: expected numbers, found complex128"),
+    (
+        lambda: spocc.Evidence(TABLE, TRUTH, weights=np.ma.array([1.0, 2.0], mask=[False, True])),
+        "row 2: expected a weight of 0 or between .*, found NaN",
+    ),
+    (lambda: spocc.Evidence([{"a", "b"}], ["a"]), "row 1: expected a sequence of answers, found set"),
     (lambda: spocc.Evidence(TABLE, TRUTH, counts=[1, 1e300]), "counts, row 2: .* below 2\\^64, found 1e"),
     (lambda: spocc.Evidence(TABLE, TRUTH, counts=[np.inf, 1]), "counts, row 1: .* below 2\\^64, found inf"),
     (lambda: spocc.Evidence(TABLE, TRUTH, level="deep"), "level: expected one of marginals, pairs, tally"),
@@ -92,6 +110,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: spocc.Evidence(["ab", "cd"], TRUTH), "row 1: expected a sequence of answers, found str"),
     (lambda: spocc.Evidence([{"x": "a"}] * 2, TRUTH), "row 1: expected a sequence of answers, found dict"),
     (lambda: spocc.Evidence("table.csv", TRUTH), "answers: expected a table, found str"),
+    (lambda: spocc.Evidence(StrangeFrame(), TRUTH), "answers: expected a table, found StrangeFrame"),
     (lambda: spocc.Evidence(7, TRUTH), "answers: expected a table, found int"),
     (lambda: spocc.Evidence(np.zeros((2, 2, 2)), TRUTH), "answers: expected a table of 2 axes, found 3"),
     (lambda: spocc.Evidence(np.zeros(2), TRUTH), "answers: expected a table of 2 axes, found 1"),
@@ -125,6 +144,10 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: spocc.Evidence(pd.DataFrame({"t": [pd.Timestamp(0)]}), ["a"]),
         "`t`: expected labels that are texts",
+    ),
+    (
+        lambda: spocc.Evidence(pd.DataFrame({"t": pd.period_range("2020", periods=1, freq="Y")}), ["a"]),
+        r"`t`: row 1: label Period\('2020', .*: expected a whole number, a text or a boolean, found Period",
     ),
     (
         lambda: spocc.Evidence([[str(n)] for n in range(70000)], [0] * 70000),
@@ -165,6 +188,10 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: spocc.fit(TABLE, TRUTH, "spocc").predict(pl.DataFrame({"x1": ["a"]})),
         "classifier `x0`: expected",
+    ),
+    (
+        lambda: spocc.fit(TABLE, TRUTH).predict(pd.DataFrame(TABLE * 2, columns=["x0", "x0"]).assign(x1="a")),
+        "classifiers: expected distinct names, found `x0` twice",
     ),
     (lambda: spocc.fit(TABLE, TRUTH, "spocc").predict_set(TABLE), "sets: expected a calibrated model"),
     (

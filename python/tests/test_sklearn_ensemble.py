@@ -109,6 +109,34 @@ def test_classes_are_those_of_y(names: NDArray[Any]) -> None:
     np.testing.assert_array_equal(ensemble.classes_[ensemble.decision_function(X).argmax(axis=1)], decided)
 
 
+class Saying(Witness):
+    """Answers in a type of its own."""
+
+    def __init__(self, kind: type = str) -> None:
+        self.kind = kind
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return np.asarray(X)[:, 0].astype(self.kind)
+
+
+@pytest.mark.parametrize("kinds", [(bool, int, float), (str, bool)])
+def test_a_class_is_one_label_in_whatever_type_it_is_said(kinds: tuple[type, ...]) -> None:
+    X = np.array([[True], [False]] * 10)
+    panel = [(kind.__name__, Saying(kind).fit(X, X[:, 0])) for kind in kinds]
+    ensemble = SpoccEnsemble(panel, "majority", prefit=True).fit(X, X[:, 0])
+    assert ensemble.model_.evidence is not None
+    assert ensemble.model_.evidence.labels.tolist() == [False, True]
+    assert ensemble.predict(X).tolist() == X[:, 0].tolist()
+
+
+def test_a_number_is_one_label_be_it_said_as_text() -> None:
+    X = np.array([[0], [1], [2]] * 10)
+    panel = [(kind.__name__, Saying(kind).fit(X, X[:, 0])) for kind in (str, int, float)]
+    ensemble = SpoccEnsemble(panel, "majority", prefit=True).fit(X, X[:, 0])
+    assert ensemble.model_.evidence is not None
+    assert ensemble.model_.evidence.labels.tolist() == [0, 1, 2]
+
+
 def test_sparse_features_are_decided_like_dense_ones() -> None:
     X, y = features()
     panel = [("line", LogisticRegression(max_iter=1000)), ("near", KNeighborsClassifier())]
@@ -217,6 +245,14 @@ def test_other_parameters_are_routed_to_those_that_ask_for_them() -> None:
     assert said[0] > said[1] + 0.1
 
 
+def test_weights_of_fitted_classifiers_need_no_routing_to_them() -> None:
+    X, y = features()
+    panel = [(name, member.fit(X, y)) for name, member in members()]
+    with sklearn.config_context(enable_metadata_routing=True):
+        ensemble = SpoccEnsemble(panel, prefit=True).fit(X, y, sample_weight=np.full(len(y), 2.0))
+    assert ensemble.combiner_.evidence_.n_rows == 2 * len(y)
+
+
 def test_a_class_of_one_row_does_not_stop_the_split() -> None:
     X, y = features()
     y[0] = 3
@@ -232,6 +268,7 @@ BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
     "a name of ours": ([("cv", GaussianNB())], {}, "Estimator names conflict with constructor arguments"),
     "all dropped": ([("a", "drop")], {}, "All estimators are dropped"),
     "no classifier": ([("a", StandardScaler())], {}, "The estimator StandardScaler should be a classifier"),
+    "nothing": ([("a", None)], {}, "The estimator NoneType should be a classifier"),
     "an unknown method": ([("a", GaussianNB())], {"method": "guess"}, "method: expected one of ladder"),
     "no method": ([("a", GaussianNB())], {"method": GaussianNB()}, "method: expected a word or a combiner"),
     "folds of what is fitted": (

@@ -117,6 +117,18 @@ def test_labels_come_back_in_their_type(spark: Any, kind: str, words: tuple[Any,
     assert found == model.predict(frame[NAMES]).tolist()
 
 
+def test_sets_are_those_of_the_local_model_by_the_names_of_rows(df: Any, frame: Any) -> None:
+    from spocc.spark import predict_set
+
+    model = spocc.fit(frame[NAMES], frame["truth"], method="majority", calibrate="split")
+    sets = predict_set(df, model, 0.9, id="item", seed=3)
+    assert dict(sets.dtypes)["set"] == "array<string>"
+    found = [row[1] for row in sorted(sets.select("item", "set").collect())]
+    local = model.predict_set(frame[NAMES], 0.9, seed=3, ids=frame["item"])
+    assert found == [model.classes[members].tolist() for members in local]
+    assert len({len(members) for members in found}) > 1
+
+
 def test_weights_and_counts_add_up_exactly(spark: Any, frame: Any) -> None:
     from pyspark.sql import functions as sql
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -44,7 +45,7 @@ TYPES = "expected texts, whole numbers or booleans, found array<string>"
         (("truth", []), {}, "classifiers: expected at least one, found none"),
         (("truth", ["a"]), {"level": "all"}, "level: expected one of marginals, pairs, tally, found `all`"),
         (("truth", ["a"]), {"classes": ["x"]}, "found `y`"),
-        (("truth", ["a"]), {"count": "n"}, "expected a whole number from 0, found -1"),
+        (("truth", ["a"]), {"count": "n"}, "expected a whole number from 0 and below 2^64, found -1"),
         (("truth", ["a"]), {"weight": "w"}, "found -0.5"),
         (("truth", ["w"]), {}, ": expected a whole number, a text or a boolean"),
         (("truth", ["a", "b"]), {"memory": 10}, "bytes of memory"),
@@ -62,6 +63,39 @@ def test_settings_are_judged_before_any_row_is_read(df: Any) -> None:
     assert "found `best`" in refusal(fit, df, "truth", ["a"], method="best")
     assert "strength" in refusal(fit, df, "truth", ["a"], method="spocc", strength=1)
     assert "settings" in refusal(fit, df, "truth", ["a"], method="spocc", colour=1)
+    # Counting would refuse these rows too, and later.
+    wrong = df.withColumn("a", df["w"])
+    assert "found `last`" in refusal(fit, wrong, "truth", ["a"], ties="last")
+    assert "found `ask`" in refusal(fit, wrong, "truth", ["a"], missing="ask")
+    assert "found it alone" in refusal(fit, wrong, "truth", ["a"], per_class=True)
+    assert "class_weight: expected None" in refusal(fit, wrong, "truth", ["a"], class_weight="heavy")
+    assert "seed: expected a whole number" in refusal(fit, wrong, "truth", ["a"], seed=-1)
+
+
+def test_what_is_no_frame_of_spark_is_refused(df: Any) -> None:
+    from spocc.spark import evidence, predict, predict_set
+
+    model = spocc.fit({"a": ["x", "y"], "b": ["x", "y"]}, ["x", "y"], method="majority")
+    pandas = df.select("a", "b").toPandas()
+    for call in (
+        lambda frame: evidence(frame, "truth"),
+        lambda frame: predict(frame, model),
+        lambda frame: predict_set(frame, model, id="a"),
+    ):
+        assert refusal(call, pandas).endswith("not of Spark Connect, found pandas.core.frame.DataFrame")
+
+
+def test_a_label_that_cannot_be_decided_fails_in_few_lines(df: Any) -> None:
+    from pyspark.errors import PythonException
+
+    from spocc.spark import predict
+
+    model = spocc.fit({"w": [1, 2]}, [1, 2], method="majority")
+    with pytest.raises(PythonException) as caught:
+        predict(df, model).collect()
+    lines = str(caught.value).strip().splitlines()
+    assert re.match(r"spocc.SpoccError: in a partition, row 1, `w`: label -?0.5: expected a whole", lines[-1])
+    assert len(lines) < 8
 
 
 def test_a_frame_without_rows_is_refused_as_it_is_locally(df: Any) -> None:
@@ -87,6 +121,18 @@ def test_a_frame_that_lacks_a_classifier_or_has_the_output_is_refused(df: Any) -
         "that has probabilities, found majority"
     )
     assert refusal(predict, df.select("*", df["b"]), model) == "classifiers: expected one column `b`, found 2"
+
+
+def test_sets_need_a_calibrated_model_and_a_column_that_names_the_rows(df: Any) -> None:
+    from spocc.spark import predict_set
+
+    plain = spocc.fit({"a": ["x", "y"], "b": ["x", "y"]}, ["x", "y"])
+    model = spocc.fit({"a": ["x", "y"] * 20, "b": ["x", "y"] * 20}, ["x", "y"] * 20, calibrate="cross")
+    assert "expected a calibrated model" in refusal(predict_set, df, plain, id="n")
+    assert refusal(predict_set, df, model, id="item").endswith("found `item`")
+    assert "coverage: expected" in refusal(predict_set, df, model, 2, id="n")
+    assert "seed: expected" in refusal(predict_set, df, model, 0.5, id="n", seed=-1)
+    assert refusal(predict_set, df, model, 0.5, id="n", output="A").endswith("found `A`")
 
 
 def test_other_columns_may_share_a_name_and_streams_can_be_decided(spark: Any, df: Any) -> None:

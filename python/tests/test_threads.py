@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -42,18 +43,65 @@ def test_python_runs_on_while_a_fit_works() -> None:
 
 
 def test_two_threads_fit_at_once_and_alike() -> None:
-    answers, truth = make_panel(5000, 8, 4)
+    answers, truth = make_panel(20_000, 12, 6)
+    evidence = spocc.Evidence(answers, truth)
+    # Nobody passes before both are in the middle of their work.
+    both = threading.Barrier(2, timeout=60)
     models: list[spocc.Model] = []
-    threads = [
-        threading.Thread(target=lambda: models.append(spocc.fit(answers, truth, "adaspocc")))
-        for _ in range(4)
-    ]
+
+    def work() -> None:
+        met: list[int] = []
+
+        def meet(stage: str, done: int, total: int) -> None:
+            if not met:
+                met.append(both.wait())
+
+        models.append(spocc.fit(evidence, method="adaspocc", progress=meet))
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(models) == 4
-    assert all(model == models[0] for model in models)
+    assert len(models) == 2
+    assert models[0] == models[1]
+
+
+def test_a_row_is_decided_while_a_long_fit_works() -> None:
+    answers, truth = make_panel(60_000, 24, 8)
+    model = spocc.fit(answers[:500], truth[:500], "naive-bayes")
+    evidence = spocc.Evidence(answers, truth)
+    begun, decided, is_late = threading.Event(), threading.Event(), threading.Event()
+
+    def told(stage: str, done: int, total: int) -> None:
+        begun.set()
+        if decided.is_set():
+            raise LookupError("enough")
+
+    def work() -> None:
+        with contextlib.suppress(LookupError):
+            spocc.fit(evidence, method="stacking", progress=told)
+            is_late.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert begun.wait(60)
+    assert model.predict(answers[:1]).shape == (1,)
+    assert model.predict(answers[:5000]).shape == (5000,)
+    decided.set()
+    thread.join()
+    assert not is_late.is_set()
+
+
+def test_a_progress_function_may_itself_fit() -> None:
+    answers, truth = make_panel(20_000, 12, 6)
+    inner: list[spocc.Model] = []
+
+    def fit_again(stage: str, done: int, total: int) -> None:
+        if not inner:
+            inner.append(spocc.fit(answers, truth, "adaspocc"))
+
+    assert spocc.fit(answers, truth, "adaspocc", progress=fit_again) == inner[0]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
@@ -85,7 +133,7 @@ def test_progress_is_told_and_may_stop_the_work() -> None:
     told: list[tuple[str, int, int]] = []
     spocc.fit(answers, truth, "adaspocc", progress=lambda *at: told.append(at))
     assert told
-    assert all(isinstance(stage, str) and 0 <= done <= max(total, done) for stage, done, total in told)
+    assert all(stage and 0 <= done <= total for stage, done, total in told)
 
     def stop(stage: str, done: int, total: int) -> None:
         raise LookupError(stage)

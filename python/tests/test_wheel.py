@@ -39,6 +39,11 @@ def test_it_installs_into_an_empty_environment(wheel: str, tmp_path: Path) -> No
     assert done.stdout == "to_frame needs pandas: pip install 'spocc[pandas]'\n"
 
 
+def test_its_licences_are_in_it(wheel: str) -> None:
+    names = {Path(name).name for name in zipfile.ZipFile(wheel).namelist() if "/licenses/" in name}
+    assert names == {"LICENSE-MIT", "LICENSE-APACHE"}
+
+
 def test_it_serves_every_version_and_is_typed(wheel: str) -> None:
     assert "-cp311-abi3-" in Path(wheel).name
     names = zipfile.ZipFile(wheel).namelist()

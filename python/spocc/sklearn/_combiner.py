@@ -94,13 +94,14 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         Any number of pieces, in any order, give the model that `fit` makes of all rows at once. ``classes``
         are all labels that y may ever hold, and must be given the first time.
         """
-        is_first = _check_partial_fit_first_call(self, classes)
-        answers = check_answers(self, X, reset=is_first)
-        if not is_first:
-            answers = alike(answers, self.evidence_.classes)
+        _check_partial_fit_first_call(self, classes)
+        so_far = self.evidence_ if self.__sklearn_is_fitted__() else None
+        answers = check_answers(self, X, reset=so_far is None)
+        if so_far is not None:
+            answers = alike(answers, so_far.classes)
         rows, known = check_truth(self, y, _n_rows(answers), gaps=self._learns_from_gaps)
         evidence = self._count(answers, rows, known, sample_weight)
-        self._evidence = evidence if is_first else self.evidence_ + evidence
+        self._evidence = evidence if so_far is None else so_far + evidence
         self._model = None
         return self
 
@@ -144,6 +145,9 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         assert evidence is not None, "a model that was just fitted holds its evidence"
         return evidence
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return getattr(self, "_model", None) is not None or getattr(self, "_evidence", None) is not None
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
@@ -161,6 +165,8 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         names: list[str] | None = None,
         classes: NDArray[Any] | None = None,
     ) -> Self:
+        # Until the new model is there, there is none: the old one would not know the new classes.
+        self._model = self._evidence = None
         rows, known = check_truth(self, y, _n_rows(answers), gaps=self._learns_from_gaps)
         self.classes_ = distinct(rows if known.all() else rows[known]) if classes is None else classes
         self.n_features_in_ = answers.shape[1] if isinstance(answers, np.ndarray) else len(answers)
@@ -182,12 +188,12 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
             if not weights.any():
                 raise ValueError("Sample weights must contain at least one non-zero number.")
         settings = {name: getattr(self, name) for name in self._settings}
-        is_wanted = have_numbers(answers, self.classes_)
+        classes = numbered(self.classes_, have_numbers(answers, self.classes_))
         return spocc.Evidence(
-            numbered(answers, is_wanted),
-            numbered(y, is_wanted),
+            alike(answers, classes),
+            alike(y, classes),
             names=names,
-            classes=numbered(self.classes_, is_wanted),
+            classes=classes,
             weights=weights,
             level="tally" if self.calibrate is not None else Combiner(self._method, **settings).level,
             unlabelled=self._method == "dawid-skene" or not known.all(),

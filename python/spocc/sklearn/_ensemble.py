@@ -211,14 +211,15 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         """Weights are taken here; everything goes to the `fit` of the classifiers that ask for it."""
         router = MetadataRouter(owner=self).add_self_request(self)
         for name, estimator in self._pairs:
-            if estimator != "drop":
+            if hasattr(estimator, "fit"):
                 mapping = MethodMapping().add(caller="fit", callee="fit")
                 router.add(**{name: estimator}, method_mapping=mapping)
         return router
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inputs = [get_tags(estimator).input_tags for _, estimator in self._pairs if estimator != "drop"]
+        # What is no estimator, `fit` will refuse.
+        inputs = [get_tags(estimator).input_tags for _, estimator in self._pairs if hasattr(estimator, "fit")]
         tags.input_tags.sparse = all(taken.sparse for taken in inputs)
         tags.input_tags.allow_nan = all(taken.allow_nan for taken in inputs)
         tags.transformer_tags.preserves_dtype = []
@@ -258,7 +259,7 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
                 raise ValueError(
                     f"The estimator {name!r} should be a classifier or 'drop', got {estimator!r}."
                 )
-            if not is_classifier(estimator):
+            if not hasattr(estimator, "fit") or not is_classifier(estimator):
                 raise ValueError(f"The estimator {type(estimator).__name__} should be a classifier.")
             if self.prefit:
                 check_is_fitted(estimator)
@@ -283,6 +284,8 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
     def _routed(self, members: list[Member], sample_weight: Any, fit_params: dict[str, Any]) -> Params:
         """The parameters of `fit` that each classifier gets."""
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if self.prefit and not fit_params:
+            return {}
         if _routing_enabled():
             routed = process_routing(self, "fit", **fit_params, **weights)
             return {name: routed[name].fit for name, _, _ in members}
@@ -315,7 +318,7 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         self, members: list[Member], X: Any, y: NDArray[Any], params: Params, splits: list[Any]
     ) -> NDArray[Any]:
         """What each classifier says of every row when it is trained without it."""
-        return np.column_stack(
+        return _beside(
             [
                 cross_val_predict(
                     estimator, _select(X, columns), y, cv=splits, n_jobs=self.n_jobs, params=params[name]
@@ -337,9 +340,16 @@ def _fit(estimator: Any, X: Any, y: NDArray[Any], params: dict[str, Any]) -> Any
 
 
 def _said(fitted: list[Any], members: list[Member], X: Any) -> NDArray[Any]:
-    """What fitted classifiers say of these rows, a column each; texts and numbers meet as texts."""
+    """What fitted classifiers say of these rows, a column each."""
     pairs = zip(fitted, members, strict=True)
-    return np.column_stack([estimator.predict(_select(X, columns)) for estimator, (_, _, columns) in pairs])
+    return _beside([estimator.predict(_select(X, columns)) for estimator, (_, _, columns) in pairs])
+
+
+def _beside(answers: list[Any]) -> NDArray[Any]:
+    """Columns of a table; of texts and numbers each stays what it is: numpy would make texts of all."""
+    columns = [np.asarray(said) for said in answers]
+    is_text = {column.dtype.kind not in "biuf" for column in columns}
+    return np.column_stack([column.astype(object) for column in columns] if len(is_text) > 1 else columns)
 
 
 def _select(X: Any, columns: Any) -> Any:

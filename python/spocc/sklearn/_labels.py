@@ -48,6 +48,8 @@ def check_answers(estimator: Any, X: Any, *, reset: bool) -> Answers:
                 f" by {type(estimator).__name__}."
             )
     names = getattr(estimator, "feature_names_in_", [f"x{k}" for k in range(len(columns))])
+    if len(set(names)) < len(columns):
+        raise ValueError(f"The feature names should be unique, but {sorted(names)[:8]} are not.")
     cells = (_by_value(column) if isinstance(column, np.ndarray) else column for column in columns)
     return dict(zip(names, cells, strict=True))
 
@@ -162,10 +164,10 @@ def _flagged(labels: Any) -> Any:
         return {name: _flagged(column) for name, column in labels.items()}
     if not have_numbers(labels):
         return labels
-    cells, flags = np.asarray(labels, dtype=object), {0: False, 1: True}
-    return np.fromiter((flags.get(cell, cell) for cell in cells.flat), object, cells.size).reshape(
-        cells.shape
-    )
+    cells = np.asarray(labels, dtype=object)
+    flags: dict[Any, bool] = {0: False, 1: True}
+    told = [flags.get(cell, cell) if isinstance(cell, _NUMBER) else cell for cell in cells.flat]
+    return np.fromiter(told, dtype=object, count=cells.size).reshape(cells.shape)
 
 
 def have_numbers(*tables: Answers) -> bool:
