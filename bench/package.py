@@ -4,8 +4,8 @@
     bench/package.py NAME DIR KIND      one of NAMES on the panel in DIR (answers.npy, truth.npy); a line of JSON
 
 What a name does is everything a user does: convert, fit on all rows, decide all rows. Answers and truths are of the
-kind given: int64, as scikit-learn's classifiers return them, or uint8, as they are kept to save memory. CPU is the processor time of all threads of the process, the
-shortest of several runs. bench/versus.py runs all of them.
+kind given: int64, as scikit-learn's classifiers return them, or uint8, as they are kept to save memory. CPU is the
+processor time of all threads of the process, the shortest of several runs. bench/versus.py runs all of them.
 """
 
 from __future__ import annotations

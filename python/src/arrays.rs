@@ -8,6 +8,7 @@ use arrow_array::{ArrayRef, StructArray};
 use ndarray::{ArrayView1, ArrayViewD, Axis, Ix1, Ix2};
 use numpy::{Element, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::{
+    exceptions::PyValueError,
     prelude::*,
     types::{PyList, PyTuple},
 };
@@ -95,14 +96,14 @@ impl<'py, I: Id> Held<'py, I> {
         if object.hasattr("__arrow_c_stream__")? {
             let chunks = object
                 .extract::<PyChunkedArray>()
-                .map_err(|error| unreadable(object.py(), &error))?
+                .map_err(|error| unreadable(object.py(), error))?
                 .into_inner()
                 .0;
             return Ok(Self::Arrow(chunks.into_iter().map(only_column).collect()));
         }
         if object.hasattr("__arrow_c_array__")? {
             return Ok(Self::Arrow(vec![
-                object.extract::<PyArray>().map_err(|error| unreadable(object.py(), &error))?.into_inner().0,
+                object.extract::<PyArray>().map_err(|error| unreadable(object.py(), error))?.into_inner().0,
             ]));
         }
         let found = object.get_type().name()?.to_string();
@@ -215,8 +216,11 @@ fn only_column(chunk: ArrayRef) -> ArrayRef {
     }
 }
 
-/// Arrow data of a kind that nobody but its maker knows.
-fn unreadable(py: Python<'_>, error: &PyErr) -> Fault {
+/// Arrow data of a kind that nobody but its maker knows; what its maker raises is not ours to explain.
+fn unreadable(py: Python<'_>, error: PyErr) -> Fault {
+    if !error.is_instance_of::<PyValueError>(py) {
+        return Fault::Python(error);
+    }
     let found = error.value(py);
     Fault::Refused(format!("expected labels in a type of Arrow's, found one that cannot be read ({found})"))
 }
@@ -321,7 +325,7 @@ impl<'py> Panel<'py> {
         }
         if cells.cast::<numpy::PyUntypedArray>().is_err() && cells.cast::<PyTuple>().is_err() {
             let (batches, schema) =
-                cells.extract::<PyTable>().map_err(|error| unreadable(cells.py(), &error))?.into_inner();
+                cells.extract::<PyTable>().map_err(|error| unreadable(cells.py(), error))?.into_inner();
             let known: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
             let (names, places) = chosen(names, &known)?;
             let column = |&place: &usize| batches.iter().map(|batch| batch.column(place).clone()).collect();
@@ -370,13 +374,14 @@ impl<'py> Panel<'py> {
 /// The names wanted and their places among those known; all of these if nothing is wanted.
 fn chosen(wanted: Option<Vec<String>>, known: &[String]) -> Result<(Vec<String>, Vec<usize>), Fault> {
     let Some(wanted) = wanted else { return Ok((known.to_vec(), (0..known.len()).collect())) };
-    let mut places: HashMap<&str, usize> = HashMap::default();
+    let mut places: HashMap<&str, Vec<usize>> = HashMap::default();
     for (place, name) in known.iter().enumerate() {
-        places.entry(name.as_str()).or_insert(place);
+        places.entry(name.as_str()).or_default().push(place);
     }
-    let place = |name: &String| {
-        let found = places.get(name.as_str()).copied();
-        found.ok_or_else(|| spocc::Error::UnknownClassifier { name: name.clone(), known: list(known) })
+    let place = |name: &String| match places.get(name.as_str()).map(Vec::as_slice) {
+        Some([place]) => Ok(*place),
+        Some(_) => Err(spocc::Error::DuplicateName { what: "classifiers", name: name.clone() }),
+        None => Err(spocc::Error::UnknownClassifier { name: name.clone(), known: list(known) }),
     };
     let places = wanted.iter().map(place).collect::<Result<_, spocc::Error>>()?;
     Ok((wanted, places))

@@ -38,9 +38,11 @@ pub(crate) fn ids<I: Id>(
             continue;
         }
         let row = at / width + 1;
+        // Held while it is looked at: what it does to be shown may write to the array.
+        let cell = cell.clone_ref(py);
         let id = labels.object(cell.bind(py)).map_err(|fault| fault.at(format_args!("row {row}")))?;
         if known.len() < REMEMBERED {
-            known.insert(place, (cell.clone_ref(py), id));
+            known.insert(place, (cell, id));
         }
         ids.push(id);
     }

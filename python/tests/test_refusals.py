@@ -288,3 +288,25 @@ def test_a_type_that_only_polars_knows_is_refused() -> None:
     wide = pl.DataFrame({"ann": [1, 2], "bob": [1, 1]}, schema={"ann": pl.Int128, "bob": pl.Int64})
     with pytest.raises(spocc.SpoccError, match="expected labels in a type of Arrow's"):
         spocc.Evidence(wide, [1, 2])
+
+
+def test_twins_among_the_columns_of_arrow_are_refused_where_they_are_wanted() -> None:
+    model = spocc.fit({"a": ["x", "y"], "b": ["x", "y"]}, ["x", "y"], "majority")
+    twins = pa.table([["x", "y"], ["y", "x"], ["x", "y"]], names=["a", "a", "b"])
+    with pytest.raises(spocc.SpoccError, match="expected distinct names, found `a` twice"):
+        model.predict(twins)
+    others = pa.table([["x", "y"], ["y", "x"], ["x", "y"], ["x", "y"]], names=["c", "c", "b", "a"])
+    assert model.predict(others).tolist() == ["x", "y"]
+
+
+def test_an_object_that_writes_to_its_array_while_it_is_shown_is_refused() -> None:
+    cells = np.empty((2, 1), dtype=object)
+
+    class Writer:
+        def __repr__(self) -> str:
+            cells[:] = "x"
+            return "writer"
+
+    cells[0, 0] = Writer()
+    with pytest.raises(spocc.SpoccError, match="label writer: expected a whole number"):
+        spocc.Evidence(cells, ["x", "y"])
