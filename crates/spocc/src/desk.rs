@@ -162,9 +162,15 @@ impl Clerk<'_> {
         for rulings in rulings.chunks_mut(TOGETHER) {
             let winners = &mut winners[..rulings.len()];
             quick.winners(rows.clone(), winners);
-            for ((ruling, &winner), row) in rulings.iter_mut().zip(&*winners).zip(&mut rows) {
-                *ruling = if winner == UNCLEAR { self.careful(row) } else { Ruling::clear(winner) };
+            rulings.iter_mut().zip(&*winners).for_each(|(ruling, winner)| *ruling = Ruling::clear(*winner));
+            if winners.contains(&UNCLEAR) {
+                let unclear = |decided: &((&mut Ruling, &u16), Row<'r>)| *decided.0.1 == UNCLEAR;
+                for ((ruling, _), row) in rulings.iter_mut().zip(&*winners).zip(rows.clone()).filter(unclear)
+                {
+                    *ruling = self.careful(row);
+                }
             }
+            rows.nth(rulings.len() - 1);
         }
     }
 
