@@ -95,7 +95,7 @@ def measure(args: argparse.Namespace, scratch: Path, before: dict[str, Any] | No
     if before and not args.package and said("git", "diff", "--name-only", results["machine"]["commit"].split()[0], *measured):
         sys.exit(f"versus: expected what was measured at commit {results['machine']['commit']}, found changes since")
     if args.package or not (args.quick or before):
-        results["package"] = package(bench, args.special_limit)
+        results["package"] = package(bench, args.limit)
         results["package_commit"] = machine["commit"]
     if args.package:
         return results
