@@ -196,7 +196,7 @@ impl Evidence {
 
     /// An audit as JSON and as text.
     fn audit(&self, py: Python<'_>) -> Result<(String, String), Fault> {
-        run(py, &Terms::default(), |watch, _| report(&Audit::new(&self.engine, None, watch)?))
+        run(py, &Terms::default(), |watch, _| report(&Audit::of_evidence(&self.engine, watch)?))
     }
 }
 

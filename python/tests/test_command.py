@@ -69,6 +69,7 @@ def test_both_explain_and_audit_alike(
     text = command("explain", folder / "m.spocc", folder / "new.csv", "--id", "item", "--row", "2")
     assert text.endswith(repr(model.explain(new, 1)))
     report = command("audit", folder / "gold.csv", "--label", "truth", "--id", "item")
+    assert report.strip() == repr(spocc.Evidence(panel(gold), gold["truth"]).audit()).strip()
     assert report.strip() == repr(spocc.fit(panel(gold), gold["truth"], "adaspocc").audit()).strip()
 
 

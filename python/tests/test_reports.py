@@ -21,7 +21,9 @@ def test_an_audit_tells_copies_and_liars(panel: Panel) -> None:
     ]
     assert audit.classifiers[1].original == "x0"
     assert audit.n_rows == 300
-    assert audit.classifiers[0].influence is None
+    assert audit.classifiers[0].influence == 0.0  # its copy says the same
+    assert (audit.classifiers[2].influence or 0.0) > 0.0
+    assert spocc.Evidence(*panel, level="pairs").audit().classifiers[0].influence is None
     assert "copy of x0" in repr(audit)
 
 

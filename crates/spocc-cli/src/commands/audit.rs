@@ -1,6 +1,6 @@
 //! `spocc audit`: who in a panel is worth listening to.
 
-use spocc::{AdaSpocc, Audit, Evidence, Level, Model, Options, Watch};
+use spocc::{Audit, Level, Model, Watch};
 
 use crate::{
     args::AuditArgs,
@@ -22,12 +22,12 @@ pub(crate) fn audit(args: &AuditArgs, watch: &Watch<'_>) -> Result<(), Error> {
         Input::Tally(place, evidence) => {
             args.panel.refuse_columns("audit", "a tally")?;
             let labelled = Labelled::of_tally(place, &evidence, &args.panel, watch)?;
-            (of_evidence(&labelled.place, &labelled.evidence, watch)?, None)
+            (of_labelled(&labelled, watch)?, None)
         }
         Input::Table(table) => {
             let labelled =
                 Labelled::count(*table, &args.panel, "audit", Keep::labelled(Level::Tally), watch)?;
-            (of_evidence(&labelled.place, &labelled.evidence, watch)?, Some(labelled))
+            (of_labelled(&labelled, watch)?, Some(labelled))
         }
     };
     crate::progress::clear();
@@ -46,18 +46,6 @@ fn of_model(place: &Place, model: &Model, args: &AuditArgs, watch: &Watch<'_>) -
     Audit::new(evidence, Some(model), watch).map_err(|error| place.engine(error))
 }
 
-/// An audit with everyone's influence on adaspocc, where there are counts enough to fit it.
-fn of_evidence(place: &Place, evidence: &Evidence, watch: &Watch<'_>) -> Result<Audit, Error> {
-    let engine = |error| place.engine(error);
-    let fit = || Model::fit(&AdaSpocc::default(), evidence, &Options::default(), watch);
-    let model = match evidence.level() {
-        Level::Tally => match fit() {
-            Ok(model) => Some(model),
-            // A panel too large to fit can be audited all the same.
-            Err(spocc::Error::MemoryLimit { .. }) => None,
-            Err(error) => return Err(engine(error)),
-        },
-        _ => None,
-    };
-    Audit::new(evidence, model.as_ref(), watch).map_err(engine)
+fn of_labelled(labelled: &Labelled, watch: &Watch<'_>) -> Result<Audit, Error> {
+    Audit::of_evidence(&labelled.evidence, watch).map_err(|error| labelled.place.engine(error))
 }

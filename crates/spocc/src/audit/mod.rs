@@ -9,6 +9,7 @@ mod statistics;
 use serde::Serialize;
 
 use crate::{
+    combiners::AdaSpocc,
     dendrogram::Dendrogram,
     dependence::{Dissimilarities, mutual_information},
     error::Error,
@@ -16,7 +17,7 @@ use crate::{
     fusion::Work,
     grid::Row,
     labels::{Label, MISSING},
-    model::{self, Model},
+    model::{self, Model, Options},
     parallel,
     watch::Watch,
 };
@@ -155,6 +156,25 @@ pub struct PanelAudit {
 }
 
 impl Audit {
+    /// Audits the panel behind some evidence that no model was fitted to: everyone's influence is that on adaSPOCC,
+    /// where there is a tally to fit it to.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn of_evidence(evidence: &Evidence, watch: &Watch<'_>) -> Result<Self, Error> {
+        let fit = || Model::fit(&AdaSpocc::default(), evidence, &Options::default(), watch);
+        let model = match evidence.level() {
+            // A panel too large to fit can be audited all the same.
+            Level::Tally => match fit() {
+                Err(Error::MemoryLimit { .. }) => None,
+                fitted => Some(fitted?),
+            },
+            _ => None,
+        };
+        Self::new(evidence, model.as_ref(), watch)
+    }
+
     /// Audits the panel behind some evidence; with a model fitted to it, influence too.
     ///
     /// # Errors
