@@ -14,24 +14,20 @@ use pyo3::{
 };
 use pyo3_arrow::{PyArray, PyChunkedArray, PyTable};
 use rustc_hash::FxHashMap as HashMap;
-use spocc::{IntegerSlice, Integers, Label, Predictions, Truth};
+use spocc::{Label, Predictions, Truth};
 
 use crate::{
-    arrow::{self, Chunks},
+    arrow::Chunks,
     columns::{Codes, Column, Texts},
     error::{Fault, list},
     labels::{Id, Interner},
+    lent::Lent,
     objects,
     work::Signal,
 };
 
 /// Cells read at a time: what they become fits a core's own memory.
 const BLOCK: usize = 1 << 15;
-
-/// Labels that are worth reading where they lie: small numbers, as most labels are.
-pub(crate) const SMALL: usize = 1 << 8;
-/// Rows from which labels are guessed.
-const SAMPLE: usize = 1 << 10;
 
 /// Python's data, kept alive while it is read.
 pub(crate) enum Held<'py, I> {
@@ -164,48 +160,6 @@ impl<'py, I: Id> Held<'py, I> {
             }
         }
     }
-}
-
-/// Whole numbers that need not be copied: all cells row after row, or columns.
-enum Lent<'a> {
-    Rows(IntegerSlice<'a>),
-    Columns(Vec<IntegerSlice<'a>>),
-}
-
-impl<I> Held<'_, I> {
-    /// Numbers that can be read where they lie.
-    fn lent(&self) -> Option<Lent<'_>> {
-        match self {
-            Self::I8(array) => lent(&array.as_array()),
-            Self::I16(array) => lent(&array.as_array()),
-            Self::I32(array) => lent(&array.as_array()),
-            Self::I64(array) => lent(&array.as_array()),
-            Self::U8(array) => lent(&array.as_array()),
-            Self::U16(array) => lent(&array.as_array()),
-            Self::U32(array) => lent(&array.as_array()),
-            Self::U64(array) => lent(&array.as_array()),
-            Self::Arrow(chunks) => match &chunks[..] {
-                [chunk] => arrow::integers(chunk).map(|numbers| Lent::Columns(vec![numbers])),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-}
-
-fn lent<'a, T>(array: &ArrayViewD<'a, T>) -> Option<Lent<'a>>
-where
-    IntegerSlice<'a>: From<&'a [T]>,
-{
-    if array.ndim() == 1 {
-        return array.to_slice().map(|numbers| Lent::Columns(vec![numbers.into()]));
-    }
-    if let Some(numbers) = array.to_slice() {
-        return Some(Lent::Rows(numbers.into()));
-    }
-    let column = |column: ArrayViewD<'a, T>| column.to_slice().map(IntegerSlice::from);
-    let columns = (0..array.shape()[1]).map(|k| column(array.clone().index_axis_move(Axis(1), k)));
-    columns.collect::<Option<_>>().map(Lent::Columns)
 }
 
 /// The column of a table that has no other, as queries are; anything else as it is.
@@ -362,12 +316,8 @@ impl<'py> Panel<'py> {
             return Err(Fault::Refused(format!("`{name}`: expected {n_rows} rows, found {found}")));
         }
         let form = Form { n_rows, width: columns.len(), by_rows: false };
-        let only = |held| match held {
-            Lent::Columns(mut columns) if columns.len() == 1 => columns.pop(),
-            _ => None,
-        };
-        let lent = self.held.iter().map(|held| held.lent().and_then(only)).collect::<Option<_>>();
-        Ok(Source { what, names, form, columns, lent: lent.map(Lent::Columns), labels })
+        let lent = Lent::beside(self.held.iter().map(Held::lent));
+        Ok(Source { what, names, form, columns, lent, labels })
     }
 }
 
@@ -387,19 +337,14 @@ fn chosen(wanted: Option<Vec<String>>, known: &[String]) -> Result<(Vec<String>,
     Ok((wanted, places))
 }
 
-/// How many labels there are up to the highest, if they are few.
-fn small(highest: Option<usize>) -> Option<usize> {
-    highest.map(|highest| highest + 1).filter(|labels| *labels < SMALL)
-}
-
 /// Cells that can be read without the interpreter.
 pub(crate) struct Source<'a, I> {
     what: &'static str,
     /// Of the columns; none for a single one.
-    names: &'a [String],
+    pub(crate) names: &'a [String],
     form: Form,
     columns: Vec<Box<dyn Column<I> + 'a>>,
-    lent: Option<Lent<'a>>,
+    pub(crate) lent: Option<Lent<'a>>,
     labels: Interner<I>,
 }
 
@@ -445,41 +390,6 @@ impl<I: Id> Source<'_, I> {
 }
 
 impl Source<'_, u16> {
-    /// The table where it lies, if it holds only whole numbers; it has no labels yet.
-    pub(crate) fn integers(&self) -> Option<Integers<'_>> {
-        let names = self.names.iter().cloned();
-        match self.lent.as_ref()? {
-            Lent::Rows(cells) => Integers::of_rows(names, *cells, 0).ok(),
-            Lent::Columns(columns) => Integers::of_columns(names, columns.clone(), 0).ok(),
-        }
-    }
-
-    /// The table where it lies and the truth, if both hold only small numbers and `work` can do with them.
-    ///
-    /// The labels are guessed from the first rows; a number above them makes `work` stop, and it is done again
-    /// with the true labels.
-    pub(crate) fn in_place<T>(
-        &self,
-        truth: &Source<'_, u16>,
-        work: impl Fn(&Integers<'_>, &Truth) -> Result<T, spocc::Error>,
-    ) -> Result<Option<T>, Fault> {
-        let (Some(answers), Some(Lent::Columns(truth))) = (self.integers(), &truth.lent) else {
-            return Ok(None);
-        };
-        let truth = Integers::of_columns(["truth"], truth.clone(), 0)?;
-        let Some(classes) = small(truth.highest(0..truth.n_rows())) else { return Ok(None) };
-        let truth = truth.with_labels(classes)?.to_truth()?;
-        let Some(guess) = small(answers.highest(0..answers.n_rows().min(SAMPLE))) else { return Ok(None) };
-        // Labels that take no more room cost nothing: who is not met in the end is left out.
-        let answers = answers.with_labels((guess + 1).next_power_of_two() - 1)?;
-        match work(&answers, &truth) {
-            Err(spocc::Error::LabelId { .. }) => {}
-            done => return Ok(Some(done?)),
-        }
-        let Some(labels) = small(answers.highest(0..answers.n_rows())) else { return Ok(None) };
-        Ok(Some(work(&answers.with_labels(labels)?, &truth)?))
-    }
-
     /// The table.
     pub(crate) fn predictions(self, signal: &Signal) -> Result<Predictions, Fault> {
         let names = self.names;

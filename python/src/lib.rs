@@ -9,6 +9,7 @@ mod columns;
 mod arrow;
 mod objects;
 mod arrays;
+mod lent;
 mod settings;
 mod evidence;
 mod model;

@@ -7,10 +7,11 @@ use pyo3::{prelude::*, types::PyBytes, types::PyList};
 use spocc::{Aligned, Audit, Basis, Coverage, Decision, Decisions, Label, Lot, Predictions, Watch};
 
 use crate::{
-    arrays::{Labelled, Panel, SMALL, Source},
+    arrays::{Labelled, Panel, Source},
     error::Fault,
     evidence::{Evidence, array, report},
     labels::{Id, to_python},
+    lent::SMALL,
     settings::{Combiner, Options},
     work::{Signal, Terms, run, run_here},
 };
