@@ -54,7 +54,8 @@ impl Evidence {
             let count = |answers: &Integers<'_>, truth: &Truth| {
                 spocc::Evidence::count(answers, truth, &counting, watch)
             };
-            if let Some(truth) = &truth
+            // Pairs take room for every label that there could be.
+            if let Some(truth) = truth.as_ref().filter(|_| level != spocc::Level::Pairs)
                 && let Some(counted) = answers.in_place(truth, count)?
             {
                 return Ok(counted);

@@ -11,6 +11,8 @@ use crate::{
 
 /// Labels that are worth reading where they lie: small numbers, as most labels are.
 pub(crate) const SMALL: usize = 1 << 8;
+/// Entries of confusion tables that may be counted for labels which are perhaps never met.
+const MOST_ENTRIES: usize = 1 << 20;
 /// Rows from which labels are guessed.
 const SAMPLE: usize = 1 << 10;
 
@@ -94,12 +96,22 @@ impl Source<'_, u16> {
         let truth = truth.with_labels(classes)?.to_truth()?;
         let Some(guess) = small(answers.highest(0..answers.n_rows().min(SAMPLE))) else { return Ok(None) };
         // Labels that take no more room cost nothing: who is not met in the end is left out.
-        let answers = answers.with_labels((guess + 1).next_power_of_two() - 1)?;
+        let labels = (guess + 1).next_power_of_two() - 1;
+        // Unless the numbers are few among many that they could be.
+        let is_worth = |labels: usize| {
+            let all = labels.max(classes);
+            self.names.len().saturating_mul(all * all) <= MOST_ENTRIES
+        };
+        if !is_worth(labels) {
+            return Ok(None);
+        }
+        let answers = answers.with_labels(labels)?;
         match work(&answers, &truth) {
             Err(spocc::Error::LabelId { .. }) => {}
             done => return Ok(Some(done?)),
         }
-        let Some(labels) = small(answers.highest(0..answers.n_rows())) else { return Ok(None) };
+        let labels = small(answers.highest(0..answers.n_rows())).filter(|labels| is_worth(*labels));
+        let Some(labels) = labels else { return Ok(None) };
         Ok(Some(work(&answers.with_labels(labels)?, &truth)?))
     }
 }

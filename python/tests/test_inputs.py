@@ -256,3 +256,14 @@ def test_the_truth_of_a_long_table_may_be_a_series() -> None:
     for truth in [pd.Series(known), pd.Series(known, dtype="category"), pd.Series(known, dtype="string")]:
         evidence = spocc.Evidence.from_long(items, who, said, truth)
         assert evidence == spocc.Evidence.from_long(items, who, said, known)
+
+
+@pytest.mark.parametrize("level", ["marginals", "pairs", "tally"])
+def test_labels_far_apart_take_no_more_memory_than_others(level: str) -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 300)
+    answers = np.where(rng.random((300, 150)) < 0.8, truth[:, None], 1 - truth[:, None])
+    near = spocc.Evidence(answers, truth, level=level, memory=2_000_000)
+    apart = spocc.Evidence(answers * 200, truth * 200, level=level, memory=2_000_000)
+    assert apart.n_rows == near.n_rows
+    assert apart == spocc.Evidence((answers * 200).astype(object), truth * 200, level=level)
