@@ -297,6 +297,10 @@ impl Predictions {
     pub(crate) fn grid(&self) -> &Grid {
         &self.grid
     }
+
+    pub(crate) fn into_grid(self) -> Grid {
+        self.grid
+    }
 }
 
 impl PredictionsBuilder {

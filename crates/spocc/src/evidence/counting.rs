@@ -67,15 +67,7 @@ impl Evidence {
         options: &Counting<'_>,
         watch: &Watch<'_>,
     ) -> Result<Self, Error> {
-        Self::count_table(table.into(), truth, options, watch)
-    }
-
-    fn count_table(
-        table: Table<'_>,
-        truth: &Truth,
-        options: &Counting<'_>,
-        watch: &Watch<'_>,
-    ) -> Result<Self, Error> {
+        let table = table.into();
         if let Table::Integers(integers) = table
             && !Rows::reads_in_place(truth, options)
         {
@@ -234,7 +226,7 @@ impl<'a> Rows<'a> {
     fn grid(&self) -> Result<Cow<'a, Grid>, Error> {
         match self.table {
             Table::Predictions(predictions) => Ok(Cow::Borrowed(predictions.grid())),
-            Table::Integers(integers) => Ok(Cow::Owned(integers.to_predictions()?.grid().clone())),
+            Table::Integers(integers) => Ok(Cow::Owned(integers.to_predictions()?.into_grid())),
         }
     }
 
@@ -291,10 +283,7 @@ impl<'a> Rows<'a> {
             tally.patterns().is_dense(),
             watch,
             |range, counting| {
-                counting.add_all(range.flat_map(|p| {
-                    let row = tally.pattern(p);
-                    tally.outcomes(p).map(move |(class, units)| (row, class, units))
-                }));
+                counting.add_all(tally.cells_of(range));
                 Ok(())
             },
         )

@@ -132,7 +132,12 @@ impl Tally {
 
     /// Every (pattern, class, count) in order.
     pub(crate) fn cells(&self) -> impl Iterator<Item = (Row<'_>, u16, u64)> {
-        (0..self.n_patterns()).flat_map(|p| {
+        self.cells_of(0..self.n_patterns())
+    }
+
+    /// Every (pattern, class, count) of a range of patterns, in order.
+    pub(crate) fn cells_of(&self, patterns: Range<usize>) -> impl Iterator<Item = (Row<'_>, u16, u64)> {
+        patterns.flat_map(|p| {
             let row = self.pattern(p);
             self.outcomes(p).map(move |(class, count)| (row, class, count))
         })
