@@ -6,14 +6,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{dependence::Dissimilarities, error::Error, evidence::pair_index};
+use crate::{
+    dependence::{Dependence, Dissimilarities},
+    error::Error,
+    evidence::pair_index,
+};
 
 /// One merge: two nodes become one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Merge {
     /// The joined nodes, the smaller number first; leaves are 0..K, the q-th merge is node K + q.
     pub children: [usize; 2],
-    /// Ward distance at which they were joined.
+    /// Distance at which they were joined, by the linkage that made the tree.
     pub height: f64,
     /// Number of leaves below.
     pub size: usize,
@@ -33,8 +37,20 @@ impl Dendrogram {
     /// kept unless another is strictly nearer, slots are scanned upward, a union takes the higher slot, and
     /// merges are sorted stably by height.
     pub fn ward(dissimilarities: &Dissimilarities) -> Self {
-        let n = dissimilarities.n_classifiers();
-        let mut distances = dissimilarities.condensed().to_vec();
+        Self::join(dissimilarities.n_classifiers(), dissimilarities.condensed().to_vec(), ward_update)
+    }
+
+    /// Average linkage of `1 - dependence`: the height of a merge is 1 less the mean dependence of all pairs across
+    /// it. Pairs whose dependence is not known count as independent. Ties follow the rule of [`ward`](Self::ward).
+    pub fn average(dependence: &Dependence) -> Self {
+        let distances = dependence.condensed().iter().map(|value| 1.0 - value.unwrap_or(0.0)).collect();
+        let mean = |[nx, ny, _]: [f64; 3], [dx, dy, _]: [f64; 3]| (nx * dx + ny * dy) / (nx + ny);
+        Self::join(dependence.n_classifiers(), distances, mean)
+    }
+
+    /// Joins leaves at these distances (upper triangle, row by row). `update` gives the distance of a cluster to the
+    /// union of two others, from the sizes of the two and its own, and the distances to the two and between them.
+    fn join(n: usize, mut distances: Vec<f64>, update: impl Fn([f64; 3], [f64; 3]) -> f64) -> Self {
         let at = |a: usize, b: usize| pair_index(n, a.min(b), a.max(b));
         let mut sizes = vec![1usize; n];
         let mut chain: Vec<usize> = Vec::with_capacity(n);
@@ -65,7 +81,7 @@ impl Dendrogram {
             merges.push((x, y, height));
             let (nx, ny) = (sizes[x] as f64, sizes[y] as f64);
             for slot in (0..n).filter(|&slot| sizes[slot] > 0 && slot != x && slot != y) {
-                let joined = ward_update(
+                let joined = update(
                     [nx, ny, sizes[slot] as f64],
                     [distances[at(slot, x)], distances[at(slot, y)], height],
                 );

@@ -1,6 +1,7 @@
-//! Dependence: how much two classifiers' answers tell about each other.
+//! Dependence: how much two classifiers' predictions tell about each other.
 //!
-//! In: pair counts. Out: the dissimilarity `exp(-mutual information)` of every pair (paper, section 3.4).
+//! In: pair counts. Out: the dissimilarity `exp(-mutual information)` of every pair (paper, section 3.4), which the
+//! methods use, and a normalised dependence from 0 (independent) to 1 (copies), which reports show.
 
 use serde::Serialize;
 
@@ -27,16 +28,11 @@ impl Dissimilarities {
     /// [`Error::LevelTooLow`] without pair counts or a tally, [`Error::MemoryLimit`] for a matrix that would
     /// not fit, [`Error::Cancelled`].
     pub fn new(evidence: &Evidence, watch: &Watch<'_>) -> Result<Self, Error> {
-        evidence.require("dependence", Level::Pairs)?;
-        let (n, s, total) = (evidence.n_classifiers(), evidence.n_labels(), evidence.total());
-        // Once as it is, once to build a tree on.
-        watch.allow(|| format!("dependence of {n} x {n} classifiers"), &[n, n, 8])?;
-        let nothing = Tally::empty(n);
-        let tally = evidence.tally().unwrap_or(&nothing);
-        let n_tables = n * n.saturating_sub(1) / 2;
-        let terms = EntropyTerms::new(total, n_tables.saturating_mul(s));
-        let dissimilarity = |table: &[u64]| exp(-terms.mutual_information(table, s, total));
-        Ok(Self { n, values: map_tables(evidence.pairs(), tally, s, watch, dissimilarity)? })
+        let (s, total) = (evidence.n_labels(), evidence.total());
+        let dissimilarity =
+            |terms: &EntropyTerms, table: &[u64]| exp(-terms.mutual_information(table, s, total));
+        // Half a square once as it is, once to build a tree on.
+        Ok(Self { n: evidence.n_classifiers(), values: map_pairs(evidence, 8, watch, dissimilarity)? })
     }
 
     /// From the upper triangle of a symmetric matrix, row by row.
@@ -81,6 +77,84 @@ impl Dissimilarities {
     pub fn condensed(&self) -> &[f64] {
         &self.values
     }
+}
+
+/// Rows that both classifiers of a pair must have answered before their dependence is reported.
+const JOINT_ROWS: f64 = 20.0;
+
+/// Normalised dependence of all pairs: 0 for independent classifiers, 1 for copies, also under other names.
+///
+/// ```text
+/// mutual information / joint entropy, over the rows that both answered
+/// ```
+///
+/// A pair has none if both answered fewer than 20 of the same rows, or if one of the two is constant on them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Dependence {
+    n: usize,
+    /// Upper triangle, row by row.
+    values: Vec<Option<f64>>,
+}
+
+impl Dependence {
+    /// Of every two classifiers of a panel, with their dissimilarities, from one pass over the pair counts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Dissimilarities::new`].
+    pub(crate) fn with_dissimilarities(
+        evidence: &Evidence,
+        watch: &Watch<'_>,
+    ) -> Result<(Self, Dissimilarities), Error> {
+        let (s, total) = (evidence.n_labels(), evidence.total());
+        // Half a square of pairs, again taken apart, and of distances to build a tree on.
+        let pairs = map_pairs(evidence, 28, watch, |terms, table| {
+            let dissimilarity = exp(-terms.mutual_information(table, s, total));
+            let both: u64 = table.iter().sum();
+            let is_known = evidence.rows_of(both) >= JOINT_ROWS;
+            (dissimilarity, if is_known { terms.normalised(table, s) } else { None })
+        })?;
+        let n = evidence.n_classifiers();
+        let (dissimilarities, values) = pairs.into_iter().unzip();
+        Ok((Self { n, values }, Dissimilarities { n, values: dissimilarities }))
+    }
+
+    /// Number of classifiers.
+    pub fn n_classifiers(&self) -> usize {
+        self.n
+    }
+
+    /// Dependence of two different classifiers; none if it is not known.
+    ///
+    /// # Panics
+    ///
+    /// If there are not that many classifiers, or both are the same.
+    pub fn get(&self, a: usize, b: usize) -> Option<f64> {
+        assert!(a < self.n && b < self.n && a != b, "classifiers {a} and {b} of {}", self.n);
+        self.values[pair_index(self.n, a.min(b), a.max(b))]
+    }
+
+    /// The upper triangle, row by row.
+    pub fn condensed(&self) -> &[Option<f64>] {
+        &self.values
+    }
+}
+
+/// Maps the table of every pair of classifiers; `bytes` are needed for each cell of the square matrix of pairs.
+fn map_pairs<T: Send>(
+    evidence: &Evidence,
+    bytes: usize,
+    watch: &Watch<'_>,
+    map: impl Fn(&EntropyTerms, &[u64]) -> T + Sync,
+) -> Result<Vec<T>, Error> {
+    evidence.require("dependence", Level::Pairs)?;
+    let (n, s, total) = (evidence.n_classifiers(), evidence.n_labels(), evidence.total());
+    watch.allow(|| format!("dependence of {n} x {n} classifiers"), &[n, n, bytes])?;
+    let nothing = Tally::empty(n);
+    let tally = evidence.tally().unwrap_or(&nothing);
+    let n_tables = n * n.saturating_sub(1) / 2;
+    let terms = EntropyTerms::new(total, n_tables.saturating_mul(s));
+    map_tables(evidence.pairs(), tally, s, watch, |table: &[u64]| map(&terms, table))
 }
 
 /// Dissimilarities of the last classifier to all others, from one pass over the tally.
@@ -137,28 +211,54 @@ impl EntropyTerms {
     /// Every term `c ln c` is rounded to a multiple of 2^-40 of a row and added as an integer, so the sum
     /// does not depend on the order or the names of the labels, and copies tie exactly.
     fn mutual_information(&self, table: &[u64], n_labels: usize, total: u64) -> f64 {
-        let mut columns = vec![0u64; n_labels];
-        let (mut both, mut sum) = (0, 0i128);
-        for row in table.chunks(n_labels.max(1)) {
-            let mut said = 0;
-            for (&count, column) in row.iter().zip(&mut columns) {
-                said += count;
-                *column += count;
-                sum += self.of(count);
-            }
-            both += said;
-            sum -= self.of(said);
-        }
-        if both == 0 {
-            return 0.0;
-        }
-        sum += self.of(both);
-        sum -= columns.iter().map(|&count| self.of(count)).sum::<i128>();
-        // What is within the rounding of the terms is 0: a constant classifier shares exactly nothing.
-        let noise = (table.len() + 2 * n_labels) as i128 + entropy_term(both) / (1 << 50);
-        let information = if sum <= noise { 0 } else { sum };
-        information as f64 / FIXED / total as f64
+        let Sums { both, information, .. } = self.sums(table, n_labels);
+        if both == 0 { 0.0 } else { information as f64 / FIXED / total as f64 }
     }
+
+    /// Mutual information as a share of the joint entropy of a table of counts; none if one side is constant.
+    fn normalised(&self, table: &[u64], n_labels: usize) -> Option<f64> {
+        let Sums { information, joint, sides, .. } = self.sums(table, n_labels);
+        sides.iter().all(|&entropy| entropy > 0).then(|| information as f64 / joint as f64)
+    }
+
+    /// The sums behind both, in fixed point: for copies, information and joint entropy are the same integer.
+    fn sums(&self, table: &[u64], n_labels: usize) -> Sums {
+        let mut columns = vec![0u64; n_labels];
+        let (mut both, mut cells, mut rows) = (0, 0i128, 0i128);
+        for row in table.chunks(n_labels.max(1)) {
+            let mut predicted = 0;
+            for (&count, column) in row.iter().zip(&mut columns) {
+                predicted += count;
+                *column += count;
+                cells += self.of(count);
+            }
+            both += predicted;
+            rows += self.of(predicted);
+        }
+        let columns = columns.iter().map(|&count| self.of(count)).sum::<i128>();
+        let all = self.of(both);
+        let information = cells - rows - columns + all;
+        // What is within the rounding of the terms is 0: a constant classifier shares exactly nothing.
+        let noise = (table.len() + 2 * n_labels) as i128 + all / (1 << 50);
+        Sums {
+            both,
+            information: if information <= noise { 0 } else { information },
+            joint: all - cells,
+            sides: [all - rows, all - columns],
+        }
+    }
+}
+
+/// Entropies of a table of counts, each times the rows in it, in fixed point.
+struct Sums {
+    /// Rows in the table.
+    both: u64,
+    /// Mutual information of the two sides.
+    information: i128,
+    /// Joint entropy.
+    joint: i128,
+    /// Entropy of each side.
+    sides: [i128; 2],
 }
 
 const FIXED: f64 = (1u64 << 40) as f64;
@@ -190,6 +290,19 @@ mod tests {
         let renamed = [9, 1, 5, 4, 3, 1, 5, 2, 6]; // rows 1 0 2, columns 2 0 1
         let information = |table: &[u64]| mutual_information(table, 3, 36).to_bits();
         assert_eq!(information(&table), information(&renamed));
+    }
+
+    #[test]
+    fn dependence_is_1_for_copies_and_0_for_independence() {
+        let normalised = |table: &[u64], s| EntropyTerms::default().normalised(table, s);
+        assert_eq!(normalised(&[6, 0, 0, 2], 2), Some(1.0));
+        assert_eq!(normalised(&[0, 30, 11, 0], 2), Some(1.0), "copies under other names");
+        assert_eq!(normalised(&[4, 8, 2, 4], 2), Some(0.0));
+        assert_eq!(normalised(&[4, 8, 0, 0], 2), None, "one side is constant");
+        // Information ln 2 - h(1/4), joint entropy ln 2 + h(1/4).
+        let h = -(0.75f64 * 0.75f64.ln() + 0.25 * 0.25f64.ln());
+        let expected = (2f64.ln() - h) / (2f64.ln() + h);
+        assert!((normalised(&[3, 1, 1, 3], 2).expect("two answers each") - expected).abs() < 1e-9);
     }
 
     #[test]

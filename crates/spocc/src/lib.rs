@@ -65,7 +65,7 @@ pub use combiners::{
 };
 pub use decision::{Basis, Decision, TieBreak};
 pub use dendrogram::{Dendrogram, Merge};
-pub use dependence::Dissimilarities;
+pub use dependence::{Dependence, Dissimilarities};
 pub use error::Error;
 pub use evidence::{Counting, Evidence, Exposure, Grouped, Level};
 pub use explain::{Explanation, Flip, Join, Voice};

@@ -63,7 +63,7 @@ fn save(directory: &Path, labelled: &Example, held_out: &Example) -> Result<(), 
 fn screens(labelled: &Example, held_out: &Example, watch: &Watch<'_>) -> Result<String, EngineError> {
     let evidence = Evidence::new(&labelled.answers, &labelled.truth)?;
     let model = AdaSpocc::default().fit(&evidence)?;
-    let audit = Audit::new(&evidence, Some(&model), watch)?;
+    let audit = Audit::of_evidence(&evidence, watch)?;
     let screens = [
         panel(&audit),
         ties(&audit),
@@ -82,19 +82,21 @@ fn panel(audit: &Audit) -> String {
         "\
 {}Eleven judges sort messages, and of {LABELLED} the right class is known. Two judges are
 good at half of the trade each. Five desks follow one poor manual, so they err
-together. `contrary` is reliably wrong, `coin` guesses, `stuck` always says the
-same, `seldom` hardly ever speaks. Nobody told the engine; it found out:
+together. `contrary` is reliably wrong, `coin` guesses, `stuck` is constant, and
+`seldom` has predictions for few rows. The audit finds this from the counts alone:
 
 {}",
-        heading("1. Who is worth listening to"),
+        heading("1. The classifiers"),
         report::audit(&table)
     )
 }
 
 fn ties(audit: &Audit) -> String {
-    let names: Vec<&str> = audit.classifiers.iter().map(|judge| judge.name.as_str()).collect();
-    let tree = audit.panel.dendrogram.as_ref().map_or_else(String::new, |tree| tree.to_text(&names));
-    format!("{}0: not at all, 1: entirely\n\n{tree}", heading("2. Who depends on whom"))
+    let tree = audit.dependence_tree();
+    format!(
+        "{}0: independent, 1: copies, -: not known\n\n{tree}",
+        heading("2. Which classifiers depend on each other")
+    )
 }
 
 fn contest(evidence: &Evidence, held_out: &Example, watch: &Watch<'_>) -> Result<String, EngineError> {

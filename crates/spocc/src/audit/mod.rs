@@ -9,9 +9,9 @@ mod statistics;
 use serde::Serialize;
 
 use crate::{
-    combiners::AdaSpocc,
+    combiners::{Ladder, Method},
     dendrogram::Dendrogram,
-    dependence::{Dissimilarities, mutual_information},
+    dependence::{Dependence, Dissimilarities, mutual_information},
     error::Error,
     evidence::{Evidence, Level, pattern_weight},
     fusion::Work,
@@ -19,6 +19,7 @@ use crate::{
     labels::{Label, MISSING},
     model::{self, Model, Options},
     parallel,
+    silence::Missing,
     watch::Watch,
 };
 
@@ -50,6 +51,8 @@ pub struct Audit {
     pub classifiers: Vec<ClassifierAudit>,
     /// How the panel hangs together.
     pub panel: PanelAudit,
+    /// The method whose decisions influence is measured on; none without influence.
+    pub influence_on: Option<Method>,
 }
 
 /// A number of rows as such; only weights have a fraction.
@@ -82,8 +85,8 @@ pub struct ClassifierAudit {
     pub accuracy: f64,
     /// 95 % Clopper-Pearson interval of the accuracy.
     pub interval: [f64; 2],
-    /// Accuracy if each of its answers were replaced by the class that this answer most often meant, every
-    /// row judged by the others (leave-one-out): how good it is once its lies are read rightly.
+    /// Accuracy if each of its labels is read as the class that it most often stands for, where the rows show
+    /// beyond chance that this is not the class of that name. Never below the accuracy.
     pub relabelled_accuracy: f64,
     /// Share of the rows on which it spoke.
     pub coverage: f64,
@@ -115,7 +118,7 @@ pub enum Verdict {
     Adversary,
     /// It always says the same.
     Constant,
-    /// It repeats that classifier, perhaps under other names.
+    /// It repeats that classifier, the most accurate of its family, perhaps under other names.
     CopyOf(String),
     /// It never spoke.
     Silent,
@@ -127,7 +130,7 @@ impl std::fmt::Display for Verdict {
             Self::Useful => out.pad("useful"),
             Self::Guesser => out.pad("guesser"),
             Self::Unproven => out.pad("unproven"),
-            Self::Adversary => out.pad("adversary (rectified)"),
+            Self::Adversary => out.pad("adversary"),
             Self::Constant => out.pad("constant"),
             Self::CopyOf(name) => out.pad(&format!("copy of {name}")),
             Self::Silent => out.pad("silent"),
@@ -139,10 +142,14 @@ impl std::fmt::Display for Verdict {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PanelAudit {
-    /// `exp(-mutual information)` of every pair, 1 less its dependence; needs pair counts.
-    pub dissimilarities: Option<Dissimilarities>,
-    /// Who is nearest to whom; needs pair counts.
+    /// Dependence of every pair, from 0 (independent) to 1 (copies); needs pair counts.
+    pub dependence: Option<Dependence>,
+    /// Average linkage of `1 - dependence`; needs pair counts.
     pub dendrogram: Option<Dendrogram>,
+    /// The paper's dissimilarity `exp(-mutual information)` of every pair, which the methods use; needs pair counts.
+    pub dissimilarities: Option<Dissimilarities>,
+    /// Families of copies, each with its most accurate member first; needs a tally.
+    pub families: Vec<Vec<String>>,
     /// Fleiss' kappa of the answers; needs a tally.
     pub fleiss_kappa: Option<f64>,
     /// Krippendorff's alpha of the answers, for nominal data; needs a tally.
@@ -156,17 +163,18 @@ pub struct PanelAudit {
 }
 
 impl Audit {
-    /// Audits the panel behind some evidence that no model was fitted to: everyone's influence is that on adaSPOCC,
-    /// where there is a tally to fit it to.
+    /// Audits the panel behind some evidence as the model would be audited that the default method and settings fit to
+    /// it; without that model's influence figures where there is no tally to fit it to, or no memory.
     ///
     /// # Errors
     ///
     /// As [`new`](Self::new).
     pub fn of_evidence(evidence: &Evidence, watch: &Watch<'_>) -> Result<Self, Error> {
-        let fit = || Model::fit(&AdaSpocc::default(), evidence, &Options::default(), watch);
+        let options = Options { missing: Missing::Auto, ..Options::default() };
+        let labelled = evidence.labelled(watch)?;
         let model = match evidence.level() {
             // A panel too large to fit can be audited all the same.
-            Level::Tally => match fit() {
+            Level::Tally => match Model::fit(&Ladder, &labelled, &options, watch) {
                 Err(Error::MemoryLimit { .. }) => None,
                 fitted => Some(fitted?),
             },
@@ -187,17 +195,29 @@ impl Audit {
             return Err(Error::NoLabelledRows);
         }
         let mut left_out = None;
-        let dissimilarities = match evidence.level() {
+        let (dependence, dissimilarities) = match evidence.level() {
             Level::Marginals => None,
-            Level::Pairs | Level::Tally => fitting(Dissimilarities::new(evidence, watch), &mut left_out)?,
-        };
+            Level::Pairs | Level::Tally => {
+                fitting(Dependence::with_dissimilarities(evidence, watch), &mut left_out)?
+            }
+        }
+        .unzip();
         let pairs = fitting(pair_statistics(evidence, watch), &mut left_out)?.flatten();
         let correlation = pairs.as_ref().map(PairStatistics::mean_correlation);
         let kappas = evidence.tally().map(|tally| agreement(evidence, tally));
         let n = evidence.n_classifiers() as f64;
+        let figures: Vec<ClassifierAudit> = (0..evidence.n_classifiers())
+            .map(|k| {
+                watch.report("audit", k, evidence.n_classifiers())?;
+                Ok(figures(evidence, k))
+            })
+            .collect::<Result<_, Error>>()?;
+        let originals = originals(evidence, pairs.as_ref());
         let panel = PanelAudit {
-            dendrogram: dissimilarities.as_ref().map(Dendrogram::ward),
+            dendrogram: dependence.as_ref().map(Dendrogram::average),
+            dependence,
             dissimilarities,
+            families: families(evidence, &originals),
             fleiss_kappa: kappas.and_then(|kappas| kappas.fleiss),
             krippendorff_alpha: kappas.and_then(|kappas| kappas.krippendorff),
             error_correlation: correlation,
@@ -205,17 +225,18 @@ impl Audit {
             left_out,
         };
         let influences = model.map(|model| influences(evidence, model, watch)).transpose()?.flatten();
-        let mut classifiers: Vec<ClassifierAudit> = Vec::with_capacity(evidence.n_classifiers());
-        for k in 0..evidence.n_classifiers() {
-            watch.report("audit", k, evidence.n_classifiers())?;
-            let mut entry = figures(evidence, k);
+        let mut classifiers = figures;
+        for (k, entry) in classifiers.iter_mut().enumerate() {
             entry.influence = influences.as_ref().map(|influences| influences[k]);
-            entry.verdict = verdict(evidence, k, &entry, pairs.as_ref(), &classifiers);
-            classifiers.push(entry);
+            entry.verdict = match originals[k] {
+                Some(original) => Verdict::CopyOf(evidence.classifiers()[original].clone()),
+                None => verdict(evidence, k, entry),
+            };
         }
         let count = |(label, &count): (&Label, &u64)| (label.clone(), evidence.rows_of(count));
         let classes = evidence.labels().classes().iter().zip(evidence.class_counts()).map(count).collect();
-        Ok(Self { n_rows: evidence.n_rows(), classes, classifiers, panel })
+        let influence_on = model.filter(|_| influences.is_some()).map(Model::method);
+        Ok(Self { n_rows: evidence.n_rows(), classes, classifiers, panel, influence_on })
     }
 }
 
@@ -258,47 +279,72 @@ fn figures(evidence: &Evidence, k: usize) -> ClassifierAudit {
     }
 }
 
-/// Rows that are right when each answer is read as the class it most often meant on all other rows.
+/// Rows that are right when each label is read as the class that it most often stands for, where that is shown beyond
+/// chance not to be the class of that name.
 fn relabelled_right(evidence: &Evidence, k: usize) -> u64 {
-    let unit = evidence.unit();
-    let mut right = 0;
-    for j in 0..evidence.n_labels() as u16 {
+    /// One-sided level of the sign test of two classes.
+    const LEVEL: f64 = 0.05;
+    let right = |j: u16| {
         let counts = evidence.row(k, j);
-        for (i, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let own = count - count.min(unit);
-            let beats =
-                |(other, &count): (usize, &u64)| other == i || own > count || (own == count && i < other);
-            right += if counts.iter().enumerate().all(beats) { count } else { 0 };
-        }
-    }
-    right
+        let own = counts.get(usize::from(j)).copied().unwrap_or(0);
+        let most = counts.iter().copied().max().unwrap_or(0);
+        let (more, all) = (evidence.rows_of(most), evidence.rows_of(most) + evidence.rows_of(own));
+        if most > own && interval(more, all, LEVEL)[0] > 0.5 { most } else { own }
+    };
+    (0..evidence.n_labels() as u16).map(right).sum()
 }
 
-fn verdict(
-    evidence: &Evidence,
-    k: usize,
-    figures: &ClassifierAudit,
-    pairs: Option<&PairStatistics>,
-    earlier: &[ClassifierAudit],
-) -> Verdict {
+/// For every classifier that repeats another, the most accurate classifier that it repeats; that one repeats nobody.
+///
+/// Neither the order of the columns nor few answers make an original: accuracies are those of
+/// [`Evidence::accuracies`], and of equals the first in the alphabet is the original.
+fn originals(evidence: &Evidence, pairs: Option<&PairStatistics>) -> Vec<Option<usize>> {
+    let mut originals = vec![None; evidence.n_classifiers()];
+    let Some(pairs) = pairs else { return originals };
+    let (accuracies, names) = (evidence.accuracies(), evidence.classifiers());
+    let mut order: Vec<usize> = (0..names.len()).filter(|&k| !has_verdict_of_its_own(evidence, k)).collect();
+    order.sort_by(|&a, &b| accuracies[b].total_cmp(&accuracies[a]).then_with(|| names[a].cmp(&names[b])));
+    let mut leaders: Vec<usize> = Vec::new();
+    for k in order {
+        originals[k] = leaders.iter().copied().find(|&original| pairs.is_copy(evidence, original, k));
+        if originals[k].is_none() {
+            leaders.push(k);
+        }
+    }
+    originals
+}
+
+/// The names of every family of copies, its original first, in the order of the originals' columns.
+fn families(evidence: &Evidence, originals: &[Option<usize>]) -> Vec<Vec<String>> {
+    let name = |k: usize| evidence.classifiers()[k].clone();
+    let copies = |original: usize| (0..originals.len()).filter(move |&k| originals[k] == Some(original));
+    let family = |original: usize| std::iter::once(original).chain(copies(original)).map(name).collect();
+    (0..originals.len()).filter(|&k| copies(k).next().is_some()).map(family).collect()
+}
+
+/// Whether a classifier never answered, or is constant on rows enough of several classes.
+fn has_verdict_of_its_own(evidence: &Evidence, k: usize) -> bool {
+    evidence.spoken(k) == 0 || is_constant(evidence, k)
+}
+
+fn is_constant(evidence: &Evidence, k: usize) -> bool {
+    let said = evidence.said(k);
+    let n_answers = said.iter().filter(|count| **count > 0).count();
+    let truths = (0..evidence.n_classes())
+        .filter(|&i| (0..said.len()).any(|j| evidence.row(k, j as u16)[i] > 0))
+        .count();
+    n_answers == 1 && truths > 1 && evidence.rows_of(evidence.spoken(k)) >= ENOUGH_ROWS
+}
+
+/// The verdict on a classifier that is no copy.
+fn verdict(evidence: &Evidence, k: usize, figures: &ClassifierAudit) -> Verdict {
     let said = evidence.said(k);
     let spoken = evidence.spoken(k);
     if spoken == 0 {
         return Verdict::Silent;
     }
-    let n_answers = said.iter().filter(|count| **count > 0).count();
-    let truths = (0..evidence.n_classes())
-        .filter(|&i| (0..said.len()).any(|j| evidence.row(k, j as u16)[i] > 0))
-        .count();
-    if n_answers == 1 && truths > 1 && evidence.rows_of(spoken) >= ENOUGH_ROWS {
+    if is_constant(evidence, k) {
         return Verdict::Constant;
-    }
-    let is_original =
-        |a: &usize| !matches!(earlier[*a].verdict, Verdict::CopyOf(_) | Verdict::Constant | Verdict::Silent);
-    let original =
-        (0..k).filter(is_original).find(|&a| pairs.is_some_and(|pairs| pairs.is_copy(evidence, a, k)));
-    if let Some(a) = original {
-        return Verdict::CopyOf(earlier[a].name.clone());
     }
     // Right by chance: says what it says, whatever is true.
     let total = evidence.total() as f64;

@@ -3,8 +3,9 @@
 use std::fmt;
 
 use crate::{
-    Dendrogram,
     audit::{Audit, ClassifierAudit},
+    dendrogram::{Dendrogram, Merge},
+    dependence::Dependence,
 };
 
 /// Names longer than this are not lined up any more.
@@ -36,9 +37,10 @@ impl Audit {
             .max()
             .unwrap_or(0)
             .clamp(10, WIDEST);
-        let with_influence = self.classifiers.iter().any(|entry| entry.influence.is_some());
-        let sways = if with_influence { "  sways" } else { "" };
-        writeln!(out, "{:who$}   right    95 %  relabel  spoke  bits{sways}  verdict", "classifier")?;
+        let with_influence = self.influence_on.is_some();
+        let [above, below] = if with_influence { [" influ-", "   ence"] } else { ["", ""] };
+        writeln!(out, "{:who$}                  relabelled          infor-{above}", "")?;
+        writeln!(out, "{:who$} accuracy   95 %   accuracy coverage mation{below}  verdict", "classifier")?;
         for ClassifierAudit {
             name,
             accuracy,
@@ -52,10 +54,11 @@ impl Audit {
         } in &self.classifiers
         {
             let [low, high] = interval.map(|share| share * 100.0);
-            write!(out, "{name:who$}  {:>5.1}%  {:>6}", accuracy * 100.0, format!("{low:.0}-{high:.0}"))?;
             write!(
                 out,
-                "  {:>6.1}%  {:>4.0}%  {information:>4.2}",
+                "{name:who$} {:>7.1}% {:>6}    {:>6.1}%   {:>4.0}%   {information:>4.2}",
+                accuracy * 100.0,
+                format!("{low:.0}-{high:.0}"),
                 relabelled_accuracy * 100.0,
                 coverage * 100.0
             )?;
@@ -64,9 +67,14 @@ impl Audit {
             }
             writeln!(out, "  {verdict}")?;
         }
-        writeln!(out, "\nrelabel: right, once each answer is read as what it mostly means")?;
-        write!(out, "bits: what it tells about the truth")?;
-        writeln!(out, "{}", if with_influence { "; sways: decisions that change without it" } else { "" })
+        writeln!(out, "\n95 %: interval of the accuracy")?;
+        writeln!(out, "relabelled accuracy: each label read as the class it stands for on these rows")?;
+        writeln!(out, "coverage: share of rows with a prediction")?;
+        writeln!(out, "information: mutual information of predictions and truth, in bits")?;
+        if let Some(method) = self.influence_on {
+            writeln!(out, "influence: share of decisions by {method} that change without it")?;
+        }
+        writeln!(out)
     }
 
     fn write_panel(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -84,41 +92,65 @@ impl Audit {
             writeln!(out, "{}", known.join(", "))?;
         }
         if let Some(votes) = panel.effective_votes {
-            writeln!(out, "this panel counts as {votes:.1} independent voices")?;
+            writeln!(out, "effective number of votes: {votes:.1} of {}", self.classifiers.len())?;
+        }
+        for family in &panel.families {
+            let [original, copies @ ..] = &family[..] else { continue };
+            writeln!(
+                out,
+                "family of copies: {original} (the most accurate), {}",
+                crate::error::list(copies)
+            )?;
         }
         if let Some(reason) = &panel.left_out {
             writeln!(out, "pairs are left out: {reason}")?;
         }
         match &panel.dendrogram {
             Some(tree) if tree.n_leaves() > 1 => {
-                writeln!(out, "\nwho depends on whom (0: not at all, 1: entirely)\n")?;
-                let names: Vec<&str> = self.classifiers.iter().map(|entry| entry.name.as_str()).collect();
-                write!(out, "{}", tree.to_text(&names))
+                writeln!(
+                    out,
+                    "\ndependence between classifiers (0: independent, 1: copies, -: not known)\n"
+                )?;
+                write!(out, "{}", self.dependence_tree())
             }
             _ => Ok(()),
         }
     }
 }
 
-impl Dendrogram {
-    /// The tree as text: merges with their dependence `1 - height`, the most dependent deepest.
-    ///
-    /// Ward heights grow beyond 1 towards the root; there nothing depends on anything, and 0.00 is written.
-    pub fn to_text(&self, names: &[&str]) -> String {
-        let mut lines = Vec::with_capacity(2 * self.n_leaves());
-        let mut stack = vec![(self.root(), String::new(), String::new())];
+impl Audit {
+    /// The dendrogram as text: merges with the mean dependence across them, the most dependent deepest; nothing where
+    /// there are no pair counts.
+    pub fn dependence_tree(&self) -> String {
+        let (Some(tree), Some(dependence)) = (&self.panel.dendrogram, &self.panel.dependence) else {
+            return String::new();
+        };
+        let known = known_merges(tree, dependence);
+        let mut lines = Vec::with_capacity(2 * tree.n_leaves());
+        let mut stack = vec![(tree.root(), String::new(), String::new())];
         while let Some((node, first, rest)) = stack.pop() {
-            if let Some([a, b]) = self.children(node) {
+            if let Some([a, b]) = tree.children(node) {
                 stack.push((b, format!("{rest}└─ "), format!("{rest}   ")));
                 stack.push((a, format!("{rest}├─ "), format!("{rest}│  ")));
-                let height = self.merges()[node - self.n_leaves()].height;
-                lines.push(format!("{first}{:.2}\n", (1.0 - height).max(0.0)));
+                let merge = node - tree.n_leaves();
+                // Adding zero turns -0.0 into 0.0.
+                let mean = 1.0 - tree.merges()[merge].height + 0.0;
+                lines.push(if known[merge] { format!("{first}{mean:.2}\n") } else { format!("{first}-\n") });
             } else {
-                lines.push(format!("{first}{}\n", names.get(node).unwrap_or(&"?")));
+                lines.push(format!("{first}{}\n", self.classifiers[node].name));
             }
         }
         lines.concat()
     }
+}
+
+/// Whether any pair across each merge has a known dependence.
+fn known_merges(tree: &Dendrogram, dependence: &Dependence) -> Vec<bool> {
+    let across = |merge: &Merge| {
+        let [first, second] = merge.children.map(|child| tree.leaves(child));
+        first.iter().any(|&a| second.iter().any(|&b| dependence.get(a, b).is_some()))
+    };
+    tree.merges().iter().map(across).collect()
 }
 
 #[cfg(test)]
@@ -140,9 +172,6 @@ mod tests {
         let audit = Audit::new(&evidence, Some(&model), &Watch::default()).expect("a tally");
         let text = audit.to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        assert!(
-            text.contains("adversary (rectified)") && text.contains("constant") && text.contains("useful"),
-            "{text}"
-        );
+        assert!(text.contains("adversary") && text.contains("constant") && text.contains("useful"), "{text}");
     }
 }

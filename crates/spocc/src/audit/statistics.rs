@@ -2,7 +2,7 @@
 
 use statrs::{
     distribution::{ContinuousCDF, Gamma, Normal},
-    function::{beta::inv_beta_reg, gamma::checked_gamma_ur},
+    function::{beta::inv_beta_reg, gamma::gamma_ur},
 };
 
 use crate::{
@@ -93,8 +93,16 @@ pub(super) fn pearson_p_value(evidence: &Evidence, k: usize, freedom: usize) -> 
     chi_squared_tail(evidence.rows_of(1) * statistic, freedom)
 }
 
+/// Probability that a chi-squared variable is at least `statistic`: 1 at 0, 0 at infinity.
 fn chi_squared_tail(statistic: f64, freedom: usize) -> f64 {
-    if freedom == 0 { 1.0 } else { checked_gamma_ur(freedom as f64 / 2.0, statistic / 2.0).unwrap_or(0.0) }
+    let x = statistic / 2.0;
+    // The library refuses both ends.
+    match freedom {
+        0 => 1.0,
+        _ if x <= 0.0 => 1.0,
+        _ if x.is_infinite() => 0.0,
+        _ => gamma_ur(freedom as f64 / 2.0, x),
+    }
 }
 
 /// Chance-corrected agreement of all classifiers.
@@ -184,9 +192,9 @@ impl PairStatistics {
         if known.is_empty() { 0.0 } else { (known.iter().sum::<f64>() / known.len() as f64).max(0.0) }
     }
 
-    /// Whether `b` repeats `a`, a < b, on rows enough on which each could have said something else.
+    /// Whether `b` repeats `a` on rows enough on which each could have predicted something else.
     pub(super) fn is_copy(&self, evidence: &Evidence, a: usize, b: usize) -> bool {
-        let pair = &self.pairs[pair_index(self.n, a, b)];
+        let pair = &self.pairs[pair_index(self.n, a.min(b), a.max(b))];
         let repeats = pair.beyond_truth >= super::COPY && pair.expected_disagreements >= super::ENOUGH_ROWS;
         let shared = pair.shared_rows / evidence.rows_of(evidence.spoken(a)).max(1.0);
         repeats || (pair.is_renaming && shared * disagreements_with_itself(evidence, a) >= super::ENOUGH_ROWS)
@@ -335,6 +343,19 @@ mod tests {
         let evidence = tally(&[[Some("x"); 3], [Some("x"); 3]]);
         let found = agreement(&evidence, evidence.tally().expect("a tally"));
         assert!(found.fleiss.is_none() && found.krippendorff.is_none());
+    }
+
+    #[test]
+    fn tails_of_the_chi_squared_distribution_end_at_1_and_0() {
+        for freedom in [1, 2, 9, 400] {
+            assert_eq!(chi_squared_tail(0.0, freedom), 1.0);
+            assert_eq!(chi_squared_tail(-1e-18, freedom), 1.0);
+            assert!((chi_squared_tail(1e-300, freedom) - 1.0).abs() < 1e-12, "{freedom}");
+            assert_eq!(chi_squared_tail(1e6, freedom), 0.0);
+            assert_eq!(chi_squared_tail(f64::INFINITY, freedom), 0.0);
+        }
+        // scipy.stats.chi2.sf(3.84, 1)
+        assert!((chi_squared_tail(3.84, 1) - 0.050_043_521_248_705).abs() < 1e-12);
     }
 
     #[test]
