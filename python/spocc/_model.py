@@ -125,7 +125,7 @@ class Model:
         return Decisions(self._labels(decided[0]), *decided[1:])
 
     def margin(self, answers: object, *, strict: bool = False) -> NDArray[np.float64]:
-        """How clearly the decided class of every row leads: 0 for a tie, 1 for no doubt at all."""
+        """The margin of every row, ``1 - runner-up / best`` on the method's own scale: 0 for a tie."""
         return self._engine.decide(self._table(answers), strict)[1]
 
     def possibility(self, answers: object, *, strict: bool = False) -> NDArray[np.float64]:

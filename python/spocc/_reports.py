@@ -198,7 +198,7 @@ class Explanation:
 
     @property
     def margin(self) -> float:
-        """0 for a tie, 1 for no doubt at all."""
+        """``1 - runner-up / best`` on the method's own scale: 0 for a tie."""
         return float(self.as_dict["decision"]["margin"])
 
     @property
@@ -256,7 +256,7 @@ class Decisions:
     label: NDArray[Any]
     """The decided classes."""
     margin: NDArray[np.float64]
-    """How clearly each leads: 0 for a tie, 1 for no doubt at all."""
+    """``1 - runner-up / best`` on the method's own scale (possibility, probability, vote share): 0 for a tie."""
     answered: NDArray[np.uint32]
     """How many classifiers spoke and were understood."""
     is_tie: NDArray[np.bool_]

@@ -69,7 +69,8 @@ pub struct Decision {
     pub possibility: Possibility,
     /// The probability of each class, from methods that have one; it adds up to 1.
     pub probability: Option<Vec<f64>>,
-    /// `1 - possibility of the runner-up / possibility of the best`: 0 for a tie, 1 for no doubt at all.
+    /// `1 - runner-up / best` on the method's own scale: possibility for spocc and adaspocc, share of the votes for
+    /// the votes, probability for all others. 0 for a tie, 1 if the runner-up has none of it.
     pub margin: f64,
     /// Numbers of all classes tied for the best, the decided one among them.
     pub ties: Vec<usize>,
@@ -135,7 +136,7 @@ pub(crate) fn decide(
     }
 }
 
-/// How clearly the best class leads.
+/// `1 - runner-up / best`, from `-ln` of what every class has, where nothing underflows.
 pub(crate) fn margin(surprisals: &[f64]) -> f64 {
     let mut best = [f64::INFINITY; 2];
     for &s in surprisals {

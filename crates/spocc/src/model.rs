@@ -13,7 +13,7 @@ use crate::{
     elementary::{exp, ln},
     error::Error,
     evidence::Evidence,
-    fusion::{Work, surprisal},
+    fusion::Work,
     grid::Row,
     integers::Table,
     labels::{Label, Labels},
@@ -197,20 +197,15 @@ impl Model {
             decision::decide(surprisals, decision::tolerance(1.0), self.ties, |seed| row.hash(seed));
         let ties = decision::tied(surprisals);
         let is_fused = basis == Basis::Panel && self.rule.opinions().is_some();
-        let (possibility, margin) = if is_fused {
-            // Fused possibilities stay as they are; the margin is taken where nothing underflows.
-            let degrees = surprisals.iter().map(|s| exp(-s)).collect();
-            (Possibility::new(degrees), decision::margin(surprisals))
+        let possibility = if is_fused {
+            // Fused possibilities stay as they are.
+            Possibility::new(surprisals.iter().map(|s| exp(-s)).collect())
         } else {
             let least = surprisals.iter().copied().fold(f64::INFINITY, f64::min);
             let mut shares: Vec<f64> = surprisals.iter().map(|s| exp(least - s)).collect();
             // What is tied is equally possible, whatever the rounding.
             ties.iter().for_each(|&tied| shares[tied] = 1.0);
-            let possibility = Possibility::from_probabilities(&shares);
-            let degrees = possibility.as_ref().map_or(&[][..], Possibility::degrees);
-            let margin =
-                decision::margin(&degrees.iter().map(|&degree| surprisal(degree)).collect::<Vec<f64>>());
-            (possibility, margin)
+            Possibility::from_probabilities(&shares)
         };
         Decision {
             class,
@@ -218,7 +213,7 @@ impl Model {
             probability: self.method.gives_probabilities().then(|| probabilities(surprisals)),
             possibility: possibility
                 .expect("surprisals are from 0 to infinity, so their exponentials are from 0 to 1"),
-            margin: if ties.len() > 1 { 0.0 } else { margin },
+            margin: if ties.len() > 1 { 0.0 } else { decision::margin(surprisals) },
             ties,
             answered,
             basis,

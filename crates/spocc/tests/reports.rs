@@ -305,6 +305,41 @@ fn a_table_is_audited_as_the_model_that_is_fitted_to_it_by_default() {
 }
 
 #[test]
+fn the_margin_is_one_less_the_runner_up_over_the_best_on_the_scale_of_the_method() {
+    let panel = panel(300);
+    let (table, evidence) = (panel.predictions(), panel.evidence(Level::Tally));
+    for method in Method::ALL {
+        let model = method.combiner().fit(&evidence).expect("rows");
+        for decision in model.align(&table).expect("all columns").decide_rows(0..300).expect("rows") {
+            let scale =
+                decision.probability.clone().unwrap_or_else(|| decision.possibility.degrees().to_vec());
+            let mut sorted = scale.clone();
+            sorted.sort_by(|a, b| b.total_cmp(a));
+            let expected = if decision.is_tie() { 0.0 } else { 1.0 - sorted[1] / sorted[0] };
+            let votes = matches!(method, Method::Majority | Method::WeightedVote | Method::ExpVote);
+            assert!(votes || (decision.margin - expected).abs() < 1e-9, "{method}: {decision:?}");
+        }
+    }
+}
+
+#[test]
+fn margins_of_votes_are_those_of_their_shares() {
+    // Two classes: 3 votes against 2 leave 1/3, where the transformed share left 0.6.
+    let names = vec!["1", "2", "3", "4", "5"];
+    let rows: Vec<Vec<Option<&'static str>>> = vec![
+        vec![Some("a"), Some("a"), Some("a"), Some("b"), Some("b")],
+        vec![Some("a"), Some("a"), Some("b"), Some("b"), None],
+        vec![Some("b"); 5],
+    ];
+    let panel = Panel { names, rows, truth: vec!["a", "b", "b"] };
+    let model = Majority.fit(&panel.evidence(Level::Tally)).expect("rows");
+    let table = panel.predictions();
+    let decided = model.align(&table).expect("all columns").decide_rows(0..3).expect("rows");
+    let margins: Vec<f64> = decided.iter().map(|decision| decision.margin).collect();
+    assert!((margins[0] - 1.0 / 3.0).abs() < 1e-12 && margins[1..] == [0.0, 1.0], "{margins:?}");
+}
+
+#[test]
 fn copies_count_as_one_voice() {
     let mut state = 9;
     let (mut rows, mut truth) = (Vec::new(), Vec::new());

@@ -102,7 +102,7 @@ pub(crate) struct SetArgs {
     #[arg(long, value_name = "N", requires = "coverage")]
     pub(crate) seed: Option<u64>,
 
-    /// Leave the decision empty where its margin is below this, from 0 to 1
+    /// Leave the decision empty where its margin (1 - runner-up / best) is below this, from 0 to 1
     #[arg(long, value_name = "MARGIN", value_parser = margin)]
     pub(crate) abstain_below: Option<f64>,
 

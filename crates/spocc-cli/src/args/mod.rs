@@ -87,7 +87,8 @@ Examples:
     #[command(after_help = "\
 Columns:
   decision     the class decided; always there
-  margin       how clearly it leads: 0 a tie, 1 nothing speaks for another; no probability
+  margin       1 - runner-up / best, on the scale of the method (possibility, probability or
+               share of votes): 0 is a tie
   possibility  how possible each class is, from 0 to 1, a column each
   probability  how probable each class is, a column each; of ladder, naive-bayes, bayes,
                stacking and dawid-skene

@@ -96,13 +96,13 @@ fn a_tie_is_a_tie_in_every_column() {
 }
 
 #[test]
-fn margins_are_what_possibilities_say() {
+fn possibilities_of_votes_are_transformed_and_their_margins_are_not() {
     let evidence =
         evidence(&["a", "b", "c", "d", "e"], &[&["x", "x", "x", "y", "y"], &["y"; 5]], &["x", "y"]);
     let model = Majority.fit(&evidence).expect("rows");
     let decision = decide(&model, &["a", "b", "c", "d", "e"], &["x", "x", "x", "y", "y"]);
     assert_eq!(decision.possibility.degrees(), [1.0, 0.4]);
-    assert!((decision.margin - 0.6).abs() < 1e-15);
+    assert!((decision.margin - 1.0 / 3.0).abs() < 1e-15);
 }
 
 #[test]
