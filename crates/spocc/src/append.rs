@@ -69,7 +69,7 @@ impl Model {
         }
         let mut declines = self.declines.clone();
         declines.push(self.missing == Missing::Symbol);
-        let as_read = model::read(&grown, &declines, &self.class_weights, watch)?;
+        let as_read = model::read(&grown, self.classes(), &declines, &self.class_weights, watch)?;
         let rule = match &self.rule {
             Kind::Spocc(opinions) => {
                 let tree = FusionTree::flat(everyone.len(), opinions.tree().root_exponent());

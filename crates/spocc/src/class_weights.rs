@@ -82,6 +82,17 @@ impl ClassWeights {
 }
 
 impl ClassWeights {
+    /// The weight of each of these classes of some evidence; none where all count alike.
+    pub(crate) fn resolve_among(&self, evidence: &Evidence, classes: &[Label]) -> Result<Vec<f64>, Error> {
+        let weights = self.resolve(evidence)?;
+        if weights.is_empty() {
+            return Ok(weights);
+        }
+        let places = evidence.labels().translate(classes);
+        // A class that only other rows have counts as it is.
+        Ok(places.into_iter().map(|i| weights.get(usize::from(i)).copied().unwrap_or(1.0)).collect())
+    }
+
     /// The same for rows among which some classes may not occur: weights of classes unknown to them are left out.
     #[must_use]
     pub fn among(&self, evidence: &Evidence) -> Self {

@@ -74,18 +74,18 @@ impl Model {
         if evidence.classifiers() != self.classifiers {
             return wrong("evidence about the model's classifiers", list(evidence.classifiers()));
         }
-        let labels = if self.declines.contains(&true) {
-            evidence.labels().with_silence()?
-        } else {
-            evidence.labels().clone()
-        };
+        // Labels that are no candidates are classes of the evidence and other predictions of the model.
+        let classes = self.labels.classes();
+        let places = self.labels.translate(evidence.labels().all());
+        let truths = evidence.class_counts().iter().zip(&places).filter(|(count, _)| **count > 0);
+        let has_truths = truths.into_iter().all(|(_, place)| usize::from(*place) < classes.len());
+        let is_class = |id: &u16| usize::from(*id) < evidence.labels().n_classes();
+        let has_classes = evidence.labels().translate(classes).iter().all(is_class);
         // A model that grew may know answers that came with a later classifier.
-        if labels.classes() == self.labels.classes()
-            && labels.all().iter().all(|label| self.labels.all().contains(label))
-        {
+        if has_truths && has_classes && !places.contains(&MISSING) {
             return Ok(());
         }
-        wrong("evidence about the model's labels", list(labels.all()))
+        wrong("evidence about the model's labels", list(evidence.labels().all()))
     }
 }
 

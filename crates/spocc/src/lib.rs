@@ -67,7 +67,7 @@ pub use decision::{Basis, Decision, TieBreak};
 pub use dendrogram::{Dendrogram, Merge};
 pub use dependence::{Dependence, Dissimilarities};
 pub use error::Error;
-pub use evidence::{Counting, Evidence, Exposure, Grouped, Level};
+pub use evidence::{ColumnWarning, Counting, Evidence, Exposure, Grouped, Level, LooksLike};
 pub use explain::{Explanation, Flip, Join, Voice};
 pub use fusion::{Exponent, t_norm};
 pub use integers::{IntegerSlice, Integers, Table};

@@ -69,6 +69,17 @@ impl Model {
         options: &Options,
         watch: &Watch<'_>,
     ) -> Result<Self, Error> {
+        Self::fit_among(combiner, evidence, None, options, watch)
+    }
+
+    /// The same with these classes, where rows are a part of those that say which labels are candidates.
+    pub(crate) fn fit_among<C: Combiner + ?Sized>(
+        combiner: &C,
+        evidence: &Evidence,
+        classes: Option<&[Label]>,
+        options: &Options,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
         let uses_all = combiner.uses_unlabelled(evidence);
         let evidence = if uses_all { Cow::Borrowed(evidence) } else { evidence.labelled(watch)? };
         if evidence.total() == 0 && (evidence.unlabelled_rows().is_none() || evidence.n_classes() == 0) {
@@ -79,8 +90,9 @@ impl Model {
             return Self::fit_calibrated(combiner, &evidence, options, how, watch);
         }
         let (missing, declines) = options.missing.resolve(combiner.method(), &evidence);
-        let class_weights = options.class_weights.resolve(&evidence)?;
-        let as_read = read(&evidence, &declines, &class_weights, watch)?;
+        let classes = classes.map_or_else(|| evidence.candidate_classes(), <[Label]>::to_vec);
+        let class_weights = options.class_weights.resolve_among(&evidence, &classes)?;
+        let as_read = read(&evidence, &classes, &declines, &class_weights, watch)?;
         let rule = combiner.learn(&as_read, watch)?.0;
         let prior = if evidence.total() > 0 {
             as_read.class_counts().to_vec()
@@ -266,16 +278,22 @@ fn decided(rule: &Kind, evidence: &Evidence) -> Option<Vec<u64>> {
     counts.iter().any(|count| *count > 0).then_some(counts)
 }
 
-/// Evidence as a model reads it: with some silences as answers, and with the rows of every class weighed.
+/// Evidence as a model reads it: with the labels that are no candidates as other predictions, with some silences as
+/// answers, and with the rows of every class weighed.
 pub(crate) fn read<'a>(
     evidence: &'a Evidence,
+    classes: &[Label],
     declines: &[bool],
     class_weights: &[f64],
     watch: &Watch<'_>,
 ) -> Result<Cow<'a, Evidence>, Error> {
     let mut as_read = Cow::Borrowed(evidence);
+    if evidence.labels().classes() != classes {
+        let labels = Labels::closed(classes, evidence.labels().all().iter().cloned())?;
+        as_read = Cow::Owned(evidence.under(labels, watch)?);
+    }
     if declines.contains(&true) {
-        as_read = Cow::Owned(evidence.with_silence_as_answer(declines, watch)?);
+        as_read = Cow::Owned(as_read.with_silence_as_answer(declines, watch)?);
     }
     if !class_weights.is_empty() {
         as_read = Cow::Owned(as_read.weighed(class_weights)?);

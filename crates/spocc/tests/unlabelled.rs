@@ -131,15 +131,13 @@ fn dawid_skene_is_what_the_textbook_computes_row_by_row() {
             if panel.rows[t].iter().all(Option::is_none) {
                 continue;
             }
-            // Probability over that of the best, from the sums of which possibilities are made.
             let most = expected.iter().copied().fold(0.0, f64::max);
             let sure = decision.possibility.degrees();
             let order = |i: &usize| expected[*i] > most * (1.0 - CLOSE);
             assert!((0..3).filter(order).any(|i| i == decision.class), "{t}: {expected:?} {sure:?}");
             let mut sorted = expected.clone();
             sorted.sort_by(|a, b| b.total_cmp(a));
-            let rest: f64 = sorted[1..].iter().sum();
-            let margin = 1.0 - rest;
+            let margin = 1.0 - sorted[1] / sorted[0];
             assert!(
                 (decision.margin - margin).abs() < CLOSE,
                 "{t}: {} {margin} {expected:?}",

@@ -375,7 +375,7 @@ fn influences(evidence: &Evidence, model: &Model, watch: &Watch<'_>) -> Result<O
         let difference = crate::error::list(&model.classifiers);
         return Err(Error::DifferentClassifiers { difference: format!("a model of {difference}") });
     }
-    let evidence = model::read(evidence, &model.declines, &[], watch)?;
+    let evidence = model::read(evidence, evidence.labels().classes(), &model.declines, &[], watch)?;
     let Some(tally) = evidence.tally() else { return Ok(None) };
     let n = evidence.n_classifiers();
     let cost = tally.n_patterns() as f64 * (n * n * evidence.n_classes()) as f64;

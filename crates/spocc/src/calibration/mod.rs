@@ -182,8 +182,11 @@ impl Model {
         let n_rows = evidence.total();
         let plain = Options { calibrate: None, ..options.clone() };
         // What the method does not need is not kept in the model, but labels are: held rows are judged by their numbers.
-        let fit =
-            |rows: &Evidence| Self::fit(combiner, &rows.at_level(combiner.needs(), watch)?, &plain, watch);
+        // So are the candidate classes of all rows.
+        let classes = evidence.candidate_classes();
+        let fit = |rows: &Evidence| {
+            Self::fit_among(combiner, &rows.at_level(combiner.needs(), watch)?, Some(&classes), &plain, watch)
+        };
         let parts = match how.scheme {
             Scheme::Split => SPLIT,
             Scheme::Cross => n_rows.min(Tuning::FOLDS.into()) as usize,
@@ -193,7 +196,7 @@ impl Model {
             let (what, found) = ("rows to learn from and to calibrate with", n_rows as f64);
             return Err(Error::OutOfRange { what, expected: "at least 2", found });
         }
-        let mut found = vec![Vec::new(); if how.per_class { evidence.n_classes() } else { 1 }];
+        let mut found = vec![Vec::new(); if how.per_class { classes.len() } else { 1 }];
         let mut judge = |part: &[u64]| {
             let model = fit(&evidence.without(part)?)?;
             model.score(&evidence.part(part)?, &mut found, watch)?;
@@ -213,7 +216,7 @@ impl Model {
     /// Adds the scores of the truths of some rows to the lists they belong to.
     fn score(&self, rows: &Evidence, found: &mut [Vec<Score>], watch: &Watch<'_>) -> Result<(), Error> {
         // Sets promise something about rows, however much their classes count.
-        let as_read = model::read(rows, &self.declines, &[], watch)?;
+        let as_read = model::read(rows, self.classes(), &self.declines, &[], watch)?;
         let tally = as_read.tally_for("calibration")?;
         watch.allow(
             || format!("scores of {} cells", tally.n_cells()),

@@ -6,7 +6,9 @@
 //!
 //! Index order, here and everywhere: classifier `k`, what it said `j`, what was true `i`.
 
+mod candidates;
 mod check;
+mod column_warnings;
 mod confusions;
 mod counting;
 mod deal;
@@ -29,6 +31,7 @@ use crate::{
     watch::Watch,
 };
 
+pub use column_warnings::{ColumnWarning, LooksLike};
 pub use counting::Counting;
 pub(crate) use counting::WEIGHT_BITS;
 pub use disclosure::Exposure;

@@ -1,0 +1,127 @@
+//! Candidate classes: which of the labels in a table can be decided.
+//!
+//! In: counts in which every label met is a class. Out: the labels that may be decided; all others are predictions
+//! that count as such and are never a decision. Counting and merging keep every label, so that the choice depends on
+//! the merged rows alone.
+
+use crate::{
+    evidence::Evidence,
+    labels::{Label, MISSING},
+};
+
+/// Labelled rows on which a label that was never true is shown to be no class.
+const ENOUGH_ROWS: f64 = 10.0;
+
+impl Evidence {
+    /// The classes that a model fitted to these counts decides between, in the order in which ties are resolved.
+    ///
+    /// These are the given classes, where they were given. Otherwise they are the truths, and every other label of the
+    /// classifiers that also predict true labels, except for what is shown to be no class: a label that was never true,
+    /// although a classifier that is otherwise right on at least half of its rows predicted it on 10 labelled rows or
+    /// more (such as the `na` of a person who did not know). Without any truth, all labels are candidates.
+    pub fn candidate_classes(&self) -> Vec<Label> {
+        let classes = self.labels.classes();
+        if self.labels.is_closed() || self.total() == 0 {
+            return classes.to_vec();
+        }
+        let predicts = self.predicted_labels();
+        let is_true = |j: usize| self.class_counts[j] > 0;
+        let mut is_candidate: Vec<bool> = (0..classes.len()).map(is_true).collect();
+        for predicted in &predicts {
+            if (0..classes.len()).any(|j| is_true(j) && predicted[j]) {
+                is_candidate
+                    .iter_mut()
+                    .zip(predicted)
+                    .for_each(|(candidate, predicted)| *candidate |= predicted);
+            }
+        }
+        for j in (0..classes.len()).filter(|&j| !is_true(j)) {
+            is_candidate[j] &= !(0..self.n_classifiers()).any(|k| self.shows_no_class(k, j as u16));
+        }
+        classes
+            .iter()
+            .zip(is_candidate)
+            .filter(|(_, candidate)| *candidate)
+            .map(|(label, _)| label.clone())
+            .collect()
+    }
+
+    /// Whether classifier `k` shows that label `j`, which was never true, is no class.
+    fn shows_no_class(&self, k: usize, j: u16) -> bool {
+        let predicted: u64 = self.row(k, j).iter().sum();
+        let elsewhere = self.spoken(k) - predicted;
+        self.rows_of(predicted) >= ENOUGH_ROWS && elsewhere > 0 && self.right(k) >= elsewhere.div_ceil(2)
+    }
+
+    /// For every classifier, which labels it predicted on any row, with or without truth.
+    fn predicted_labels(&self) -> Vec<Vec<bool>> {
+        let counted = |k: usize| self.said(k).into_iter().map(|count| count > 0).collect();
+        let mut predicts: Vec<Vec<bool>> = (0..self.n_classifiers()).map(counted).collect();
+        for row in self.unlabelled.iter().flat_map(|rows| rows.patterns().rows()) {
+            row.for_each(|k, j| {
+                if j != MISSING {
+                    predicts[k][usize::from(j)] = true;
+                }
+            });
+        }
+        predicts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Counting, Evidence, Label, Predictions, Truth, Watch};
+
+    /// Rows of two classifiers and a truth (`-` is none), each so often.
+    fn counted(rows: &[([&str; 3], u64)], classes: Option<&[&str]>) -> Evidence {
+        let mut predictions = Predictions::builder(["a", "b"]).expect("two names");
+        let mut truth = Truth::default();
+        for ([a, b, class], _) in rows {
+            let cell = |text: &str| (text != "-").then(|| text.to_owned());
+            predictions.push([cell(a), cell(b)]).expect("two predictions");
+            truth.push(cell(class)).expect("few labels");
+        }
+        let counts: Vec<u64> = rows.iter().map(|row| row.1).collect();
+        let counting = Counting {
+            counts: Some(&counts),
+            unlabelled: true,
+            classes: classes.map(|classes| classes.iter().copied().map(Label::from).collect()),
+            ..Counting::default()
+        };
+        Evidence::count(&predictions.finish(), &truth, &counting, &Watch::default()).expect("rows")
+    }
+
+    fn candidates(rows: &[([&str; 3], u64)]) -> Vec<String> {
+        counted(rows, None).candidate_classes().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn labels_of_a_column_without_true_labels_are_no_classes() {
+        let rows = [(["x", "item-1", "x"], 1), (["y", "item-2", "y"], 1), (["z", "item-3", "x"], 1)];
+        assert_eq!(candidates(&rows), ["x", "y", "z"]);
+    }
+
+    #[test]
+    fn a_label_that_is_never_true_where_it_should_be_is_no_class() {
+        let rows = |n: u64| [(["x", "x", "x"], 20), (["y", "y", "y"], 20), (["na", "x", "x"], n)];
+        assert_eq!(candidates(&rows(9)), ["na", "x", "y"]);
+        assert_eq!(candidates(&rows(10)), ["x", "y"]);
+        // A constant and a bad classifier show nothing about a class that has not come up yet.
+        assert_eq!(candidates(&[(["z", "x", "x"], 20), (["z", "z", "y"], 1)]), ["x", "y", "z"]);
+        assert_eq!(candidates(&[(["z", "x", "x"], 20), (["x", "y", "y"], 15)]), ["x", "y", "z"]);
+    }
+
+    #[test]
+    fn rows_without_truth_have_labels_too() {
+        let rows = [(["x", "x", "x"], 3), (["w", "x", "-"], 1), (["x", "v", "-"], 1)];
+        assert_eq!(candidates(&rows), ["v", "w", "x"]);
+        assert_eq!(candidates(&[(["w", "v", "-"], 1)]), ["v", "w"]);
+    }
+
+    #[test]
+    fn given_classes_are_the_candidates() {
+        let rows = [(["x", "x", "x"], 3), (["w", "x", "x"], 1)];
+        let found = counted(&rows, Some(&["y", "x"])).candidate_classes();
+        assert_eq!(found, ["y", "x"].map(Label::from));
+    }
+}

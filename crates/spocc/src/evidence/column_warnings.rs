@@ -1,0 +1,110 @@
+//! Columns that look like no classifiers: ids, groups, the truth itself.
+
+use std::fmt;
+
+use crate::evidence::Evidence;
+
+/// Labels above which a column can be taken for a name of the rows.
+const MANY_LABELS: usize = 20;
+/// Rows on which even a good classifier rarely equals the truth throughout.
+const ENOUGH_ROWS: f64 = 30.0;
+
+/// A column that was counted as a classifier and looks like something else.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ColumnWarning {
+    /// Its name.
+    pub classifier: String,
+    /// What it looks like.
+    pub looks_like: LooksLike,
+}
+
+/// What a column looks like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum LooksLike {
+    /// A name of the rows: a different label in nearly every row.
+    Id {
+        /// Number of different labels.
+        labels: usize,
+        /// Rows with a label, or the sum of their weights.
+        rows: f64,
+    },
+    /// The truth: equal to it in every row.
+    Truth {
+        /// Rows with a label, or the sum of their weights.
+        rows: f64,
+    },
+    /// Something that is no prediction of the truth: it has no label that was true of any row.
+    Other,
+}
+
+impl fmt::Display for ColumnWarning {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "column `{}` ", self.classifier)?;
+        match self.looks_like {
+            LooksLike::Id { labels, rows } => {
+                write!(out, "has a different label in nearly every row ({labels} labels in {rows} rows)")
+            }
+            LooksLike::Truth { rows } => write!(out, "equals the truth in all of its {rows} rows"),
+            LooksLike::Other => write!(out, "shares no label with the truth"),
+        }
+    }
+}
+
+impl Evidence {
+    /// The columns that look like no classifiers, in their order.
+    pub fn column_warnings(&self) -> Vec<ColumnWarning> {
+        let n_truths = self.class_counts.iter().filter(|count| **count > 0).count();
+        let looks_like = |k: usize| {
+            let (said, rows) = (self.said(k), self.rows_of(self.spoken(k)));
+            let labels = said.iter().filter(|count| **count > 0).count();
+            let shares = self.class_counts.iter().zip(&said).any(|(truly, said)| *truly > 0 && *said > 0);
+            if labels > MANY_LABELS && 2.0 * labels as f64 > rows {
+                return Some(LooksLike::Id { labels, rows });
+            }
+            if n_truths > 1 && rows >= ENOUGH_ROWS && self.right(k) == self.spoken(k) {
+                return Some(LooksLike::Truth { rows });
+            }
+            (n_truths > 0 && labels > 0 && !shares).then_some(LooksLike::Other)
+        };
+        let warning = |(k, name): (usize, &String)| {
+            looks_like(k).map(|looks_like| ColumnWarning { classifier: name.clone(), looks_like })
+        };
+        self.classifiers.iter().enumerate().filter_map(warning).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Evidence, Predictions, Truth};
+
+    #[test]
+    fn ids_groups_and_the_truth_are_told_from_classifiers() {
+        let mut rows = Predictions::builder(["item", "group", "gold", "good", "few"]).expect("five names");
+        let mut truth = Truth::default();
+        for t in 0..40 {
+            let class = if t % 2 == 0 { "x" } else { "y" };
+            let good = if t % 5 == 0 { "x" } else { class };
+            let group = if t < 20 { "train" } else { "dev" };
+            let few = (t < 29).then(|| class.to_owned());
+            rows.push([
+                Some(format!("i{t}")),
+                Some(group.into()),
+                Some(class.into()),
+                Some(good.into()),
+                few,
+            ])
+            .expect("five cells");
+            truth.push(Some(class)).expect("two labels");
+        }
+        let evidence = Evidence::new(&rows.finish(), &truth).expect("rows");
+        let found: Vec<String> = evidence.column_warnings().iter().map(ToString::to_string).collect();
+        let expected = [
+            "column `item` has a different label in nearly every row (40 labels in 40 rows)",
+            "column `group` shares no label with the truth",
+            "column `gold` equals the truth in all of its 40 rows",
+        ];
+        assert_eq!(found, expected);
+    }
+}
