@@ -22,7 +22,7 @@ pub(crate) fn audit(args: &AuditArgs, watch: &Watch<'_>) -> Result<(), Error> {
         Input::Tally(place, evidence) => {
             args.panel.refuse_columns("audit", "a tally")?;
             let labelled = Labelled::of_tally(place, &evidence, &args.panel, watch)?;
-            (of_labelled(&labelled, watch)?, None)
+            (of_labelled(&labelled, watch)?, Some(labelled))
         }
         Input::Table(table) => {
             let labelled =

@@ -10,7 +10,7 @@ mod wide;
 
 use std::path::PathBuf;
 
-use spocc::{Counting, Evidence, Level, Watch};
+use spocc::{Counting, Evidence, Level, LooksLike, Watch};
 
 use crate::{
     args::PanelArgs,
@@ -86,19 +86,6 @@ pub(crate) struct Notes {
     n_unmatched: usize,
     /// Second answers of a long table that were left out.
     n_repeats: usize,
-    /// Each classifier and how many different answers it gave, at most, in one piece.
-    different: Vec<(String, usize)>,
-}
-
-impl Notes {
-    /// Notes how many different answers each classifier gave in a piece.
-    fn take_different(&mut self, names: &[String], different: &[usize]) {
-        if self.different.is_empty() {
-            self.different = names.iter().cloned().zip(different.iter().copied()).collect();
-        } else {
-            self.different.iter_mut().zip(different).for_each(|(known, here)| known.1 = known.1.max(*here));
-        }
-    }
 }
 
 impl Labelled {
@@ -253,6 +240,7 @@ impl Labelled {
 
     /// Tells the user what was skipped and what looks wrong.
     pub(crate) fn tell_notes(&self) {
+        self.tell_columns();
         let Some(notes) = &self.notes else { return };
         if notes.n_skipped > 0 {
             tell(format_args!("skipped {} without truth", rows(notes.n_skipped)));
@@ -269,22 +257,25 @@ impl Labelled {
             ));
         }
         self.tell_odd_labels();
-        for (name, different) in &notes.different {
-            // What never says the same thing twice is a name of the row and not an opinion about it.
-            if *different > 20
-                && *different as u64 * 2
-                    > (notes.n_rows + notes.n_unlabelled).min(wide::piece(notes.different.len()) as u64)
-            {
-                tell(format_args!(
-                    "note: column `{name}` has {different} different answers; \
-                     if it is no classifier, say so: --id '{name}'"
-                ));
-            }
-        }
     }
 }
 
 impl Labelled {
+    /// Tells columns that look like no classifiers, with the option that says so.
+    fn tell_columns(&self) {
+        for warning in self.evidence.column_warnings() {
+            let name = &warning.classifier;
+            let fix = match warning.looks_like {
+                LooksLike::Id { .. } if self.notes.is_some() => {
+                    format!("if it names the rows, say --id '{name}'")
+                }
+                LooksLike::Truth { .. } => format!("if it is the truth itself, say --ignore '{name}'"),
+                _ => format!("if it is no classifier, say --ignore '{name}'"),
+            };
+            tell(format_args!("warning: {warning}: {fix}"));
+        }
+    }
+
     /// Tells labels that look like no answer, and such as differ in spaces and capitals only.
     fn tell_odd_labels(&self) {
         const NONE: [&str; 7] = ["na", "n/a", "nan", "none", "nil", "-", "?"];

@@ -73,32 +73,35 @@ pub(super) fn count(
             from = to;
             if gathered.n_rows() == piece(columns.len()) {
                 let full = mem::replace(&mut gathered, Gathered::new(told_rows.table(), &columns)?);
-                full.count(whole, args, told_rows.table(), &mut notes, sum)?;
+                full.count(whole, told_rows.table(), &mut notes, sum)?;
             }
         }
         told.fault.map_or(Ok(()), Err)?;
     }
-    gathered.count(whole, args, told_rows.table(), &mut notes, sum)?;
+    gathered.count(whole, told_rows.table(), &mut notes, sum)?;
     if let Truths::Elsewhere { gold, .. } = &*truths {
         gold.note(&mut notes, told_rows.table().source())?;
     }
     Ok(notes)
 }
 
-/// Different answers that a column may always have.
+/// Different labels that a column may always have.
 const ENOUGH: usize = 20;
 
-/// Refuses a column that never says the same thing twice: it names rows and has no opinion about them.
-fn refuse_names_of_rows(piece: &Piece, different: &[usize], table: &Table) -> Result<(), Error> {
+/// What the engine refuses for want of memory, with the likely reason: a column that names the rows.
+fn memory_refusal(piece: &Piece, table: &Table, error: Error) -> Error {
+    let Error::Engine { source: spocc::Error::MemoryLimit { .. }, .. } = error else { return error };
     let n_rows = piece.answers.n_rows();
+    let different = piece.answers.n_different();
     let is_name = |(_, different): &(&String, &usize)| **different == n_rows && n_rows >= ENOUGH;
-    match piece.answers.classifiers().iter().zip(different).find(is_name) {
+    match piece.answers.classifiers().iter().zip(&different).find(is_name) {
         Some((name, _)) => {
-            let expected = format!("answers in column `{name}`");
-            let found = format!("another one in every row (does it name them? then say --id '{name}')");
-            Err(table.beginning().refused(expected, found))
+            let expected = format!("predictions in column `{name}`, in memory");
+            let found =
+                format!("a different label in every row (if it names the rows, say so: --id '{name}')");
+            table.beginning().refused(expected, found)
         }
-        None => Ok(()),
+        None => error,
     }
 }
 
@@ -237,7 +240,6 @@ impl Gathered {
     fn count(
         self,
         whole: Option<bool>,
-        args: &PanelArgs,
         table: &Table,
         notes: &mut Notes,
         sum: &mut Sum<'_>,
@@ -249,14 +251,10 @@ impl Gathered {
         let n_known = piece.truth.n_known() as u64;
         notes.n_rows += n_known;
         notes.n_unlabelled += piece.answers.n_rows() as u64 - n_known;
-        if piece.answers.n_labels() >= ENOUGH {
-            let different = piece.answers.n_different();
-            if args.classifiers.is_none() {
-                refuse_names_of_rows(&piece, &different, table)?;
-            }
-            notes.take_different(piece.answers.classifiers(), &different);
+        if piece.answers.n_rows() == 0 {
+            return Ok(());
         }
-        if piece.answers.n_rows() > 0 { sum.add(&piece) } else { Ok(()) }
+        sum.add(&piece).map_err(|error| memory_refusal(&piece, table, error))
     }
 }
 

@@ -239,27 +239,66 @@ fn words_for_missing_are_a_choice() {
 }
 
 #[test]
-fn a_column_that_only_names_rows_is_refused_or_noticed() {
+fn columns_that_are_no_classifiers_are_named_with_the_option_that_says_so() {
     let desk = Desk::new();
-    let rows: Vec<String> = (0..30).map(|row| format!("m{row},{0},{0}\n", row % 2)).collect();
+    let row = |row: usize| {
+        let truth = ["no", "yes"][row % 2];
+        format!("m{row},{},{truth},{truth},{}\n", ["dev", "train"][row % 3 / 2], ["no", "yes"][row % 4 / 2])
+    };
+    desk.write("gold.csv", format!("item,subset,copy,truth,ann\n{}", (0..40).map(row).collect::<String>()));
+    let id = "warning: column `item` has a different label in nearly every row (40 labels in 40 rows): \
+              if it names the rows, say --id 'item'\n";
+    let subset = "warning: column `subset` shares no label with the truth: \
+                  if it is no classifier, say --ignore 'subset'\n";
+    let copy = "warning: column `copy` equals the truth in all of its 40 rows: \
+                if it is the truth itself, say --ignore 'copy'\n";
+    for command in ["fit gold.csv -o m.spocc", "audit gold.csv", "compare gold.csv --no-curve"] {
+        let run = desk.done(&format!("{command} --label truth"));
+        assert!(run.stderr.contains(&[id, subset, copy].concat()), "{command}: {}", run.stderr);
+        let run = desk.done(&format!("{command} --label truth --id item --ignore subset,copy"));
+        assert!(!run.stderr.contains("warning"), "{command}: {}", run.stderr);
+    }
+    // Nothing is dropped, and what is no class is never decided.
+    let fitted = desk.done("fit gold.csv --label truth -o m.spocc").stderr;
+    assert!(fitted.contains("4 classifiers, 2 classes (no, yes)"), "{fitted}");
+    desk.done("tally gold.csv --label truth -o all.tally");
+    let of_tally = desk.done("fit all.tally -o m2.spocc").stderr;
+    let id =
+        id.replace("if it names the rows, say --id 'item'", "if it is no classifier, say --ignore 'item'");
+    assert!(of_tally.contains(&[&id, subset, copy].concat()), "{of_tally}");
+    assert_eq!(desk.read("m.spocc"), desk.read("m2.spocc"));
+}
+
+#[test]
+fn a_column_of_names_that_does_not_fit_is_told() {
+    let desk = Desk::new();
+    let rows: Vec<String> = (0..3000).map(|row| format!("m{row},{0},{0}\n", row % 2)).collect();
     desk.write("gold.csv", format!("item,ann,truth\n{}", rows.concat()));
     desk.refused(
-        "fit gold.csv --label truth --method majority -o m.spocc",
-        "gold.csv: line 1: expected answers in column `item`, found another one in every row \
-         (does it name them? then say --id 'item')",
+        "fit gold.csv --label truth --memory 64M -o m.spocc",
+        "gold.csv: line 1: expected predictions in column `item`, in memory, found a different label in every row \
+         (if it names the rows, say so: --id 'item')",
     );
-    let run = desk.done("fit gold.csv --label truth --classifiers item,ann --method majority -o m.spocc");
-    let note = |n: usize| {
-        format!(
-            "note: column `item` has {n} different answers; if it is no classifier, say so: --id 'item'\n"
-        )
+}
+
+#[test]
+fn a_label_that_is_no_class_is_never_decided() {
+    let desk = Desk::new();
+    let row = |row: usize| {
+        let truth = ["cat", "dog"][row % 2];
+        let person = if row % 3 == 0 { "na" } else { truth };
+        format!("{row},{truth},{person},{person},{truth}\n")
     };
-    assert!(run.stderr.contains(&note(30)), "{}", run.stderr);
-    desk.write("gold.csv", format!("item,ann,truth\nm0,0,0\n{}", rows.concat()));
-    let run = desk.done("fit gold.csv --label truth --method majority -o m.spocc");
-    assert!(run.stderr.contains(&note(30)), "{}", run.stderr);
-    let run = desk.done("fit gold.csv --label truth --id item --method majority -o m.spocc");
-    assert!(!run.stderr.contains("note"), "{}", run.stderr);
+    desk.write(
+        "gold.csv",
+        format!("item,model,person,other,truth\n{}", (0..40).map(row).collect::<String>()),
+    );
+    for method in ["majority", "ladder", "naive-bayes", "adaspocc"] {
+        let fitted = desk.done(&format!("fit gold.csv --label truth --id item --method {method} -o m.spocc"));
+        assert!(fitted.stderr.contains("2 classes (cat, dog)"), "{}", fitted.stderr);
+        let decided = desk.done("predict m.spocc gold.csv --id item").stdout;
+        assert!(!decided.contains("na"), "{method}: {decided}");
+    }
 }
 
 #[test]

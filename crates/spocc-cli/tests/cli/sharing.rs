@@ -221,8 +221,8 @@ fn a_table_its_tally_and_its_model_are_audited_alike() {
     let desk = desk();
     let table = facts(&desk, &format!("audit gold.csv {PANEL}"));
     assert_eq!(table, facts(&desk, "audit all.tally"));
-    // Of a table everyone's influence is that on adaspocc.
-    desk.done(&format!("fit gold.csv {PANEL} --method adaspocc -o panel.spocc"));
+    // Of a table, influence is that on the model which is fitted to it by default.
+    desk.done(&format!("fit gold.csv {PANEL} -o panel.spocc"));
     assert_eq!(table, facts(&desk, "audit panel.spocc"));
     let text = |input: &str| desk.done(&format!("audit {input}")).stdout;
     assert_eq!(text(&format!("gold.csv {PANEL}")), text("panel.spocc"));

@@ -354,7 +354,9 @@ fn verdict(evidence: &Evidence, k: usize, figures: &ClassifierAudit) -> Verdict 
     // However its answers are read, it is barely better than knowing nothing.
     let frequent = evidence.class_counts().iter().max().map_or(0.0, |&count| count as f64 / total);
     let answers = evidence.rows_of(spoken);
-    let relabelled_high = clopper_pearson(figures.relabelled_accuracy * answers, answers)[1];
+    let best = |j: u16| evidence.row(k, j).iter().copied().max().unwrap_or(0);
+    let best_reading: u64 = (0..evidence.n_labels() as u16).map(best).sum();
+    let relabelled_high = clopper_pearson(evidence.rows_of(best_reading), answers)[1];
     let is_barely_better = |high: f64, base: f64| high < base + BARELY_BETTER * (1.0 - base);
     let is_guesser = is_barely_better(high, chance) && is_barely_better(relabelled_high, frequent);
     match pearson_p_value(evidence, k, figures.degrees_of_freedom) < SIGNIFICANT {
