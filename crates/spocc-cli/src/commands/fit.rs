@@ -62,7 +62,7 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
         list(model.classes()).replace('`', ""),
         start.elapsed().as_secs_f64(),
     ));
-    tell_ground(&model);
+    tell_fallback(&model, &evidence);
     let declining = declining(&model);
     if model.missing() == Missing::Auto && !declining.is_empty() {
         tell(format_args!("an empty cell is an answer of {}", list(declining)));
@@ -75,20 +75,20 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a ladder rests on and how rows that it had not seen spoke for that.
-fn tell_ground(model: &Model) {
-    let Fitted::Ladder { rests_on, rows: n, right, .. } = model.fitted() else { return };
-    if n == 0.0 {
-        return tell(format_args!("no row has both a truth and an answer, so it rests on the majority"));
+/// A note where model selection put another method in the place of the ladder. It has no accuracy: that of the held-out
+/// rows was maximised by the selection, so it would be too high.
+fn tell_fallback(model: &Model, evidence: &Evidence) {
+    let Fitted::Ladder { fallback: Some(fallback), .. } = model.fitted() else { return };
+    let chosen = match fallback {
+        Method::Majority => "the majority vote".to_owned(),
+        Method::Selection => "the best classifier".to_owned(),
+        other => other.to_string(),
+    };
+    if (0..evidence.classifiers().len()).all(|k| evidence.n_answers(k) == 0.0) {
+        return tell(format_args!("note: no labelled row has a prediction; {chosen} decides"));
     }
-    let crowd =
-        if right[3] > 0.0 { format!(", dawid-skene on {:.1} %", 100.0 * right[3]) } else { String::new() };
     tell(format_args!(
-        "it rests on {rests_on}: of rows left out the ladder was right on {:.1} %, majority on {:.1} %, the best one \
-         on {:.1} %{crowd}",
-        100.0 * right[0],
-        100.0 * right[1],
-        100.0 * right[2],
+        "note: model selection chose {chosen} (the ladder was not better on held-out rows); see spocc compare"
     ));
 }
 

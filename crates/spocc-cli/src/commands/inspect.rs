@@ -303,17 +303,15 @@ struct Parameters<'a>(&'a Fitted);
 impl fmt::Display for Parameters<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Fitted::Ladder { rests_on, penalty, pattern_pull, .. } => {
-                match (*rests_on, penalty, pattern_pull) {
-                    ("the ladder", None, None) => write!(out, "the core alone carries"),
-                    ("the ladder", Some(m), None) => write!(out, "core and residual (penalty {m})"),
-                    ("the ladder", None, Some(t)) => write!(out, "core and pattern table (pull {t})"),
-                    ("the ladder", Some(m), Some(t)) => {
-                        write!(out, "core, residual (penalty {m}) and pattern table (pull {t})")
-                    }
-                    (other, ..) => write!(out, "rests on {other}"),
+            Fitted::Ladder { fallback: Some(fallback), .. } => write!(out, "fallback to {fallback}"),
+            Fitted::Ladder { penalty, pattern_pull, .. } => match (penalty, pattern_pull) {
+                (None, None) => write!(out, "the core alone carries"),
+                (Some(m), None) => write!(out, "core and residual (penalty {m})"),
+                (None, Some(t)) => write!(out, "core and pattern table (pull {t})"),
+                (Some(m), Some(t)) => {
+                    write!(out, "core, residual (penalty {m}) and pattern table (pull {t})")
                 }
-            }
+            },
             Fitted::Spocc { exponent } => write!(out, "exponent {}", f64::from(*exponent)),
             Fitted::AdaSpocc { exponents, severity, .. } => {
                 let fitted = exponents.iter().filter(|exponent| f64::from(**exponent) > 1.0).count();

@@ -13,8 +13,6 @@ fn a_table_becomes_a_model_and_the_model_decides_a_table() {
     assert_eq!(
         without_numbers_that_vary(&fitted.stderr),
         "fitted ladder to 5 rows: 3 classifiers, 2 classes (cat, dog), # s\n\
-         it rests on the ladder: of rows left out the ladder was right on 100.0 %, majority on 80.0 %, the best one on \
-         100.0 %\n\
          skipped 1 row without truth\n\
          wrote panel.spocc # bytes)\n"
     );
@@ -26,6 +24,31 @@ fn a_table_becomes_a_model_and_the_model_decides_a_table() {
     let to_file = desk.done("predict panel.spocc gold.csv --id item -o decided.csv");
     assert_eq!((to_file.stdout.as_str(), desk.read("decided.csv")), ("", decided.stdout.into_bytes()));
     assert_eq!(desk.names(), ["decided.csv", "gold.csv", "panel.spocc"]);
+}
+
+#[test]
+fn fit_names_a_fallback_and_shows_no_accuracy() {
+    let desk = Desk::new();
+    // No two of the three classifiers are wrong on the same row, so the vote is always correct.
+    let row = |t: usize| {
+        let label = |is_correct: bool| if is_correct == t.is_multiple_of(2) { "x" } else { "y" };
+        let [a, b, c] = [t % 10 != 1, t % 10 != 4, t % 10 != 7].map(label);
+        format!("{a},{b},{c},{}\n", label(true))
+    };
+    desk.write("votes.csv", format!("a,b,c,t\n{}", (0..12).map(row).collect::<String>()));
+    let note = "note: model selection chose the majority vote (the ladder was not better on held-out rows); see spocc compare\n";
+    let told = desk.done("fit votes.csv --label t -o votes.spocc").stderr;
+    assert!(told.contains(note) && !told.contains('%'), "{told}");
+    let facts = desk.done("inspect votes.spocc").stdout;
+    assert!(facts.contains("  parameters   fallback to majority\n"), "{facts}");
+    let json: serde_json::Value =
+        serde_json::from_str(&desk.done("inspect votes.spocc --json").stdout).expect("JSON");
+    assert_eq!(json["fitted"]["fallback"], "majority");
+    assert!(json["fitted"]["right"].is_null() && json["fitted"]["rows"].is_null(), "{json}");
+
+    desk.write("empty.csv", "a,b,t\n,,x\n,,y\n,,x\n");
+    let told = desk.done("fit empty.csv --label t --classes x,y -o empty.spocc").stderr;
+    assert!(told.contains("note: no labelled row has a prediction; the majority vote decides\n"), "{told}");
 }
 
 #[test]
@@ -310,5 +333,5 @@ fn labels_that_look_like_slips_are_told() {
                  note: `Yes` and `yes` are two labels here\n";
     assert!(run.stderr.contains(notes), "{}", run.stderr);
     let run = desk.done("fit gold.csv --label truth --na null,NA,Yes -o m.spocc");
-    assert!(!run.stderr.contains("note"), "{}", run.stderr);
+    assert!(!run.stderr.contains("label here") && !run.stderr.contains("labels here"), "{}", run.stderr);
 }

@@ -144,7 +144,7 @@ fn unlabelled_rows_are_for_methods_that_learn_from_them() {
         "--unlabelled is not used by --method stacking, only by ladder and dawid-skene",
     );
     let told = desk.done(&format!("fit gold.csv {panel} -o m")).stderr;
-    assert!(told.contains("5 rows and 3 without truth") && told.contains("dawid-skene on 100.0 %"), "{told}");
+    assert!(told.contains("5 rows and 3 without truth") && !told.contains('%'), "{told}");
     desk.misused(
         &format!("compare gold.csv {panel} --methods bayes"),
         "--unlabelled is only used by ladder and dawid-skene, which are not among --methods",

@@ -299,18 +299,15 @@ impl Kind {
 #[allow(missing_docs)]
 pub enum Fitted {
     /// Classifiers by the leaf they share, the gain g of the core and the exponent of every merge of leaves, how
-    /// strongly the residual and the pattern table are pulled back (none if they are not there), what decides, and
-    /// of so many labelled rows the shares that the ladder, the majority, the best one and dawid-skene (where
-    /// there are rows without truth) decided rightly when left out.
+    /// strongly the residual and the pattern table are pulled back (none if they are not there), and the method that
+    /// decides in place of the ladder (none if the ladder itself does).
     Ladder {
         leaves: Vec<Vec<usize>>,
         gain: f64,
         exponents: Vec<f64>,
         penalty: Option<f64>,
         pattern_pull: Option<f64>,
-        rests_on: &'static str,
-        rows: f64,
-        right: [f64; 4],
+        fallback: Option<Method>,
     },
     /// The one exponent.
     Spocc { exponent: Exponent },

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     combiners::{
-        Judge, check_numbers,
+        Judge, Method, check_numbers,
         ladder::{bounded, core::log_normalise},
         naive_bayes::Likelihoods,
     },
@@ -78,6 +78,15 @@ impl Voters {
 }
 
 impl Fallback {
+    /// The method that decides.
+    pub(super) fn method(&self) -> Method {
+        match self {
+            Self::Votes { voters: Voters::Majority(_), .. } => Method::Majority,
+            Self::Votes { voters: Voters::Best(_), .. } => Method::Selection,
+            Self::Crowd(_) => Method::DawidSkene,
+        }
+    }
+
     /// Voters with the gain that makes their votes most likely; 1 if nothing is known.
     pub(super) fn votes(voters: Voters, evidence: &Evidence) -> Self {
         let l = evidence.n_classes();

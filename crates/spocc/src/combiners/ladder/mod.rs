@@ -263,7 +263,8 @@ pub(crate) struct FittedLadder {
     residual: Option<Residual>,
     patterns: Option<Patterns>,
     fallback: Option<Fallback>,
-    /// Labelled rows, and how many of them the ladder and each of its rivals decided rightly when left out.
+    /// Labelled rows with a prediction, and on how many of them the ladder and each of its rivals were correct when
+    /// held out. Model selection maximised these numbers, so they overstate the accuracy and are not shown.
     n_rows: f64,
     right: [f64; 1 + RIVALS],
 }
@@ -279,21 +280,13 @@ pub(crate) struct LadderWork {
 
 impl FittedLadder {
     pub(crate) fn fitted(&self) -> Fitted {
-        let share = |right: f64| if self.n_rows > 0.0 { right / self.n_rows } else { 0.0 };
         Fitted::Ladder {
             leaves: self.copies.groups(),
             gain: self.core.gain,
             exponents: self.core.shapes.iter().map(|shape| 1.0 / shape).collect(),
             penalty: self.residual.as_ref().map(|residual| residual.penalty),
             pattern_pull: self.patterns.as_ref().map(|patterns| patterns.pull),
-            rests_on: match &self.fallback {
-                None => "the ladder",
-                Some(Fallback::Votes { voters: Voters::Majority(_), .. }) => "majority",
-                Some(Fallback::Votes { voters: Voters::Best(_), .. }) => "selection",
-                Some(Fallback::Crowd(_)) => "dawid-skene",
-            },
-            rows: self.n_rows,
-            right: self.right.map(share),
+            fallback: self.fallback.as_ref().map(Fallback::method),
         }
     }
 
@@ -392,5 +385,38 @@ impl Judge for FittedLadder {
         self.fallback.iter().try_for_each(|fallback| fallback.check([n, n_leaves, s, l]))?;
         let rows = [self.right.as_slice(), &[self.n_rows]].concat();
         check_numbers("numbers of rows", &rows, Some(2 + RIVALS), |rows| rows >= 0.0 && rows.is_finite())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        hash,
+        predictions::{Predictions, Truth},
+    };
+
+    #[test]
+    fn rows_without_any_prediction_do_not_count_in_model_selection() {
+        const NAMES: [&str; 3] = ["x", "y", "z"];
+        let mut rows = Predictions::builder(["a", "b", "c", "d", "e"]).expect("distinct names");
+        let mut truths = Vec::new();
+        for t in 0..500 {
+            let truth = hash::draw(t, 3);
+            let label = |k: u64| {
+                let draw = hash::draw(hash::mix(t, k), 10);
+                Some(NAMES[if draw < 7 { truth } else { draw % 3 } as usize])
+            };
+            rows.push((1..=5).map(|k| label(k).filter(|_| t < 200))).expect("labels");
+            truths.push(Some(NAMES[truth as usize]));
+        }
+        let evidence = Evidence::new(&rows.finish(), &Truth::new(truths).expect("labels")).expect("rows");
+        let Ok(Rule(Kind::Ladder(fitted))) = Ladder.learn(&evidence, &Watch::default()) else {
+            panic!("a ladder");
+        };
+        assert_eq!(fitted.n_rows, 200.0);
+        let share = |correct: f64| correct / fitted.n_rows;
+        assert!(share(fitted.right[0]) > 0.6 && share(fitted.right[0]) <= 1.0, "{:?}", fitted.right);
+        assert!(share(fitted.right[1]) > 0.6, "{:?}", fitted.right);
     }
 }
