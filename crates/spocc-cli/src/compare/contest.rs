@@ -1,11 +1,7 @@
 //! Contest: every method learns from the same rows and is judged on the same rows.
 
-use std::{
-    ops::ControlFlow,
-    time::{Duration, Instant},
-};
+use std::ops::ControlFlow;
 
-use serde::{Serialize, Serializer};
 use spocc::{Combiner, Error, Evidence, Method, Model, Options, Watch};
 
 use crate::compare::{cells::Cells, deal::Part, risk::Certainties};
@@ -13,30 +9,12 @@ use crate::compare::{cells::Cells, deal::Part, risk::Certainties};
 /// Told how many fits of how many are done; `Break` ends the comparison.
 pub(crate) type Progress<'a> = &'a (dyn Fn(u64, u64) -> ControlFlow<()> + Sync);
 
-/// A fit as short as this is measured three times.
-const SHORT: Duration = Duration::from_millis(5);
-
 /// Which methods were right about each cell, a bit each.
 #[derive(Clone, Debug)]
 pub(super) struct Marks {
     pub(super) right: Vec<u64>,
     /// Methods that would not learn from these rows, and why.
     pub(super) refused: Vec<(usize, String)>,
-}
-
-/// How long a method takes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Times {
-    /// To learn from all labelled rows.
-    #[serde(rename = "fit_seconds", serialize_with = "seconds")]
-    pub(crate) fit: Duration,
-    /// To decide a million rows, at the pace of the rows at hand.
-    #[serde(rename = "predict_seconds_per_million", serialize_with = "seconds")]
-    pub(crate) predict: Duration,
-}
-
-fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(time.as_secs_f64())
 }
 
 /// The methods, what they are told, and what they refused.
@@ -112,37 +90,6 @@ impl<'a> Contest<'a> {
         Ok(marks)
     }
 
-    /// The same with a clock; no times of a method that refuses.
-    ///
-    /// # Errors
-    ///
-    /// As [`hold`](Self::hold).
-    pub(super) fn time(
-        &mut self,
-        training: &Evidence,
-        judged: &Cells,
-        sure: Option<&Part>,
-    ) -> Result<(Marks, Vec<Option<Times>>), Error> {
-        let mut marks = Marks { right: vec![0; judged.len()], refused: Vec::new() };
-        let mut times = vec![None; self.combiners.len()];
-        for (m, times) in times.iter_mut().enumerate() {
-            let start = Instant::now();
-            let fitted = self.fit(m, training)?;
-            let first = start.elapsed();
-            match fitted {
-                Ok(model) => {
-                    let fit = self.median_of_fits(m, training, first)?;
-                    let predict = self.time_decisions(&model, judged)?;
-                    self.judge(m, &model, judged, sure, &mut marks)?;
-                    *times = Some(Times { fit, predict });
-                }
-                Err(reason) => marks.refused.push((m, reason)),
-            }
-            self.advance()?;
-        }
-        Ok((marks, times))
-    }
-
     fn judge(
         &mut self,
         m: usize,
@@ -172,34 +119,6 @@ impl<'a> Contest<'a> {
         match fitted {
             Err(Error::Cancelled) => Err(Error::Cancelled),
             fitted => Ok(fitted.map_err(|error| error.to_string())),
-        }
-    }
-
-    fn median_of_fits(&self, m: usize, training: &Evidence, first: Duration) -> Result<Duration, Error> {
-        let mut times = [first; 3];
-        if first < SHORT {
-            for time in &mut times[1..] {
-                let start = Instant::now();
-                // It was fitted a moment ago, so only a wish to stop can come out of it.
-                let _ = self.fit(m, training)?;
-                *time = start.elapsed();
-            }
-        }
-        times.sort_unstable();
-        Ok(times[1])
-    }
-
-    /// Time for a million decisions: those of all cells, again and again until they took long enough.
-    fn time_decisions(&self, model: &Model, judged: &Cells) -> Result<Duration, Error> {
-        let table = model.align(judged.answers())?;
-        let (start, mut decided) = (Instant::now(), 0.0);
-        loop {
-            table.decide_all(self.watch)?;
-            decided += judged.len().max(1) as f64;
-            let spent = start.elapsed();
-            if spent >= SHORT {
-                return Ok(spent.mul_f64(1e6 / decided));
-            }
         }
     }
 
@@ -251,9 +170,6 @@ mod tests {
         let marks = contest.hold(&evidence, &cells, None).expect("a tally");
         assert!(marks.right.iter().all(|who| who & 1 == 1), "the first classifier is always right");
         assert!(marks.right.iter().any(|who| who & 2 == 0), "the majority is not");
-        let (timed, times) = contest.time(&evidence, &cells, None).expect("a tally");
-        assert_eq!(timed.right, marks.right);
-        assert!(times.iter().flatten().filter(|times| !times.predict.is_zero()).count() == 2);
     }
 
     #[test]
@@ -283,8 +199,8 @@ mod tests {
         let cells = Cells::new(&evidence, &ClassWeights::Equal).expect("a tally");
         let watch = Watch::default().with_memory_limit(200);
         let mut contest = contest(&[Method::Stacking, Method::Majority], &watch, GO_ON);
-        let (marks, times) = contest.time(&evidence, &cells, None).expect("one method goes on");
-        assert!(times[0].is_none() && times[1].is_some());
+        let marks = contest.hold(&evidence, &cells, None).expect("one method goes on");
+        assert!(marks.right.iter().any(|who| who & 2 == 2) && marks.right.iter().all(|who| who & 1 == 0));
         assert!(
             matches!(&marks.refused[..], [(0, reason)] if reason.contains("bytes")),
             "{:?}",

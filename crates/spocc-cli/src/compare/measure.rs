@@ -5,7 +5,7 @@ use spocc::{ClassWeights, Error, Evidence, Method, Watch};
 use crate::compare::{
     Judged, Settings,
     cells::Cells,
-    contest::{Contest, Marks, Progress, Times},
+    contest::{Contest, Marks, Progress},
     curve::{Drawing, halvings},
     deal::{Weighed, deal, mix},
     risk::Certainties,
@@ -22,7 +22,6 @@ const CURVE: u64 = 0xc0de;
 pub(super) struct Measured {
     pub(super) methods: Vec<Method>,
     pub(super) scores: Scores,
-    pub(super) times: Vec<Option<Times>>,
     /// Why who refused, perhaps several times.
     pub(super) refused: Vec<(usize, String)>,
     pub(super) drawing: Drawing,
@@ -112,7 +111,7 @@ impl<'a> Plan<'a> {
         let (folds, halvings) = (self.folds as u64, self.halvings as u64);
         match self.test {
             Some(_) => 1 + DRAWS * halvings,
-            None => 1 + folds * (self.repeats as u64 + halvings),
+            None => folds * (self.repeats as u64 + halvings),
         }
     }
 
@@ -131,12 +130,13 @@ impl<'a> Plan<'a> {
         contest.unlabelled = self.unlabelled.as_ref();
         contest.ladder_learns_all = self.settings.ladder_learns_all;
         let methods = contest.methods();
-        let sure = self.test.as_ref().filter(|_| self.settings.curve).map(Cells::all);
-        let (marks, times) = contest.time(self.evidence, self.judged_cells(), sure.as_ref())?;
-        let mut refused = marks.refused.clone();
+        let mut refused = Vec::new();
         let mut drawing = Drawing::new(methods.len(), self.halvings);
         let scores = if let Some(test) = &self.test {
-            let (learned, part) = (&self.learned, &test.weighed(&test.all()));
+            let (learned, all) = (&self.learned, test.all());
+            let marks = contest.hold(self.evidence, test, self.settings.curve.then_some(&all))?;
+            refused.extend(marks.refused.iter().cloned());
+            let part = &test.weighed(&all);
             for draw in 0..DRAWS {
                 let trial = Trial { learned, counts: learned.counts(), judged: test, part, marks: &marks };
                 drawing.add(&mut contest, &trial, self.salt(CURVE, draw))?;
@@ -147,7 +147,7 @@ impl<'a> Plan<'a> {
             Scores::new(sheets, Some(self.repeats))
         };
         let certainties = contest.certainties;
-        Ok(Measured { methods, scores, times, refused, drawing, certainties })
+        Ok(Measured { methods, scores, refused, drawing, certainties })
     }
 
     fn fold_by_fold(

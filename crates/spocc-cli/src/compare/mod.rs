@@ -1,7 +1,7 @@
 //! Comparing: every method on the user's own rows, each judged on rows it did not learn from.
 //!
 //! In: the tally of the labelled rows, and perhaps of test rows about the same panel. Out: how often each
-//! method is right, how sure that is, how much better where it is most certain, what it costs, whether more labelled rows would help, and all of it in
+//! method is right, how sure that is, how much better where it is most certain, whether more labelled rows would help, and all of it in
 //! words.
 
 mod cells;
@@ -23,7 +23,6 @@ use serde::{Serialize, Serializer};
 use spocc::{ClassWeights, Error, Evidence, Method, Options, Watch};
 
 use cells::BestClassifier;
-use contest::Times;
 use curve::Curve;
 use difference::Difference;
 use measure::{Measured, Plan};
@@ -117,8 +116,6 @@ pub(crate) struct Entry {
     pub(crate) behind: Option<Difference>,
     /// How often it was right where it was most certain; none if curves were not wanted.
     pub(crate) risk: Option<Risk>,
-    #[serde(flatten)]
-    pub(crate) times: Times,
 }
 
 /// One method that refused.
@@ -130,7 +127,7 @@ pub(crate) struct Refusal {
 
 /// Measures every method on rows it did not learn from.
 ///
-/// The same evidence and seed give the same figures, times apart, in whatever order and pieces the rows came.
+/// The same evidence and seed give the same report, byte for byte, in whatever order and pieces the rows came.
 ///
 /// # Errors
 ///
@@ -194,7 +191,6 @@ impl Measured {
             interval: self.scores.interval(m),
             behind: (m != best).then(|| self.scores.difference(best, m, ranking.len() - 1)),
             risk: self.certainties[m].risk(),
-            times: self.times[m]?,
         })
     }
 
@@ -214,8 +210,6 @@ impl Entry {
     /// A made-up entry for tests of what is said about entries.
     #[cfg(test)]
     fn of(method: Method, accuracy: f64, behind: Option<Difference>) -> Self {
-        let second = std::time::Duration::from_secs(1);
-        let times = Times { fit: second, predict: second };
         Self {
             method,
             is_reference: false,
@@ -224,7 +218,6 @@ impl Entry {
             interval: [0.0, 1.0],
             behind,
             risk: None,
-            times,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A comparison as text, 80 columns wide.
 
-use std::{fmt, time::Duration};
+use std::fmt;
 
 use spocc::{ClassWeights, Method};
 
@@ -41,13 +41,12 @@ impl Comparison {
     }
 
     fn write_methods(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The time to decide gives way to what the weights hide.
         let (weighed, last) = match self.class_weights {
-            ClassWeights::Equal => ("right", "1e6 rows"),
-            ClassWeights::Balanced => ("balanced", "right"),
-            _ => ("weighted", "right"),
+            ClassWeights::Equal => ("right", ""),
+            ClassWeights::Balanced => ("balanced", "       right"),
+            _ => ("weighted", "       right"),
         };
-        writeln!(out, "method         {weighed:>8}        95 %    behind the best           fit  {last:>8}")?;
+        writeln!(out, "method         {weighed:>8}        95 %    behind the best{last}")?;
         self.methods.iter().try_for_each(|entry| write_entry(out, entry))?;
         for refusal in &self.refused {
             paragraph(out, &format!("{:<15}  refused: {}", refusal.method.to_string(), refusal.reason))?;
@@ -124,11 +123,13 @@ fn write_entry(out: &mut fmt::Formatter<'_>, entry: &Entry) -> fmt::Result {
         let mark = if behind.is_beyond_noise { ' ' } else { '~' };
         format!("{mark} {by:>4.1} ({low:.1} .. {high:.1})")
     });
-    let (fit, predict) = (time(entry.times.fit), time(entry.times.predict));
-    let (ranked, last) =
-        entry.weighted_accuracy.map_or((entry.accuracy, predict), |share| (share, percent(entry.accuracy)));
+    let (ranked, last) = match entry.weighted_accuracy {
+        Some(weighted) => (weighted, percent(entry.accuracy)),
+        None => (entry.accuracy, String::new()),
+    };
     let interval = format!("{low:.1}-{high:.1}");
-    writeln!(out, "{name:<15} {:>7}  {interval:>10}  {behind:<24} {fit:>8}  {last:>8}", percent(ranked))
+    let line = format!("{name:<15} {:>7}  {interval:>10}  {behind:<24} {last:>6}", percent(ranked));
+    writeln!(out, "{}", line.trim_end())
 }
 
 fn percent(share: f64) -> String {
@@ -143,17 +144,6 @@ fn several(n: u64, what: &str) -> String {
 /// A number that fits a column.
 fn short(n: u64) -> String {
     if n < 100_000_000 { n.to_string() } else { format!("{:.1e}", n as f64) }
-}
-
-fn time(time: Duration) -> String {
-    let seconds = time.as_secs_f64();
-    match seconds {
-        ..0.0001 => "< 0.1 ms".to_owned(),
-        ..0.01 => format!("{:.1} ms", seconds * 1e3),
-        ..1.0 => format!("{:.0} ms", seconds * 1e3),
-        ..100.0 => format!("{seconds:.1} s"),
-        _ => format!("{seconds:.0} s"),
-    }
 }
 
 /// Writes a text in lines that fit; a word is never cut.
@@ -178,10 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_short() {
-        let found =
-            [0.000_02, 0.001_24, 0.124, 1.24, 124.4].map(|seconds| time(Duration::from_secs_f64(seconds)));
-        assert_eq!(found, ["< 0.1 ms", "1.2 ms", "124 ms", "1.2 s", "124 s"]);
+    fn long_numbers_are_shortened() {
         assert_eq!([99_999_999, 1_600_000_000].map(short), ["99999999", "1.6e9"]);
     }
 

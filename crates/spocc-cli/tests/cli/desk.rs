@@ -110,19 +110,14 @@ impl Desk {
     }
 }
 
-/// The text with every time and number of bytes blotted out, and whatever padding comes with them.
+/// The text of `fit` with its time and number of bytes blotted out.
 pub(crate) fn without_numbers_that_vary(text: &str) -> String {
     let blot = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let varies = |at: usize| matches!(words.get(at + 1).copied(), Some("s" | "ms" | "bytes)"));
+        let varies = |at: usize| matches!(words.get(at + 1).copied(), Some("s" | "bytes)"));
         if (0..words.len()).any(varies) {
-            let word = |at: usize| match words[at] {
-                _ if varies(at) => "#",
-                "ms" => "s",
-                word => word,
-            };
-            let kept = (0..words.len()).filter(|&at| words[at] != "<");
-            kept.map(word).collect::<Vec<&str>>().join(" ") + "\n"
+            let word = |at: usize| if varies(at) { "#" } else { words[at] };
+            (0..words.len()).map(word).collect::<Vec<&str>>().join(" ") + "\n"
         } else {
             format!("{line}\n")
         }

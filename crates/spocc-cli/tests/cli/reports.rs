@@ -86,6 +86,32 @@ fn every_key_of_a_report_is_documented_and_the_reverse() {
 }
 
 #[test]
+fn compare_prints_the_same_bytes_every_time() {
+    let desk = Desk::new();
+    desk.done("demo --save .");
+    let text = |name: &str| String::from_utf8(desk.read(name)).expect("text");
+    let few: Vec<String> = text("gold.csv").lines().take(121).map(str::to_owned).collect();
+    desk.write("few.csv", few.join("\n"));
+    let (new, truth) = (text("new.csv"), text("truth.csv"));
+    let truths = truth.lines().filter_map(|line| line.split(',').nth(1));
+    let joined: Vec<String> =
+        new.lines().zip(truths).take(81).map(|(row, truth)| format!("{row},{truth}")).collect();
+    desk.write("test.csv", joined.join("\n"));
+    for options in ["", "--json", "--class-weight balanced", "--test test.csv", "--test test.csv --json"] {
+        let compare = format!("compare few.csv --label truth --id item {options}");
+        let first = desk.done(&compare);
+        for threads in [1, 3] {
+            let again = desk.done(&format!("{compare} --threads {threads}"));
+            assert_eq!(
+                (again.stdout, again.stderr),
+                (first.stdout.clone(), first.stderr.clone()),
+                "{compare}"
+            );
+        }
+    }
+}
+
+#[test]
 fn text_and_json_tell_the_same() {
     let desk = Desk::new();
     desk.done("demo --save .");
