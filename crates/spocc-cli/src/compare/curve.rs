@@ -20,8 +20,8 @@ const HALVINGS: usize = 4;
 /// Fewer labelled rows than this are no point of a curve.
 const FEWEST_ROWS: u64 = 10;
 
-/// A doubling that surely gained less than this is not worth the work, nor is one with less left to gain.
-const NEXT_TO_NOTHING: f64 = 0.01;
+/// A gain of at most this much is little: one point.
+const LITTLE: f64 = 0.01;
 
 /// Accuracy against the number of labelled rows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -52,6 +52,9 @@ pub(crate) struct Outlook {
     pub(crate) from: u64,
     pub(crate) to: u64,
     pub(crate) gain: Difference,
+    /// The most that a further doubling would gain: the upper end of the interval of the last gain, or what is left
+    /// to gain if that is less.
+    pub(crate) at_most: f64,
     pub(crate) more_rows: MoreRows,
 }
 
@@ -59,13 +62,13 @@ pub(crate) struct Outlook {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum MoreRows {
-    /// The last doubling gained more than noise.
+    /// The interval of the last gain is above 0.
     Help,
-    /// The last two together did.
+    /// That of the last two doublings together is.
     MayHelp,
-    /// It surely gained next to nothing, or nothing is left to gain.
+    /// A further doubling would gain at most a point.
     DoLittle,
-    /// Neither can be said.
+    /// The interval holds 0 and more than a point.
     Unclear,
 }
 
@@ -152,17 +155,17 @@ impl Drawing {
 
     /// The last doubling if it tells something, else the last two if they do.
     fn outlook(&self, m: usize, method: Method, is_test: bool) -> Outlook {
+        // Every trial is evaluated on the same test rows, but every fold on rows of its own.
+        let left_to_gain = 1.0 - self.points[0].interval(m, is_test)[0];
         let after = |halvings: usize| {
             let gains = &self.gains[halvings - 1][m];
             let gain =
                 if is_test { Difference::on_test(gains, 1) } else { Difference::across_folds(gains, 1, 1) };
             let (from, to) = (self.points[halvings].n_rows(), self.points[0].n_rows());
-            Outlook { method, from, to, gain, more_rows: MoreRows::after(&gain) }
+            let at_most = gain.interval[1].min(left_to_gain).max(0.0);
+            Outlook { method, from, to, gain, at_most, more_rows: MoreRows::after(&gain, at_most) }
         };
         let last = after(1);
-        if self.points[0].accuracy(m).is_some_and(|accuracy| 1.0 - accuracy < NEXT_TO_NOTHING) {
-            return Outlook { more_rows: MoreRows::DoLittle, ..last };
-        }
         if last.more_rows != MoreRows::Unclear || self.points.len() < 3 || self.points[2].refused[m] {
             return last;
         }
@@ -187,6 +190,12 @@ impl Point {
         (self.learned / self.trials.max(1.0)).round() as u64
     }
 
+    /// The 95 % interval of the accuracy; rows that are the same in all trials count once.
+    fn interval(&self, m: usize, is_same_rows: bool) -> [f64; 2] {
+        let times = if is_same_rows { self.trials.max(1.0) } else { 1.0 };
+        spocc::clopper_pearson(self.right[m] / times, self.judged / times)
+    }
+
     fn accuracy(&self, m: usize) -> Option<f64> {
         (!self.refused[m] && self.judged > 0.0).then(|| self.right[m] / self.judged)
     }
@@ -205,27 +214,42 @@ fn paired(m: usize, first: &Marks, second: &Marks, part: &Weighed) -> Paired {
 }
 
 impl MoreRows {
-    fn after(gain: &Difference) -> Self {
-        match gain.interval {
-            [low, _] if low > 0.0 && gain.is_beyond_noise => Self::Help,
-            [_, high] if high < NEXT_TO_NOTHING => Self::DoLittle,
-            _ => Self::Unclear,
+    fn after(gain: &Difference, at_most: f64) -> Self {
+        let is_gain = gain.interval[0] > 0.0 && gain.is_beyond_noise;
+        let is_nearly_perfect = at_most < gain.interval[1];
+        if at_most <= LITTLE && (is_nearly_perfect || !is_gain) {
+            Self::DoLittle
+        } else if is_gain {
+            Self::Help
+        } else {
+            Self::Unclear
         }
     }
 }
 
 impl fmt::Display for Outlook {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { method, from, to, gain, more_rows } = self;
+        let Self { method, from, to, gain, at_most, more_rows } = self;
         let [by, low, high] = gain.points();
-        write!(out, "From {from} to {to} labelled rows {method} gained {by:.1} points")?;
-        write!(out, " ({low:.1} .. {high:.1}): ")?;
-        out.write_str(match more_rows {
-            MoreRows::Help => "more would help.",
-            MoreRows::MayHelp => "more may help.",
-            MoreRows::DoLittle => "more would do little.",
-            MoreRows::Unclear => "no sure sign that more would help.",
-        })
+        let gained =
+            format_args!("from {from} to {to} rows {method} gained {by:.1} points ({low:.1} .. {high:.1})");
+        match more_rows {
+            MoreRows::Help => write!(out, "More labelled rows would probably help: {gained}."),
+            MoreRows::MayHelp => write!(out, "More labelled rows may help: {gained}."),
+            MoreRows::DoLittle => {
+                // Rounded up, so that it is never 0.0.
+                let at_most = (at_most * 1000.0).ceil().max(1.0) / 10.0;
+                write!(
+                    out,
+                    "More labelled rows would gain {method} at most about {at_most:.1} points per doubling."
+                )
+            }
+            MoreRows::Unclear => write!(
+                out,
+                "The curve of {method} is too noisy to tell at {to} rows whether more would help \
+                 (from {from} to {to}: {by:+.1} points, {low:.1} .. {high:.1})."
+            ),
+        }
     }
 }
 
@@ -253,11 +277,14 @@ mod tests {
     #[test]
     fn what_a_gain_foretells() {
         let after = |first: f64, second: f64, rows: f64| {
-            MoreRows::after(&Difference::on_test(&[Paired { rows, first, second }], 1))
+            let gain = Difference::on_test(&[Paired { rows, first, second }], 1);
+            MoreRows::after(&gain, gain.interval[1])
         };
         assert_eq!(after(60.0, 20.0, 1000.0), MoreRows::Help);
         assert_eq!(after(21.0, 20.0, 100.0), MoreRows::Unclear);
-        assert_eq!(after(2100.0, 2000.0, 100_000.0), MoreRows::DoLittle);
+        assert_eq!(after(2000.0, 2000.0, 100_000.0), MoreRows::DoLittle);
+        // A small gain that is certain: a further one would help as little, but would help.
+        assert_eq!(after(2400.0, 2000.0, 100_000.0), MoreRows::Help);
     }
 
     /// A drawing of one method whose accuracy on 1000 rows rises by these gains, the last doubling first.
@@ -279,14 +306,49 @@ mod tests {
         assert_eq!(found([60.0, 60.0]), (200, MoreRows::Help));
         assert_eq!(found([10.0, 60.0]), (100, MoreRows::MayHelp));
         assert_eq!(found([10.0, 0.0]), (200, MoreRows::Unclear));
+    }
+
+    #[test]
+    fn an_outlook_says_what_is_known() {
+        let summary = |drawing: Drawing| {
+            drawing.finish(&[(0, Method::Spocc)], true).and_then(|curve| curve.summary).expect("a curve")
+        };
+        assert_eq!(
+            summary(drawing([60.0, 60.0])),
+            "More labelled rows would probably help: from 200 to 400 rows spocc gained 6.0 points (3.5 .. 8.4)."
+        );
+        assert_eq!(
+            summary(drawing([10.0, 60.0])),
+            "More labelled rows may help: from 100 to 400 rows spocc gained 7.0 points (4.5 .. 9.5)."
+        );
+        assert_eq!(
+            summary(drawing([10.0, 0.0])),
+            "The curve of spocc is too noisy to tell at 400 rows whether more would help \
+             (from 200 to 400: +1.0 points, -1.1 .. 3.1)."
+        );
+        let mut flat = drawing([0.0, 0.0]);
+        let gain = |first| Paired { rows: 100_000.0, first, second: 2000.0 };
+        flat.gains.iter_mut().for_each(|gains| gains[0] = vec![gain(2040.0)]);
+        assert_eq!(
+            summary(flat),
+            "More labelled rows would gain spocc at most about 0.2 points per doubling."
+        );
+    }
+
+    #[test]
+    fn little_is_left_to_gain_where_many_rows_show_hardly_an_error() {
+        // No error on 1000 rows: the error rate is below 0.37 %, whatever the last doubling gained.
         let mut perfect = drawing([60.0, 60.0]);
         perfect.points[0].right[0] = 1000.0;
-        assert_eq!(perfect.outlook(0, Method::Spocc, true).more_rows, MoreRows::DoLittle);
-        let text = outlook([60.0, 60.0]).to_string();
-        assert_eq!(
-            text,
-            "From 200 to 400 labelled rows spocc gained 6.0 points (3.5 .. 8.4): more would help."
-        );
+        let outlook = perfect.outlook(0, Method::Spocc, true);
+        assert_eq!((outlook.more_rows, (outlook.at_most * 1e4).round()), (MoreRows::DoLittle, 37.0));
+        // No error on 30 rows: the error rate may be as high as 12 %.
+        let mut few = drawing([0.0, 0.0]);
+        few.points.iter_mut().for_each(|point| (point.judged, point.right[0]) = (30.0, 30.0));
+        few.gains
+            .iter_mut()
+            .for_each(|gains| gains[0] = vec![Paired { rows: 30.0, first: 0.0, second: 0.0 }]);
+        assert_eq!(few.outlook(0, Method::Spocc, true).more_rows, MoreRows::Unclear);
     }
 
     #[test]
