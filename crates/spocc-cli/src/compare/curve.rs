@@ -1,4 +1,4 @@
-//! Learning curve: how often the methods are right after fewer labelled rows, and whether more would help.
+//! Learning curve: the accuracy of the methods after fewer labelled rows, and whether more would help.
 
 use std::fmt;
 
@@ -96,7 +96,7 @@ pub(super) fn halvings(n_rows: u64) -> usize {
 
 /// Why there is no curve.
 pub(super) fn too_few_rows(n_rows: u64) -> String {
-    format!("{n_rows} labelled rows to learn from are too few to see what fewer would do")
+    format!("{n_rows} labelled rows to fit to are too few to be halved")
 }
 
 impl Drawing {

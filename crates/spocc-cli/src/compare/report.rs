@@ -27,52 +27,67 @@ impl fmt::Display for Comparison {
 
 impl Comparison {
     fn write_head(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (rows, judges) = (several(self.n_rows, "labelled row"), self.n_classifiers as u64);
+        let (rows, classifiers) = (several(self.n_rows, "labelled row"), self.n_classifiers as u64);
         let classes =
             if self.n_classes == 1 { "1 class".to_owned() } else { format!("{} classes", self.n_classes) };
-        writeln!(out, "{rows}, {}, {classes}", several(judges, "classifier"))?;
+        writeln!(out, "{rows}, {}, {classes}", several(classifiers, "classifier"))?;
         let how = match self.judged {
-            Judged::Folds { folds, repeats: 1, .. } => format!("{folds} folds"),
-            Judged::Folds { folds, repeats, .. } => format!("{folds} folds, drawn {repeats} times"),
+            Judged::Folds { folds, repeats: 1, .. } => format!("{folds}-fold cross-validation"),
+            Judged::Folds { folds, repeats, .. } => {
+                format!("{folds}-fold cross-validation, {repeats} times")
+            }
             Judged::Test { n_rows } => several(n_rows, "test row"),
         };
-        paragraph(out, &format!("Every method is judged on rows it did not learn from: {how}."))?;
+        paragraph(out, &format!("Every method is evaluated on held-out rows: {how}."))?;
         writeln!(out)
     }
 
     fn write_methods(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (weighed, last) = match self.class_weights {
-            ClassWeights::Equal => ("right", ""),
-            ClassWeights::Balanced => ("balanced", "       right"),
-            _ => ("weighted", "       right"),
-        };
-        writeln!(out, "method         {weighed:>8}        95 %    behind the best{last}")?;
+        write!(out, "{:15}{:>9}", "method", "accuracy")?;
+        if self.class_weights != ClassWeights::Equal {
+            write!(out, "{:>18}", self.measure())?;
+        }
+        writeln!(out, "{:>12}  behind the best", "95 %")?;
         self.methods.iter().try_for_each(|entry| write_entry(out, entry))?;
         for refusal in &self.refused {
             paragraph(out, &format!("{:<15}  refused: {}", refusal.method.to_string(), refusal.reason))?;
         }
         let notes = [
-            (self.methods.len() > 1, "behind: points, 95 % for all methods together"),
+            (self.methods.len() > 1, "behind the best: points, with simultaneous 95 % intervals"),
             (self.methods.iter().skip(1).any(|entry| !entry.is_behind()), "~ within noise"),
             (self.methods.iter().any(|entry| entry.is_reference), "* reference"),
-            (
-                self.class_weights == ClassWeights::Balanced,
-                "balanced: mean over the classes of the share right",
-            ),
+            (self.class_weights == ClassWeights::Balanced, "balanced accuracy: mean recall of the classes"),
         ];
         let notes: Vec<&str> = notes.into_iter().filter(|(is_met, _)| *is_met).map(|note| note.1).collect();
         paragraph(out, &notes.join("; "))?;
         if let Some(best) = &self.best_classifier {
             let share = best.accuracy * 100.0;
-            let line = format!("best classifier in hindsight: `{}`, right on {share:.1} %", best.name);
-            paragraph(out, &line)?;
+            let name = &best.name;
+            paragraph(
+                out,
+                &format!("best classifier in hindsight: `{name}`, {} {share:.1} %", self.measure()),
+            )?;
         }
         writeln!(out)
     }
 
-    /// What the curves are drawn from, where that is less than all draws.
-    fn round(&self) -> &'static str {
-        if matches!(self.judged, Judged::Folds { repeats: 2.., .. }) { " (first draw)" } else { "" }
+    /// What methods are ranked by.
+    fn measure(&self) -> &'static str {
+        match self.class_weights {
+            ClassWeights::Equal => "accuracy",
+            ClassWeights::Balanced => "balanced accuracy",
+            _ => "weighted accuracy",
+        }
+    }
+
+    /// A heading above curves, which are of the first repetition only.
+    fn write_heading(&self, out: &mut fmt::Formatter<'_>, measure: &str, which: &str) -> fmt::Result {
+        let repeated = matches!(self.judged, Judged::Folds { repeats: 2.., .. });
+        let repetition = if repeated { " (first repetition)" } else { "" };
+        let (first, rest) = measure.split_at(1);
+        writeln!(out)?;
+        paragraph(out, &format!("{}{rest} {which}{repetition}:", first.to_uppercase()))?;
+        writeln!(out)
     }
 
     fn write_risks(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -80,7 +95,7 @@ impl Comparison {
         let risks: Vec<(Method, &Risk)> =
             risks.filter_map(|(_, entry)| entry.risk.as_ref().map(|risk| (entry.method, risk))).collect();
         let Some((_, first)) = risks.first() else { return Ok(()) };
-        writeln!(out, "\nRight among the rows decided with the largest margins{}:\n", self.round())?;
+        self.write_heading(out, "accuracy", "among the rows with the largest margins")?;
         write!(out, "{:15}", "method")?;
         let head = |share: f64| format!("{:.0} %", share * 100.0);
         first.most_certain.iter().try_for_each(|selected| write!(out, "{:>10}", head(selected.share)))?;
@@ -91,11 +106,11 @@ impl Comparison {
             accuracies.try_for_each(|accuracy| write!(out, "{accuracy:>10}"))?;
             writeln!(out, "{:>11.4}", risk.area)?;
         }
-        paragraph(out, "AURC: area under the curve of errors against rows kept; less is better")
+        paragraph(out, "AURC: area under the risk-coverage curve; lower is better")
     }
 
     fn write_curve(&self, out: &mut fmt::Formatter<'_>, curve: &Curve) -> fmt::Result {
-        writeln!(out, "\nRight after learning from so many labelled rows{}:\n", self.round())?;
+        self.write_heading(out, self.measure(), "after fitting to so many labelled rows")?;
         write!(out, "{:15}", "method")?;
         curve.n_rows.iter().try_for_each(|n| write!(out, "{:>11}", short(*n)))?;
         for (at, line) in curve.methods.iter().enumerate() {
@@ -123,12 +138,10 @@ fn write_entry(out: &mut fmt::Formatter<'_>, entry: &Entry) -> fmt::Result {
         let mark = if behind.is_beyond_noise { ' ' } else { '~' };
         format!("{mark} {by:>4.1} ({low:.1} .. {high:.1})")
     });
-    let (ranked, last) = match entry.weighted_accuracy {
-        Some(weighted) => (weighted, percent(entry.accuracy)),
-        None => (entry.accuracy, String::new()),
-    };
-    let interval = format!("{low:.1}-{high:.1}");
-    let line = format!("{name:<15} {:>7}  {interval:>10}  {behind:<24} {last:>6}", percent(ranked));
+    let weighted =
+        entry.weighted_accuracy.map_or_else(String::new, |share| format!("{:>18}", percent(share)));
+    let (accuracy, interval) = (percent(entry.accuracy), format!("{low:.1}-{high:.1}"));
+    let line = format!("{name:<15}{accuracy:>9}{weighted}{interval:>12}  {behind}");
     writeln!(out, "{}", line.trim_end())
 }
 

@@ -1,7 +1,7 @@
-//! Risk against coverage: how often a method is right on the rows it is most certain of.
+//! Risk against coverage: the accuracy of a method on the rows with the largest margins.
 //!
-//! In: rows judged by a model that did not learn from them, with the margins of its decisions. Out: the share that is
-//! right among the most certain part of them, for smaller and smaller parts, and the mean of the rest over all parts.
+//! In: held-out rows decided by a model, with the margins of its decisions. Out: the accuracy on the part of them with
+//! the largest margins, for smaller and smaller parts, and the mean error rate over all parts.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use crate::compare::{cells::Cells, deal::Part};
 /// Parts of the rows that are shown.
 const SHARES: [f64; 5] = [1.0, 0.9, 0.8, 0.7, 0.5];
 
-/// How often a method is right where it is most certain.
+/// The accuracy of a method where its margins are largest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Risk {
     /// From all rows to the most certain half.
     pub(crate) most_certain: Vec<Selected>,
-    /// Area under the curve: the share that is wrong among the most certain rows, averaged over all numbers of them.
+    /// Area under the risk-coverage curve: the error rate among the most certain rows, averaged over all numbers of them.
     pub(crate) area: f64,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Risk {
 pub(crate) struct Selected {
     /// How large a part.
     pub(crate) share: f64,
-    /// How often the method is right there.
+    /// The accuracy there.
     pub(crate) accuracy: f64,
 }
 

@@ -73,7 +73,7 @@ fn on_pure_noise_nothing_beats_anything() {
             run(&evidence(["a", "b", "c", "d"], &rows), None, &Settings { curve: false, ..quick() });
         let verdict = &comparison.verdict;
         assert!(!verdict.beats_best_classifier && !verdict.beats_majority && !verdict.is_lead_beyond_noise);
-        let plain = "Nothing here is clearly better than the best single classifier or the majority vote.";
+        let plain = "No method is significantly better than the best single classifier or the majority vote.";
         assert!(verdict.lines.iter().any(|line| line == plain), "{comparison}");
     }
 }
@@ -160,6 +160,41 @@ fn a_report_fits_a_screen() {
         let text = comparison.to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         assert!(text.lines().count() < 48, "{text}");
+    }
+}
+
+#[test]
+fn a_report_is_written_in_the_words_of_its_json() {
+    let rows = drawn::<3, 4>(80, &["x", "y"], [0.9, 0.7, 0.3], 1);
+    let text = |class_weights: ClassWeights| {
+        let options = Options { class_weights, ..Options::default() };
+        run(&evidence(["a", "b", "c"], &rows), None, &Settings { options, ..quick() }).to_string()
+    };
+    let plain = text(ClassWeights::Equal);
+    for line in [
+        "80 labelled rows, 3 classifiers, 2 classes",
+        "Every method is evaluated on held-out rows: 5-fold cross-validation, 3 times.",
+        "method          accuracy        95 %  behind the best",
+        "behind the best: points, with simultaneous 95 % intervals; ~ within noise",
+        "Accuracy among the rows with the largest margins (first repetition):",
+        "AURC: area under the risk-coverage curve; lower is better",
+        "Accuracy after fitting to so many labelled rows (first repetition):",
+    ] {
+        assert!(plain.lines().any(|found| found == line), "{line}\n{plain}");
+    }
+    assert!(plain.contains("best classifier in hindsight: `a`, accuracy 9"), "{plain}");
+    let balanced = text(ClassWeights::Balanced);
+    assert!(
+        balanced.contains("method          accuracy balanced accuracy        95 %  behind the best\n"),
+        "{balanced}"
+    );
+    assert!(balanced.contains("\nBalanced accuracy after fitting to so many"), "{balanced}");
+    let weights = "x=2".parse().expect("a weight");
+    assert!(text(weights).contains("best classifier in hindsight: `a`, weighted accuracy "));
+    for text in [plain, balanced] {
+        let old = ["right", "judge", "learn from", "drawn", "clearly", "plain", "liars"];
+        assert!(old.iter().all(|word| !text.contains(word)), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80 && line.trim_end() == line), "{text}");
     }
 }
 

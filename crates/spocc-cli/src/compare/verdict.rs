@@ -1,4 +1,4 @@
-//! Verdict: what the figures say, in plain words.
+//! Verdict: the conclusion from the figures, in sentences.
 
 use serde::Serialize;
 use spocc::Method;
@@ -8,29 +8,29 @@ use crate::compare::{Entry, difference::Difference};
 /// What to make of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Verdict {
-    /// Right most often.
+    /// The method with the highest accuracy.
     pub(crate) leader: Option<Method>,
-    /// Right most often but for the leader.
+    /// The one with the next highest.
     pub(crate) runner_up: Option<Method>,
-    /// Whether the leader is clearly better than the next.
+    /// Whether the leader is significantly better than the next.
     pub(crate) is_lead_beyond_noise: bool,
-    /// Whether the leader is clearly better than the best single classifier.
+    /// Whether the leader is significantly better than the best single classifier.
     pub(crate) beats_best_classifier: bool,
-    /// Whether the leader is clearly better than the majority vote.
+    /// Whether the leader is significantly better than the majority vote.
     pub(crate) beats_majority: bool,
-    /// Methods that cannot be told from the leader on these rows.
+    /// Methods whose difference from the leader is within noise.
     pub(crate) level_with_leader: Vec<Method>,
-    /// What to use: the plainest that is as good as the leader for all one can tell.
+    /// What to use: the simplest method whose accuracy is close to that of the leader.
     pub(crate) recommended: Option<Method>,
-    /// All of it in sentences.
+    /// The same in sentences.
     pub(crate) lines: Vec<String>,
 }
 
-/// A point that a plainer method may be behind.
-const WORTH_OF_PLAINNESS: f64 = 0.01;
+/// A simpler method may be a point behind.
+const WORTH_OF_SIMPLICITY: f64 = 0.01;
 
-/// The plainer of two methods that are equally good has the lower number: least to ask, least to learn, then
-/// the default, which is made to withstand copies, guessers and liars.
+/// The simpler of two methods that are equally good has the lower number: fewest classifiers, fewest parameters, then
+/// the default.
 pub(super) fn complexity(method: Method) -> usize {
     const ORDER: [Method; 11] = [
         Method::Selection,
@@ -48,15 +48,15 @@ pub(super) fn complexity(method: Method) -> usize {
     ORDER.iter().position(|known| *known == method).unwrap_or(ORDER.len())
 }
 
-/// Rows below which nothing is recommended.
+/// Labelled rows below which nothing is recommended.
 const FEW: u64 = 20;
 
 impl Verdict {
-    /// On methods that were measured, the best first. Where the panel has gaps, the best single classifier is the
-    /// best of those that answered a row.
+    /// On methods that were evaluated, the best first. Where predictions are missing, the best single classifier is the
+    /// best of those with a prediction.
     pub(super) fn new(entries: &[Entry], n_rows: u64, has_gaps: bool) -> Self {
         let Some(leader) = entries.first() else {
-            return Self { lines: vec!["No method could be measured.".to_owned()], ..Self::default() };
+            return Self { lines: vec!["No method could be fitted.".to_owned()], ..Self::default() };
         };
         let beats = |method: Method| entries.iter().any(|entry| entry.method == method && entry.is_behind());
         let level = entries[1..].iter().filter(|entry| !entry.is_behind()).map(|entry| entry.method);
@@ -75,7 +75,7 @@ impl Verdict {
             vec![lead(entries), references(entries, has_gaps), verdict.advice(leader.method, has_gaps)];
         if n_rows < FEW {
             verdict.recommended = None;
-            verdict.lines = vec![format!("{n_rows} rows are too few to recommend anything.")];
+            verdict.lines = vec![format!("{n_rows} labelled rows are too few to recommend a method.")];
         }
         verdict.lines.retain(|line| !line.is_empty());
         verdict
@@ -86,46 +86,46 @@ impl Verdict {
         if self.level_with_leader.is_empty() {
             return format!("Use {leader}.");
         }
-        let level = names(&self.level_with_leader);
-        let told = format!("On these rows {level} cannot be told from {leader}.");
+        let level = names(&[&[leader], &self.level_with_leader[..]].concat());
         let why = match advised {
-            Method::Selection if has_gaps => "it asks one classifier at a time, the best first",
-            Method::Selection => "then only one classifier has to be asked",
-            Method::Majority => "it learns nothing that could be wrong",
-            Method::Ladder => "the default withstands copies, guessers and liars",
-            _ if advised == leader => "nothing plainer comes as close",
-            _ => "the plainest of those that come close",
+            Method::Selection if has_gaps => "which needs one classifier per row",
+            Method::Selection => "which needs only one classifier",
+            Method::Majority => "which has no parameters to fit",
+            Method::Ladder => "the default",
+            _ if advised == leader => "which has the highest accuracy",
+            _ => "the simplest method close to the best",
         };
-        format!("{told} Use {advised}: {why}.")
+        format!("On these rows {level} cannot be told apart; use {advised}, {why}.")
     }
 }
 
-/// Whether a plainer method may stand in for the leader: it is within noise, and behind by no more than
-/// plainness is worth or a lucky draw explains.
+/// Whether a simpler method may replace the leader: it is within noise, and behind by at most a point or half a
+/// standard error.
 fn is_close(entry: &Entry) -> bool {
     entry.behind.is_none_or(|Difference { by, error, is_beyond_noise, .. }| {
-        !is_beyond_noise && by <= (error / 2.0).max(WORTH_OF_PLAINNESS)
+        !is_beyond_noise && by <= (error / 2.0).max(WORTH_OF_SIMPLICITY)
     })
 }
 
-/// Who leads, and by how much.
+/// Which method leads, and by how much.
 fn lead(entries: &[Entry]) -> String {
     let [leader, next, ..] = entries else { return String::new() };
     let Some(behind) = next.behind else { return String::new() };
     let (first, second, by) = (leader.method, next.method, points(behind.by));
     if behind.is_beyond_noise {
-        format!("{first} leads: it is clearly better than {second}, the next, by {by}.")
+        format!("{first} leads, {by} ahead of {second}; the difference is significant.")
     } else if behind.by == 0.0 {
-        format!("{first} and {second} lead, right equally often.")
+        let weighted = if leader.weighted_accuracy.is_some() { "weighted " } else { "" };
+        format!("{first} and {second} lead with the same {weighted}accuracy.")
     } else {
-        format!("{first} leads {second} by {by}, which is within noise.")
+        format!("{first} leads, {by} ahead of {second}; the difference is within noise.")
     }
 }
 
 /// Whether combining is worth it at all.
 fn references(entries: &[Entry], has_gaps: bool) -> String {
     let single =
-        if has_gaps { "the best single classifier that answered" } else { "the best single classifier" };
+        if has_gaps { "the best single classifier with a prediction" } else { "the best single classifier" };
     let known = [(Method::Selection, single), (Method::Majority, "the majority vote")];
     let (mut beaten, mut unbeaten) = (Vec::new(), Vec::new());
     for (method, name) in known {
@@ -139,10 +139,10 @@ fn references(entries: &[Entry], has_gaps: bool) -> String {
     }
     let mut sentences = Vec::new();
     if let (false, Some(leader)) = (beaten.is_empty(), entries.first()) {
-        sentences.push(format!("{} is clearly better than {}.", leader.method, beaten.join(" and ")));
+        sentences.push(format!("{} is significantly better than {}.", leader.method, beaten.join(" and ")));
     }
     if !unbeaten.is_empty() {
-        sentences.push(format!("Nothing here is clearly better than {}.", unbeaten.join(" or ")));
+        sentences.push(format!("No method is significantly better than {}.", unbeaten.join(" or ")));
     }
     sentences.join(" ")
 }
@@ -188,25 +188,25 @@ mod tests {
         assert_eq!(
             verdict.lines,
             [
-                "stacking leads: it is clearly better than selection, the next, by 10.0 points.",
-                "stacking is clearly better than the best single classifier (by 10.0 points) and the majority \
-                 vote (by 20.0 points).",
+                "stacking leads, 10.0 points ahead of selection; the difference is significant.",
+                "stacking is significantly better than the best single classifier (by 10.0 points) and the \
+                 majority vote (by 20.0 points).",
                 "Use stacking."
             ]
         );
     }
 
     #[test]
-    fn nothing_better_than_the_plain_ones_is_said_plainly() {
+    fn no_method_better_than_the_majority_vote_is_said_so() {
         let ranking = [(Method::Bayes, 0.0), (Method::Majority, 0.001), (Method::Selection, 0.1)];
         let verdict = Verdict::new(&entries(&ranking), 400, false);
         assert!(verdict.beats_best_classifier && !verdict.beats_majority && !verdict.is_lead_beyond_noise);
         assert_eq!(verdict.recommended, Some(Method::Majority));
-        assert!(verdict.lines[1].ends_with("Nothing here is clearly better than the majority vote."));
+        assert!(verdict.lines[1].ends_with("No method is significantly better than the majority vote."));
     }
 
     #[test]
-    fn of_methods_within_noise_the_plainest_close_one_is_advised() {
+    fn of_methods_within_noise_the_simplest_close_one_is_advised() {
         // These differences have a standard error of about 1 point: the vote is within noise but not close.
         let ranking = [
             (Method::Stacking, 0.0),
@@ -217,12 +217,33 @@ mod tests {
         let verdict = Verdict::new(&entries(&ranking), 400, false);
         assert_eq!(verdict.recommended, Some(Method::AdaSpocc));
         assert_eq!(verdict.level_with_leader, [Method::AdaSpocc, Method::Majority]);
+        assert_eq!(
+            verdict.lines[2],
+            "On these rows stacking, adaspocc and majority cannot be told apart; use adaspocc, the simplest \
+             method close to the best."
+        );
+    }
+
+    #[test]
+    fn methods_with_the_same_accuracy_lead_together() {
+        let ranking = [(Method::Ladder, 0.0), (Method::Stacking, 0.0)];
+        let verdict = Verdict::new(&entries(&ranking), 400, false);
+        assert_eq!(
+            verdict.lines,
+            [
+                "ladder and stacking lead with the same accuracy.",
+                "On these rows ladder and stacking cannot be told apart; use ladder, the default.",
+            ]
+        );
     }
 
     #[test]
     fn no_method_and_one_method_have_a_verdict_too() {
-        assert_eq!(Verdict::new(&[], 400, false).lines, ["No method could be measured."]);
+        assert_eq!(Verdict::new(&[], 400, false).lines, ["No method could be fitted."]);
         let alone = Verdict::new(&entries(&[(Method::Majority, 0.0)]), 400, false);
-        assert_eq!(alone.lines, ["Nothing here is clearly better than the majority vote.", "Use majority."]);
+        assert_eq!(
+            alone.lines,
+            ["No method is significantly better than the majority vote.", "Use majority."]
+        );
     }
 }

@@ -104,5 +104,5 @@ fn compare_takes_weights_of_rows_and_of_classes() {
     let plain = of(&balanced, "majority", "accuracy").expect("a share");
     assert!(majority < plain, "{majority} {plain}");
     let text = desk.done("compare gold.csv --label t --ignore w --no-curve --class-weight balanced").stdout;
-    assert!(text.contains("method         balanced        95 %"), "{text}");
+    assert!(text.contains("method          accuracy balanced accuracy        95 %"), "{text}");
 }
