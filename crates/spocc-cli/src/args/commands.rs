@@ -125,7 +125,7 @@ pub(crate) struct CompareArgs {
     #[arg(value_name = "TABLE|TALLY", required = true)]
     pub(crate) input: Vec<PathBuf>,
 
-    /// Other rows with truths, in the same form, to judge on instead of k-fold
+    /// Held-out rows with truths, in the same form, to evaluate on instead of by cross-validation
     #[arg(long, value_name = "TABLE|TALLY")]
     pub(crate) test: Vec<PathBuf>,
 
@@ -137,15 +137,15 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "a,b", value_delimiter = ',', value_parser = methods())]
     pub(crate) methods: Vec<spocc::Method>,
 
-    /// Parts of a k-fold: each is judged by what was learned from the others
+    /// Folds of the cross-validation
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..), conflicts_with = "test")]
     pub(crate) folds: u16,
 
-    /// How often the rows are dealt into folds anew
+    /// Repetitions of the cross-validation, each with other folds
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "test")]
     pub(crate) rounds: u16,
 
-    /// Leave out the curves: how accuracy grows with certainty and with the number of labelled rows
+    /// Leave out the curves: accuracy against margin and against the number of labelled rows
     #[arg(long)]
     pub(crate) no_curve: bool,
 

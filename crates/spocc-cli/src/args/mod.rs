@@ -100,11 +100,11 @@ Examples:
   spocc predict panel.spocc new.csv --id item --columns margin,ties | head
   zcat new.csv.gz | spocc predict panel.spocc - --id item --format json")]
     Predict(PredictArgs),
-    /// Measure every method on rows it did not learn from
+    /// Measure the accuracy of every method on held-out rows
     ///
-    /// Fits every method and judges it on the rows of --test, or by repeated k-fold on the labelled rows
-    /// themselves. Says how sure the differences are, whether anything beats the best single classifier and
-    /// the majority, and whether more labelled rows would help.
+    /// Fits every method and evaluates it on the rows of --test, or by repeated cross-validation on the labelled
+    /// rows. Says which differences are significant, whether any method is better than the best single classifier
+    /// and the majority vote, and whether more labelled rows would help.
     #[command(after_help = "\
 Examples:
   spocc compare gold.csv --label truth --id item

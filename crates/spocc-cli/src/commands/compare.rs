@@ -35,7 +35,7 @@ pub(crate) fn compare(args: &CompareArgs, watch: &Watch<'_>) -> Result<(), Error
         || methods.contains(&Method::Ladder) && !args.unlabelled.is_empty();
     let which = if learns_all { Which::All } else { Which::Labelled };
     let ladder_learns_all = !args.unlabelled.is_empty() || !is_table(&input);
-    // A truth is what methods are judged by.
+    // Accuracy is measured against the truth.
     if is_table(&input) {
         args.panel.label("compare")?;
     }
@@ -51,7 +51,7 @@ pub(crate) fn compare(args: &CompareArgs, watch: &Watch<'_>) -> Result<(), Error
     let test = test.map(|test| Labelled::of(test, &args.panel, "compare", keep, watch)).transpose()?;
     if let Some(test) = test.as_ref().filter(|test| test.evidence.to_bytes() == labelled.evidence.to_bytes())
     {
-        return Err(test.place.refused("rows that the methods did not learn from", "the very same rows"));
+        return Err(test.place.refused("held-out rows", "the rows that the methods are fitted to"));
     }
     let settings = Settings {
         folds: args.folds,
@@ -74,9 +74,16 @@ pub(crate) fn compare(args: &CompareArgs, watch: &Watch<'_>) -> Result<(), Error
     progress::clear();
     report::print(args.json, &comparison, || report::comparison(&comparison))?;
     if labelled.evidence.n_unlabelled() > 0.0 {
-        let more = rows(labelled.evidence.n_unlabelled().round() as u64);
+        let is_fitted = |method: &Method| match method {
+            Method::Ladder => settings.ladder_learns_all,
+            method => *method == Method::DawidSkene,
+        };
+        let fitted: Vec<String> =
+            settings.methods.iter().filter(|method| is_fitted(method)).map(ToString::to_string).collect();
         tell(format_args!(
-            "what uses them learned from {more} without truth as well; nothing was judged on them"
+            "{} also used {} without truth for fitting; accuracy is measured on labelled rows only",
+            fitted.join(" and "),
+            rows(labelled.evidence.n_unlabelled().round() as u64),
         ));
     }
     labelled.tell_notes();

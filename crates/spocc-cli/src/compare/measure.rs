@@ -70,7 +70,7 @@ impl<'a> Plan<'a> {
         }
         let test = test.map(|test| test_cells(evidence, test, class_weights)).transpose()?;
         if test.is_none() {
-            at_least("labelled rows to learn from and to judge", "at least 2", n_rows >= 2, n_rows as f64)?;
+            at_least("labelled rows to fit to and to evaluate on", "at least 2", n_rows >= 2, n_rows as f64)?;
             at_least("folds", "at least 2", settings.folds >= 2, settings.folds.into())?;
             at_least("repetitions", "at least 1", settings.repeats >= 1, settings.repeats.into())?;
         }
@@ -223,7 +223,7 @@ mod tests {
         };
         let usual = Settings::default();
         assert_eq!(refusal(0, None, &usual), Some(Error::NoLabelledRows.to_string()));
-        let one = "labelled rows to learn from and to judge: expected at least 2, found 1";
+        let one = "labelled rows to fit to and to evaluate on: expected at least 2, found 1";
         assert_eq!(refusal(1, None, &usual).as_deref(), Some(one));
         assert_eq!(refusal(1, Some(1), &usual), None);
         let none = "labelled test rows: expected at least 1, found 0";

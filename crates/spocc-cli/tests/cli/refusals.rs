@@ -419,3 +419,12 @@ fn counts_that_are_too_large_are_told_as_counts() {
     assert_eq!((run.code, run.stderr.lines().count()), (Some(1), 1), "{}", run.stderr);
     assert!(run.stderr.contains("count") && !run.stderr.contains("weight"), "{}", run.stderr);
 }
+
+#[test]
+fn compare_refuses_to_evaluate_on_the_rows_it_fits_to() {
+    let desk = Desk::with_model();
+    desk.refused(
+        "compare gold.csv --label truth --id item --test gold.csv",
+        "gold.csv: expected held-out rows, found the rows that the methods are fitted to",
+    );
+}

@@ -151,7 +151,8 @@ fn unlabelled_rows_are_for_methods_that_learn_from_them() {
     );
     let compared = desk.done(&format!("compare gold.csv {panel} --json --no-curve"));
     assert!(compared.stdout.contains("\"dawid-skene\"") && compared.stdout.contains("\"n_rows\": 5"));
-    let told = "what uses them learned from 3 rows without truth as well; nothing was judged on them\n";
+    let told = "ladder and dawid-skene also used 3 rows without truth for fitting; accuracy is measured on labelled rows \
+                only\n";
     assert_eq!(compared.stderr, told);
     let alone = desk.done("compare gold.csv --label truth --id item --methods bayes --no-curve");
     assert_eq!(alone.stderr, "skipped 1 row without truth\n");
