@@ -155,7 +155,7 @@ pub(crate) fn compare(
     Ok(Comparison {
         n_rows: plan.n_rows(),
         n_classifiers: evidence.classifiers().len(),
-        n_classes: evidence.labels().classes().len(),
+        n_classes: evidence.candidate_classes().len(),
         class_weights: settings.options.class_weights.clone(),
         judged: plan.judged(),
         verdict: Verdict::new(&entries, plan.n_rows(), plan.judged_cells().has_gaps()),

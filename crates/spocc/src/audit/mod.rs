@@ -44,7 +44,7 @@ pub struct Audit {
     /// Number of labelled rows, or the sum of their weights.
     #[serde(serialize_with = "whole")]
     pub n_rows: f64,
-    /// The classes and how often each was true.
+    /// The candidate classes and how often each was true.
     #[serde(serialize_with = "as_objects")]
     pub classes: Vec<(Label, f64)>,
     /// One entry per classifier.
@@ -233,8 +233,10 @@ impl Audit {
                 None => verdict(evidence, k, entry),
             };
         }
-        let count = |(label, &count): (&Label, &u64)| (label.clone(), evidence.rows_of(count));
-        let classes = evidence.labels().classes().iter().zip(evidence.class_counts()).map(count).collect();
+        let candidates = evidence.candidate_classes();
+        let counts = evidence.labels().translate(&candidates).into_iter().map(usize::from);
+        let classes = counts.map(|i| evidence.rows_of(evidence.class_counts()[i]));
+        let classes = candidates.into_iter().zip(classes).collect();
         let influence_on = model.filter(|_| influences.is_some()).map(Model::method);
         Ok(Self { n_rows: evidence.n_rows(), classes, classifiers, panel, influence_on })
     }

@@ -39,7 +39,7 @@ impl Audit {
             .clamp(10, WIDEST);
         let with_influence = self.influence_on.is_some();
         let [above, below] = if with_influence { [" influ-", "   ence"] } else { ["", ""] };
-        writeln!(out, "{:who$}                  relabelled          infor-{above}", "")?;
+        writeln!(out, "{:who$}                 relabelled          infor-{above}", "")?;
         writeln!(out, "{:who$} accuracy   95 %   accuracy coverage mation{below}  verdict", "classifier")?;
         for ClassifierAudit {
             name,
@@ -56,7 +56,7 @@ impl Audit {
             let [low, high] = interval.map(|share| share * 100.0);
             write!(
                 out,
-                "{name:who$} {:>7.1}% {:>6}    {:>6.1}%   {:>4.0}%   {information:>4.2}",
+                "{name:who$} {:>7.1}% {:>6}    {:>6.1}%    {:>4.0}%   {information:>4.2}",
                 accuracy * 100.0,
                 format!("{low:.0}-{high:.0}"),
                 relabelled_accuracy * 100.0,
@@ -172,6 +172,13 @@ mod tests {
         let audit = Audit::new(&evidence, Some(&model), &Watch::default()).expect("a tally");
         let text = audit.to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        // Every figure ends where the name of its column ends.
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, name) in [(2, "relabelled"), (2, "infor-"), (2, "influ-"), (3, "accuracy"), (3, "coverage")] {
+            let end = lines[at].find(name).expect("a column") + name.len();
+            assert!(lines[4..7].iter().all(|line| line[end..].starts_with(' ')), "{name}:\n{text}");
+            assert!(lines[4..7].iter().all(|line| !line[..end].ends_with(' ')), "{name}:\n{text}");
+        }
         assert!(text.contains("adversary") && text.contains("constant") && text.contains("useful"), "{text}");
     }
 }
