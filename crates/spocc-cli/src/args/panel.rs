@@ -113,7 +113,8 @@ pub(crate) struct PanelArgs {
     #[arg(long, value_name = "COL", conflicts_with = "long")]
     pub(crate) count: Option<String>,
 
-    /// Exactly the classes to decide between, in this order [default: all truths and answers]
+    /// Exactly the classes to decide between, in this order [default: the truths, and other labels of columns that
+    /// also predict true labels]
     ///
     /// Ties go to the first of them. Any other answer, such as `refuse`, is then something that a classifier
     /// can say but never a decision.

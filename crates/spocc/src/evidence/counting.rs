@@ -31,7 +31,7 @@ const BLOCK: usize = 1 << 22;
 pub struct Counting<'a> {
     /// How much to keep; the tally by default.
     pub level: Level,
-    /// Exactly the classes that may be decided; by default every truth and answer seen.
+    /// Exactly the classes that may be decided; by default what [`Evidence::candidate_classes`] finds.
     pub classes: Option<Vec<Label>>,
     /// How often each row of a grouped table occurred; by default once.
     pub counts: Option<&'a [u64]>,
