@@ -32,8 +32,9 @@ class Evidence:
         Names of the classifiers: of the columns of an array in their order (default: x0, x1, ..); of a table
         that has names, which columns to take (default: all).
     classes
-        Exactly the classes that may be decided, in the order in which ties are resolved; by default every
-        label met.
+        Exactly the classes that may be decided, in the order in which ties are resolved, and as they come
+        back; by default every label met. Labels then come back in the kind of the truth: as texts if the
+        truth holds texts, as integers if it holds integers, however the classifiers write them.
     weights
         A weight per row.
     counts
@@ -146,7 +147,7 @@ class Evidence:
 
     @property
     def classes(self) -> NDArray[Any]:
-        """The classes, in the order in which ties are resolved."""
+        """The classes in the kind of the truth, in the order in which ties are resolved."""
         return _tables.labels(self._engine.classes)
 
     @property

@@ -68,7 +68,7 @@ class Model:
 
     @cached_property
     def classes(self) -> NDArray[Any]:
-        """The classes it decides between, of the kind that the labels had when they went in."""
+        """The classes it decides between, in the kind of the truth that it was fitted to."""
         classes = _tables.labels(self._engine.classes)
         classes.flags.writeable = False
         return classes
@@ -112,7 +112,7 @@ class Model:
         return ids.astype(self.classes.dtype) if are_places else self.classes[ids]
 
     def predict(self, answers: object, *, strict: bool = False) -> NDArray[Any]:
-        """The decided label of every row."""
+        """The decided label of every row, in the kind of the truth."""
         return self._labels(self.predict_ids(answers, strict=strict))
 
     def predict_ids(self, answers: object, *, strict: bool = False) -> NDArray[np.uint16]:

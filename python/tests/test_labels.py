@@ -70,6 +70,70 @@ def test_one_label_written_in_two_ways_is_one_class() -> None:
     assert evidence.classes.dtype == np.int64
 
 
+KINDS_OF_LABELS: dict[str, list[Any]] = {
+    "text": ["0", "1"],
+    "integer": [0, 1],
+    "float": [0.0, 1.0],
+    "text of floats": ["0.0", "1.0"],
+}
+
+
+@pytest.mark.parametrize("said", KINDS_OF_LABELS)
+@pytest.mark.parametrize("true", KINDS_OF_LABELS)
+@pytest.mark.parametrize("missing", ["auto", "symbol"])
+def test_labels_come_back_in_the_kind_of_the_truth(said: str, true: str, missing: str) -> None:
+    zero, one = KINDS_OF_LABELS[said]
+    answers = np.array([[zero, zero, one], [one, one, zero], [zero, one, one], [one, one, zero]] * 5)
+    truth = np.array([KINDS_OF_LABELS[true][i] for i in (0, 1, 0, 1)] * 5)
+    evidence = spocc.Evidence(answers, truth)
+    model = spocc.fit(answers, truth, missing=missing)
+    decided = model.predict(answers)
+    assert (decided == truth).all()
+    explained = model.explain(answers)
+    for labels in [decided, model.classes, evidence.classes, model.decide(answers).label]:
+        assert labels.dtype == truth.dtype
+    assert explained.label == truth[0]
+    assert type(explained.label) is type(truth[0])
+    assert model.slim().predict(answers).dtype == truth.dtype
+    assert [entry["label"] for entry in evidence.audit().as_dict["classes"]] == truth[:2].tolist()
+    # Pieces in which a label is only an answer tell nothing of how it is written as a truth.
+    pieces = [spocc.Evidence(answers[[t]], truth[[t]]) for t in range(20)]
+    for order in [pieces, pieces[::-1]]:
+        assert sum(order[1:], order[0]).to_bytes() == evidence.to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("said", "true", "classes"),
+    [
+        (["1", "3"], [1, 2], [1, 2, 3]),
+        ([1.0, 3.0], [1, 2], [1, 2, 3]),
+        ([1, 3], ["1", "2"], ["1", "2", "3"]),
+        ([1.0, 3.0], ["1", "2"], ["1", "2", "3"]),
+        ([1, 3], [1.0, 2.0], [1.0, 2.0, 3.0]),
+        (["False", "false"], [True, True], [False, True]),
+        (["cat", 7], ["cat", "dog"], ["7", "cat", "dog"]),
+        (["na", "1"], [1, 2], [1, 2, "na"]),
+        ([1, 3], [True, False], [1, 3, False, True]),
+        (["3", 4], [1, "b"], [1, "3", 4, "b"]),
+        (["3", 4], None, ["3", 4]),
+    ],
+)
+def test_a_class_that_is_only_an_answer_takes_the_kind_of_the_truth(
+    said: list[Any], true: list[Any] | None, classes: list[Any]
+) -> None:
+    evidence = spocc.Evidence([[label] for label in said], true, unlabelled=True)
+    model = spocc.fit(evidence, method="majority")
+    for found in [evidence.classes.tolist(), evidence.labels.tolist(), model.classes.tolist()]:
+        assert found == classes
+        assert [type(label) for label in found] == [type(label) for label in classes]
+    assert spocc.Model.from_bytes(model.to_bytes()) == model
+
+
+def test_given_classes_come_back_as_they_were_given() -> None:
+    model = spocc.fit([["0"], ["1"]] * 5, ["0", "1"] * 5, "majority", classes=[1, 0])
+    assert model.predict([["0"], ["1"]]).tolist() == [0, 1]
+
+
 def test_given_classes_keep_their_order() -> None:
     model = spocc.fit([["no"], ["yes"], ["perhaps"]], ["no", "yes", "no"], "spocc", classes=["yes", "no"])
     assert model.classes.tolist() == ["yes", "no"]

@@ -60,6 +60,27 @@ def test_a_fit_has_the_bytes_of_the_local_fit(df: Any, frame: Any, method: str) 
     assert fit(df, "truth", NAMES, method=method).to_bytes() == local.to_bytes()
 
 
+def test_labels_come_back_in_the_kind_of_the_truth(spark: Any, frame: Any) -> None:
+    from spocc.spark import fit, predict
+
+    words = {"bug": 0, "praise": 1, "question": 2}
+    # One class is true of a single row, and so only an answer in all partitions but one.
+    numbered = frame.assign(truth=frame["truth"].map(words).where(frame["truth"] != "question"))
+    numbered.loc[17, "truth"] = 2
+    said = frame[NAMES].replace({word: str(number) for word, number in words.items()})
+    rows = [
+        (*answers, None if true != true else int(true))
+        for answers, true in zip(said.values.tolist(), numbered["truth"].tolist(), strict=True)
+    ]
+    columns = ", ".join(f"`{name}` string" for name in NAMES) + ", truth int"
+    cut = spark.createDataFrame(rows, columns).repartition(7)
+    local = spocc.fit(said, pandas.Series([row[-1] for row in rows], dtype="Int64"), method="naive-bayes")
+    model = fit(cut, "truth", NAMES, method="naive-bayes")
+    assert model.to_bytes() == local.to_bytes()
+    assert model.classes.tolist() == [0, 1, 2]
+    assert dict(predict(cut, model).dtypes)["decision"] == "bigint"
+
+
 def test_partitions_that_are_skewed_or_empty_change_nothing(df: Any, frame: Any) -> None:
     from pyspark.sql import functions as sql
 

@@ -63,7 +63,7 @@ impl Model {
         let grown = evidence
             .reduce_to(known.level(), watch)?
             .select(&everyone, watch)?
-            .with_classes_of(known.labels(), watch)?;
+            .with_classes_of(&known.labels(), watch)?;
         if !grown.select(&self.classifiers, watch)?.without_unseen_labels(watch)?.has_counts_of(known) {
             return refuse(ROWS, "rows with other counts".to_owned());
         }
@@ -82,7 +82,7 @@ impl Model {
         };
         Ok(Self {
             classifiers: everyone.into_iter().cloned().collect(),
-            labels: as_read.labels().clone(),
+            labels: as_read.labels().into_owned(),
             declines,
             rule,
             evidence: Some(grown.clone()),

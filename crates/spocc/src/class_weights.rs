@@ -45,7 +45,8 @@ impl ClassWeights {
     /// [`Error::UnknownWord`] for a class that is not there, [`Error::DuplicateName`] for one named twice,
     /// [`Error::ClassWeight`] for a weight out of [`RANGE`](Self::RANGE).
     pub fn resolve(&self, evidence: &Evidence) -> Result<Vec<f64>, Error> {
-        let classes = evidence.labels().classes();
+        let labels = evidence.labels();
+        let classes = labels.classes();
         match self {
             Self::Equal => Ok(Vec::new()),
             Self::Balanced => {
@@ -96,7 +97,8 @@ impl ClassWeights {
     /// The same for rows among which some classes may not occur: weights of classes unknown to them are left out.
     #[must_use]
     pub fn among(&self, evidence: &Evidence) -> Self {
-        let is_known = |class: &Label| evidence.labels().classes().contains(class);
+        let labels = evidence.labels();
+        let is_known = |class: &Label| labels.classes().contains(class);
         match self {
             Self::Given(given) => {
                 Self::Given(given.iter().filter(|(class, _)| is_known(class)).cloned().collect())

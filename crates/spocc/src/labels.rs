@@ -42,7 +42,8 @@ pub struct Label {
 
 /// How the user wrote a label.
 ///
-/// The order decides which writing is kept when two pieces of evidence wrote one label differently.
+/// Of a label that was written in several ways the writing of its truths is kept, and among several the first in
+/// this order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Written {
@@ -70,6 +71,23 @@ impl Label {
     /// How the user wrote it.
     pub fn written(&self) -> &Written {
         &self.written
+    }
+
+    /// The same label in the kind of `other`, if there is such a label.
+    fn like(&self, other: &Written) -> Option<Self> {
+        let exact = |value: f64| format!("{value:.0}") == self.canonical;
+        let is_possible = match other {
+            Written::Text(_) => true,
+            Written::Integer => self.is_integer() && self.canonical.parse::<i128>().is_ok(),
+            Written::Float => self.is_integer() && self.canonical.parse().is_ok_and(exact),
+            Written::Boolean => self.canonical == "true" || self.canonical == "false",
+        };
+        let written = match (other, &self.written) {
+            (Written::Text(_), Written::Text(text)) => Written::Text(text.clone()),
+            (Written::Text(_), _) => Written::Text(self.canonical.clone()),
+            _ => other.clone(),
+        };
+        is_possible.then(|| Self { canonical: self.canonical.clone(), written })
     }
 
     /// Whether two labels are the same and were written the same way.
@@ -230,9 +248,16 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Every label is a class; sorted, each once.
-    pub(crate) fn open(labels: impl IntoIterator<Item = Label>) -> Result<Self, Error> {
-        let names = sorted(labels.into_iter().collect())?;
+    /// Every label is a class; sorted, each once. A label that is among the truths is written as it is there.
+    pub(crate) fn open(
+        truths: impl IntoIterator<Item = Label>,
+        said: impl IntoIterator<Item = Label>,
+    ) -> Result<Self, Error> {
+        let truths = sorted(truths.into_iter().collect())?;
+        let known: HashSet<&str> = truths.iter().map(Label::canonical).collect();
+        let others: Vec<Label> =
+            said.into_iter().filter(|label| !known.contains(label.canonical())).collect();
+        let names = sorted([truths, others].concat())?;
         Ok(Self { n_classes: names.len(), names, closed: false })
     }
 
@@ -283,27 +308,50 @@ impl Labels {
         labels.iter().map(|label| ids.get(label.canonical()).copied().unwrap_or(MISSING)).collect()
     }
 
-    /// The labels of both sides; refuses class lists that differ.
-    pub(crate) fn union(&self, other: &Self) -> Result<Self, Error> {
-        let both = || self.names.iter().chain(&other.names).cloned();
-        match (self.closed, other.closed) {
-            (false, false) => Self::open(both()),
-            (true, true) if self.classes() == other.classes() => {
-                let classes: Vec<Label> = self
-                    .classes()
-                    .iter()
-                    .zip(other.classes())
-                    .map(|(a, b)| first_written(a, b).clone())
-                    .collect();
-                Self::closed(&classes, both())
+    /// The labels of two sides, each with its class counts; refuses class lists that differ.
+    ///
+    /// Whether a label is true of some row and how it is written there are known on each side, so that the union
+    /// of any number of sides is the same in whatever order.
+    pub(crate) fn union(sides: [(&Self, &[u64]); 2]) -> Result<Self, Error> {
+        let [(one, _), (other, _)] = sides;
+        let all = || one.names.iter().chain(&other.names).cloned();
+        match (one.closed, other.closed) {
+            (false, false) => {
+                let true_of = |(labels, counts): (&Self, &[u64])| labels.of_rows(counts).cloned().collect();
+                let truths: Vec<Vec<Label>> = sides.into_iter().map(true_of).collect();
+                Self::open(truths.concat(), all())
+            }
+            (true, true) if one.classes() == other.classes() => {
+                let pairs = one.classes().iter().zip(other.classes());
+                let classes: Vec<Label> = pairs.map(|(a, b)| first_written(a, b).clone()).collect();
+                Self::closed(&classes, all())
             }
             (true, true) => Err(Error::DifferentClasses {
-                difference: format!("{} and {}", list(self.classes()), list(other.classes())),
+                difference: format!("{} and {}", list(one.classes()), list(other.classes())),
             }),
             _ => Err(Error::DifferentClasses {
                 difference: "a given list of classes and classes as met".to_owned(),
             }),
         }
+    }
+
+    /// The classes that are true of some row.
+    fn of_rows<'a>(&'a self, class_counts: &'a [u64]) -> impl Iterator<Item = &'a Label> {
+        self.classes().iter().zip(class_counts).filter(|(_, count)| **count > 0).map(|(label, _)| label)
+    }
+
+    /// The same labels in the kind of the truths, if those have one: a label that was only an answer becomes a
+    /// text among texts and an integer among integers, unless it cannot. A given list of classes is kept as it is.
+    pub(crate) fn in_kind_of_truths(&self, class_counts: &[u64]) -> Cow<'_, Self> {
+        let kind = |label: &Label| std::mem::discriminant(&label.written);
+        let mut truths = self.of_rows(class_counts);
+        let Some(first) = truths.next().filter(|_| !self.closed) else { return Cow::Borrowed(self) };
+        let is_other = |label: &Label| kind(label) != kind(first);
+        if truths.any(is_other) || !self.names.iter().any(is_other) {
+            return Cow::Borrowed(self);
+        }
+        let rewrite = |label: &Label| label.like(&first.written).unwrap_or_else(|| label.clone());
+        Cow::Owned(Self { names: self.names.iter().map(rewrite).collect(), ..*self })
     }
 
     /// Only the labels for which `keep` holds; the given classes always stay.
@@ -344,7 +392,7 @@ impl Labels {
         let mut remade = if self.closed && self.n_classes <= self.names.len() {
             Self::closed(&self.names[..self.n_classes], self.names[self.n_classes..].iter().cloned())?
         } else {
-            Self::open(self.names.iter().cloned())?
+            Self::open([], self.names.iter().cloned())?
         };
         remade.closed = self.closed;
         if remade.is_identical(self) {
@@ -406,7 +454,7 @@ mod tests {
     #[test]
     fn integers_sort_by_value_and_before_words() {
         let labels = ["b", "10", "9", "-2", "-10", "B", "123456789012345678901234567890"];
-        let sorted = Labels::open(labels.map(Label::from)).expect("few labels");
+        let sorted = Labels::open([], labels.map(Label::from)).expect("few labels");
         assert_eq!(texts(sorted.all()), ["-10", "-2", "9", "10", "123456789012345678901234567890", "B", "b"]);
     }
 
@@ -422,10 +470,46 @@ mod tests {
 
     #[test]
     fn a_union_does_not_depend_on_the_sides() {
-        let left = Labels::open(["True", "x"].map(Label::from)).expect("few");
-        let right = Labels::open([Label::from(true), Label::from("y")]).expect("few");
-        let (ab, ba) = (left.union(&right).expect("open"), right.union(&left).expect("open"));
+        let left = Labels::open([], ["True", "x"].map(Label::from)).expect("few");
+        let right = Labels::open([], [Label::from(true), Label::from("y")]).expect("few");
+        let union = |sides: [(&Labels, &[u64]); 2]| Labels::union(sides).expect("open");
+        let (ab, ba) =
+            (union([(&left, &[0; 2]), (&right, &[0; 2])]), union([(&right, &[0; 2]), (&left, &[0; 2])]));
         assert!(ab.is_identical(&ba));
         assert_eq!(texts(ab.all()), ["true", "x", "y"]);
+        let ab = union([(&left, &[1, 0]), (&right, &[0; 2])]);
+        assert_eq!(texts(ab.all()), ["True", "x", "y"], "a truth outranks an answer");
+        let ab = union([(&left, &[1, 0]), (&right, &[1, 0])]);
+        assert_eq!(texts(ab.all()), ["true", "x", "y"], "of two truths the first in the order of writings");
+    }
+
+    #[test]
+    fn labels_that_are_only_answers_take_the_kind_of_the_truths() {
+        let float = |value| Label::try_from(value).expect("whole");
+        let kinds = |truths: &[Label], said: &[Label]| {
+            let labels = Labels::open(truths.to_vec(), said.to_vec()).expect("few");
+            let counts: Vec<u64> =
+                labels.classes().iter().map(|label| truths.contains(label).into()).collect();
+            let shown = labels.in_kind_of_truths(&counts).into_owned();
+            shown.check().expect("what a file may hold");
+            shown.all().iter().map(|label| label.written().clone()).collect::<Vec<_>>()
+        };
+        let text = |text: &str| Written::Text(text.to_owned());
+        assert_eq!(kinds(&[1.into()], &["1".into(), "3.0".into()]), [Written::Integer, Written::Integer]);
+        assert_eq!(
+            kinds(&[1.into()], &["na".into(), float(2.0)]),
+            [Written::Integer, Written::Integer, text("na")]
+        );
+        assert_eq!(kinds(&["1".into()], &[1.into(), float(3.0)]), [text("1"), text("3")]);
+        assert_eq!(kinds(&["1.0".into()], &[1.into(), "2.0".into()]), [text("1.0"), text("2.0")]);
+        assert_eq!(kinds(&[float(1.0)], &[2.into()]), [Written::Float, Written::Float]);
+        let odd = (1i64 << 53) + 1;
+        assert_eq!(kinds(&[float(1.0)], &[odd.into()]), [Written::Float, Written::Integer], "no such float");
+        assert_eq!(
+            kinds(&[true.into()], &["False".into(), 1.into()]),
+            [Written::Integer, Written::Boolean, Written::Boolean]
+        );
+        assert_eq!(kinds(&[1.into(), "b".into()], &["3".into()]), [Written::Integer, text("3"), text("b")]);
+        assert_eq!(kinds(&[], &["3".into(), 4.into()]), [text("3"), Written::Integer]);
     }
 }

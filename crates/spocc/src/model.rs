@@ -102,7 +102,7 @@ impl Model {
         Ok(Self {
             method: combiner.method(),
             classifiers: evidence.classifiers().to_vec(),
-            labels: as_read.labels().clone(),
+            labels: as_read.labels().into_owned(),
             missing,
             declines,
             ties: options.ties,

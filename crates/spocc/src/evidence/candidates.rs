@@ -20,8 +20,9 @@ impl Evidence {
     /// although a classifier that is otherwise right on at least half of its rows predicted it on 10 labelled rows or
     /// more (such as the `na` of a person who did not know). Without any truth, all labels are candidates.
     pub fn candidate_classes(&self) -> Vec<Label> {
-        let classes = self.labels.classes();
-        if self.labels.is_closed() || self.total() == 0 {
+        let labels = self.labels();
+        let classes = labels.classes();
+        if labels.is_closed() || self.total() == 0 {
             return classes.to_vec();
         }
         let predicts = self.predicted_labels();

@@ -31,7 +31,8 @@ const BLOCK: usize = 1 << 22;
 pub struct Counting<'a> {
     /// How much to keep; the tally by default.
     pub level: Level,
-    /// Exactly the classes that may be decided; by default what [`Evidence::candidate_classes`] finds.
+    /// Exactly the classes that may be decided, as they come back; by default what [`Evidence::candidate_classes`]
+    /// finds, in the kind of the truths.
     pub classes: Option<Vec<Label>>,
     /// How often each row of a grouped table occurred; by default once.
     pub counts: Option<&'a [u64]>,
@@ -191,7 +192,7 @@ impl<'a> Rows<'a> {
         let said = occurring(table.labels(), said);
         let labels = match &options.classes {
             Some(classes) => Labels::closed(classes, said)?,
-            None => Labels::open(said.chain(occurring(truth.labels(), true_of)))?,
+            None => Labels::open(occurring(truth.labels(), true_of), said)?,
         };
         let classes = labels.translate(truth.labels());
         let is_class = |id: &u16| usize::from(*id) < labels.n_classes();

@@ -21,7 +21,10 @@ mod relabel;
 mod tally;
 mod unlabelled;
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -103,9 +106,13 @@ impl Evidence {
         &self.classifiers
     }
 
-    /// Classes and other answers.
-    pub fn labels(&self) -> &Labels {
-        &self.labels
+    /// Classes and other answers, as they come back: in the kind of the truths (texts, integers, ..), if those are
+    /// of one kind, and otherwise as they were written.
+    ///
+    /// The counts keep the writing of an answer that is never true, since rows that are merged later may tell
+    /// another kind.
+    pub fn labels(&self) -> Cow<'_, Labels> {
+        self.labels.in_kind_of_truths(&self.class_counts)
     }
 
     /// How much it holds.
@@ -279,7 +286,8 @@ impl Evidence {
             let difference = format!("{} on one side only", list(different));
             return Err(Error::DifferentClassifiers { difference });
         }
-        let labels = self.labels.union(&other.labels)?;
+        let sides = [self, other].map(|side| (&side.labels, &side.class_counts[..]));
+        let labels = Labels::union(sides)?;
         let bits = self.fraction_bits.max(other.fraction_bits);
         let mut sum = self.aligned(order, &labels, bits, watch)?;
         let part = other.aligned(order, &labels, bits, watch)?;

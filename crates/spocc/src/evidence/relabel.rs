@@ -14,7 +14,7 @@ use crate::{
 impl Evidence {
     /// The same rows with silence as one more answer that those who decline can give.
     pub(crate) fn with_silence_as_answer(&self, declines: &[bool], watch: &Watch<'_>) -> Result<Self, Error> {
-        let labels = self.labels.with_silence()?;
+        let labels = self.labels().with_silence()?;
         let map = labels.translate(self.labels.all());
         let silence = usize::from(labels.silence());
         let everyone: Vec<usize> = (0..self.n_classifiers()).collect();

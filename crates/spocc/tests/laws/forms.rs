@@ -178,7 +178,8 @@ fn one_label_written_in_many_ways_is_one_label() {
             // Names apart, it is what one writing gives.
             let expected = plain.evidence(level);
             prop_assert_eq!(whole.n_patterns(), expected.n_patterns());
-            prop_assert_eq!(whole.labels().all(), expected.labels().all());
+            let (found, expected_labels) = (whole.labels(), expected.labels());
+            prop_assert_eq!(found.all(), expected_labels.all());
             for k in 0..panel.names.len() {
                 for said in &plain.labels {
                     for class in &plain.labels {

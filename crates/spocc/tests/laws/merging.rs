@@ -51,6 +51,54 @@ fn merging_is_associative_and_commutative_and_nothing_is_its_zero() {
     });
 }
 
+/// A truth, two answers and a weight.
+type WrittenRow = (Option<Label>, [Option<Label>; 2], f64);
+
+/// One of few labels in one of the ways to write it.
+fn written(random: &mut Random) -> Label {
+    let number = random.below(3);
+    match random.below(4) {
+        0 => Label::from(number as i64),
+        1 => Label::try_from(number as f64).expect("a whole number"),
+        2 => Label::from(number.to_string()),
+        _ => Label::from(["1.0", "True", "true"][number]),
+    }
+}
+
+#[test]
+fn one_label_written_in_many_ways_comes_back_the_same_in_whatever_pieces() {
+    proptest!(config(300), |(n_rows in 1..8usize, seed: u64)| {
+        let mut random = Random(seed);
+        let some = |random: &mut Random| (random.below(4) > 0).then(|| written(random));
+        let rows: Vec<WrittenRow> = (0..n_rows)
+            .map(|_| (some(&mut random), [some(&mut random), some(&mut random)], random.below(3) as f64))
+            .collect();
+        let count = |numbers: &[usize]| {
+            let mut table = Predictions::builder(["a", "b"]).expect("two names");
+            numbers.iter().for_each(|&t| table.push(rows[t].1.clone()).expect("two answers"));
+            let truth = Truth::new(numbers.iter().map(|&t| rows[t].0.clone())).expect("few labels");
+            let weights: Vec<f64> = numbers.iter().map(|&t| rows[t].2).collect();
+            let counting = Counting { weights: Some(&weights), unlabelled: true, ..Counting::default() };
+            Evidence::count(&table.finish(), &truth, &counting, &quiet()).expect("rows")
+        };
+        let whole = count(&(0..n_rows).collect::<Vec<_>>());
+        let order = random.order(n_rows);
+        let [one, two] = [0, 1].map(|_| random.below(n_rows + 1));
+        let cuts = [0, one.min(two), one.max(two), n_rows];
+        let [a, b, c] = [0, 1, 2].map(|at| count(&order[cuts[at]..cuts[at + 1]]));
+        let sum = |a: &Evidence, b: &Evidence| a.merge(b, &quiet()).expect("the same panel");
+        prop_assert_eq!(sum(&sum(&a, &b), &c).to_bytes(), whole.to_bytes());
+        prop_assert_eq!(sum(&a, &sum(&b, &c)).to_bytes(), whole.to_bytes());
+        prop_assert_eq!(sum(&sum(&c, &a), &b).to_bytes(), whole.to_bytes());
+        // A label that is true of some row is written as some truth of it is.
+        for label in whole.labels().classes() {
+            let truths = rows.iter().filter(|row| row.2 > 0.0).filter_map(|row| row.0.as_ref());
+            let mut writings = truths.filter(|truth| *truth == label).map(Label::written).peekable();
+            prop_assert!(writings.peek().is_none() || writings.any(|written| written == label.written()));
+        }
+    });
+}
+
 #[test]
 fn merging_finds_classifiers_and_classes_by_name() {
     proptest!(config(100), |(panel in panels(5, 4, 40), seed: u64)| {
