@@ -156,7 +156,7 @@ class Model:
         )
 
     def explain(self, answers: object, row: int = 0) -> Explanation:
-        """Why a row, counted from 0, was decided as it was."""
+        """Why a row was decided as it was. Rows are counted from 0, as in all messages."""
         told = self._engine.explain(self._table(answers), _tables.whole("row", row))
         return Explanation(*told, self.classes)
 

@@ -133,7 +133,7 @@ def numbers(what: str, values: object, kind: type[np.generic]) -> NDArray[Any] |
         if wrong.any():
             row = int(wrong.argmax())
             raise SpoccError(
-                f"{what}, row {row + 1}: expected a whole number from 0 and below 2^64, found {array[row]}"
+                f"{what}, row {row}: expected a whole number from 0 and below 2^64, found {array[row]}"
             )
     return np.ascontiguousarray(array, dtype=kind)
 
@@ -168,10 +168,10 @@ def _rows(rows: Sequence[object]) -> NDArray[Any]:
     cells: list[list[Any]] = []
     for at, row in enumerate(rows):
         if not _is_sequence(row):
-            raise SpoccError(f"row {at + 1}: expected a sequence of answers, found {type(row).__name__}")
+            raise SpoccError(f"row {at}: expected a sequence of answers, found {type(row).__name__}")
         cells.append(list(row))
         if len(cells[at]) != len(cells[0]):
-            raise SpoccError(f"row {at + 1}: expected {len(cells[0])} answers, found {len(cells[at])}")
+            raise SpoccError(f"row {at}: expected {len(cells[0])} answers, found {len(cells[at])}")
     width = len(cells[0]) if cells else 0
     flat = np.fromiter((cell for row in cells for cell in row), dtype=object, count=len(cells) * width)
     return flat.reshape(len(cells), width)

@@ -377,7 +377,6 @@ impl<I: Id> Source<'_, I> {
                 let read = column.fill(rows.clone(), &mut out[k..], stride, &mut self.labels);
                 read.map_err(|(at, fault)| {
                     let (row, k) = if by_rows { (at / width, at % width) } else { (at, k) };
-                    let row = row + 1;
                     match self.names.get(k) {
                         Some(name) => fault.at(format_args!("row {row}, `{name}`")),
                         None => fault.at(format_args!("{}, row {row}", self.what)),

@@ -1,4 +1,7 @@
 //! What is refused, as Python's exceptions: the one place where errors are translated.
+//!
+//! The engine counts rows from 1, as lines of a file are counted; Python counts them from 0, and so do all messages
+//! here.
 
 use pyo3::{PyErr, create_exception, exceptions::PyRuntimeError, exceptions::PyValueError};
 
@@ -26,7 +29,7 @@ impl Fault {
     /// The same, said of a place.
     pub(crate) fn at(self, place: impl std::fmt::Display) -> Self {
         match self {
-            Self::Engine(error) => Self::Refused(format!("{place}: {error}")),
+            Self::Engine(error) => Self::Refused(format!("{place}: {}", message(error))),
             Self::Refused(line) => Self::Refused(format!("{place}: {line}")),
             other => other,
         }
@@ -48,7 +51,7 @@ impl From<PyErr> for Fault {
 impl From<Fault> for PyErr {
     fn from(fault: Fault) -> Self {
         match fault {
-            Fault::Engine(error) => SpoccError::new_err(error.to_string()),
+            Fault::Engine(error) => SpoccError::new_err(message(error)),
             Fault::Refused(line) => SpoccError::new_err(line),
             Fault::Python(error) => error,
             Fault::Panic(text) => {
@@ -56,6 +59,32 @@ impl From<Fault> for PyErr {
             }
         }
     }
+}
+
+/// What the engine refused, in Python's terms: rows counted from 0, options as arguments.
+fn message(mut error: spocc::Error) -> String {
+    use spocc::Error::{
+        BadWeight, LabelId, NoSuchRow, NotCalibrated, RepeatedCell, RowWidth, TruthNotAClass, UnseenLabel,
+    };
+    match &mut error {
+        NotCalibrated => {
+            return "sets: expected a calibrated model, found one fitted without \
+                    (fit it with calibrate=\"split\" or calibrate=\"cross\")"
+                .into();
+        }
+        NoSuchRow { row, rows: 0 } => return format!("row {}: expected rows, found none", *row - 1),
+        NoSuchRow { row, rows } => {
+            return format!("row {}: expected a row from 0 to {}", *row - 1, *rows - 1);
+        }
+        BadWeight { row, .. }
+        | LabelId { row, .. }
+        | RepeatedCell { row, .. }
+        | RowWidth { row, .. }
+        | TruthNotAClass { row, .. }
+        | UnseenLabel { row, .. } => *row -= 1,
+        _ => {}
+    }
+    error.to_string()
 }
 
 /// A list of names for a message, shortened when it is long.

@@ -245,7 +245,7 @@ impl<'a> Long<'a> {
         }
         for (what, column) in [("items", items), ("classifiers", classifiers)] {
             if let Some(row) = column.1.iter().position(|id| *id == u32::GAP) {
-                return Err(Fault::Refused(format!("{what}, row {}: expected a name, found none", row + 1)));
+                return Err(Fault::Refused(format!("{what}, row {row}: expected a name, found none")));
             }
         }
         let mut rows = HashMap::default();

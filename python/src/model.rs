@@ -282,13 +282,9 @@ impl Model {
         row: usize,
     ) -> Result<(String, String, Bound<'py, PyList>), Fault> {
         let ((json, text), said) = self.see(py, cells, false, |aligned, table, _, _| {
-            let n_rows = table.n_rows();
-            if row >= n_rows {
-                // Rows count from 0 here and from 1 in the engine's words.
-                return Err(Fault::Refused(format!("row {row}: expected one of {n_rows}, counted from 0")));
-            }
+            let explained = aligned.explain(row)?;
             let said = (0..table.n_classifiers()).filter_map(|k| table.answer(row, k).cloned());
-            Ok((report(&aligned.explain(row)?)?, said.collect::<Vec<_>>()))
+            Ok((report(&explained)?, said.collect::<Vec<_>>()))
         })?;
         Ok((json, text, to_python(py, &said)?))
     }

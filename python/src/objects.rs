@@ -37,7 +37,7 @@ pub(crate) fn ids<I: Id>(
             ids.push(*id);
             continue;
         }
-        let row = at / width + 1;
+        let row = at / width;
         // Held while it is looked at: what it does to be shown may write to the array.
         let cell = cell.clone_ref(py);
         let id = labels.object(cell.bind(py)).map_err(|fault| fault.at(format_args!("row {row}")))?;

@@ -223,7 +223,7 @@ def test_a_number_met_late_counts_as_any_other(strange: int, order: str) -> None
     assert model == spocc.fit(objects, truth, method="spocc")
     assert np.array_equal(model.predict(answers), model.predict(objects))
     assert np.array_equal(known.predict(answers), known.predict(objects))
-    with pytest.raises(spocc.SpoccError, match="row 3501: expected `x2` to say"):
+    with pytest.raises(spocc.SpoccError, match="row 3500: expected `x2` to say"):
         known.predict(answers, strict=True)
 
 

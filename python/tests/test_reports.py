@@ -103,5 +103,8 @@ def test_an_explanation_tells_answers_that_the_model_never_met() -> None:
 
 def test_a_row_that_is_not_there_is_refused(panel: Panel) -> None:
     answers, truth = panel
-    with pytest.raises(spocc.SpoccError, match="row 300: expected one of 300, counted from 0"):
-        spocc.fit(answers, truth, "spocc").explain(answers, 300)
+    model = spocc.fit(answers, truth, "spocc")
+    with pytest.raises(spocc.SpoccError, match=r"^row 300: expected a row from 0 to 299$"):
+        model.explain(answers, 300)
+    with pytest.raises(spocc.SpoccError, match=r"^row 0: expected rows, found none$"):
+        model.explain(answers[:0])

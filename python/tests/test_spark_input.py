@@ -94,7 +94,7 @@ def test_a_label_that_cannot_be_decided_fails_in_few_lines(df: Any) -> None:
     with pytest.raises(PythonException) as caught:
         predict(df, model).collect()
     lines = str(caught.value).strip().splitlines()
-    assert re.match(r"spocc.SpoccError: in a partition, row 1, `w`: label -?0.5: expected a whole", lines[-1])
+    assert re.match(r"spocc.SpoccError: in a partition, row 0, `w`: label -?0.5: expected a whole", lines[-1])
     assert len(lines) < 8
 
 
