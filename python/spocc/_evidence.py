@@ -171,13 +171,16 @@ class Evidence:
         return self._engine.level
 
     def confusion(self, classifier: str | int) -> NDArray[np.float64]:
-        """How often a classifier gave each label (rows) when each class (columns) was true."""
+        """How often a classifier predicted each label (columns) when each class (rows) was true.
+
+        As ``sklearn.metrics.confusion_matrix``; rows are `classes`, columns are `labels`, which may be more.
+        """
         names = self.classifiers
         k = names.index(classifier) if isinstance(classifier, str) and classifier in names else classifier
         if isinstance(k, str) or not 0 <= k < len(names):
             known = ", ".join(names[:8])
             raise SpoccError(f"classifier {classifier!r}: expected one of {known}, found no such")
-        return self._engine.confusion(k)
+        return np.ascontiguousarray(self._engine.confusion(k).T)
 
     def select(self, names: Iterable[object]) -> Evidence:
         """The evidence about these classifiers only, in this order."""

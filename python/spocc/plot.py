@@ -139,7 +139,7 @@ def confusion(
     classifiers: Iterable[str | int] | None = None,
     ax: Axes | Sequence[Axes] | NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """What each classifier said (columns) when each class was true (rows), as shares of what it said then.
+    """What each classifier predicted (columns) when each class was true (rows), as shares of each row.
 
     Draws every classifier, or those named, each into Axes of its own, and returns an array of them.
     """
@@ -152,7 +152,7 @@ def confusion(
         raise SpoccError(f"confusion: expected evidence or a model, found {type(evidence).__name__}")
     panel = evidence.classifiers
     chosen = list(panel if classifiers is None else classifiers)
-    tables = [evidence.confusion(classifier).T for classifier in chosen]
+    tables = [evidence.confusion(classifier) for classifier in chosen]
     truths, labels = [[str(label) for label in kind] for kind in (evidence.classes, evidence.labels)]
     cells = _canvas.grid(ax, len(chosen), len(truths), len(labels))
     per_row = cells.shape[-1]

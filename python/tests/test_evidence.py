@@ -38,12 +38,12 @@ def test_weights_are_sums_of_rows(panel: Panel) -> None:
     assert (halves + halves).n_rows == len(truth)
 
 
-def test_a_confusion_is_labels_by_classes() -> None:
+def test_a_confusion_has_the_truth_in_rows() -> None:
     evidence = spocc.Evidence(
         [["a"], ["b"], ["c"], ["b"]], ["a", "b", "a", "a"], names=["k"], classes=["a", "b"]
     )
     assert evidence.labels.tolist() == ["a", "b", "c"]
-    np.testing.assert_array_equal(evidence.confusion("k"), [[1, 0], [1, 1], [1, 0]])
+    np.testing.assert_array_equal(evidence.confusion("k"), [[1, 1, 1], [0, 1, 0]])
     np.testing.assert_array_equal(evidence.confusion(0), evidence.confusion("k"))
 
 
