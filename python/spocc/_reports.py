@@ -124,6 +124,11 @@ class Audit:
         columns["high"] = [entry.interval[1] for entry in self.classifiers]
         return frame(columns)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Audit):
+            return NotImplemented
+        return self.as_dict == other.as_dict
+
     def __repr__(self) -> str:
         return self._text
 
@@ -231,6 +236,12 @@ class Explanation:
             ]
         return frame(columns)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Explanation):
+            return NotImplemented
+        same = self.as_dict == other.as_dict and self.voices == other.voices
+        return same and np.array_equal(self.classes, other.classes)
+
     def __repr__(self) -> str:
         return self._text
 
@@ -249,9 +260,12 @@ class Explanation:
         return _html(f"decided: {self.label}, margin {self.margin:.3f}", header, rows)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Decisions:
-    """Decided rows, an array per question."""
+    """Decided rows, an array per question.
+
+    Two are equal if all their arrays are. Arrays can be written to, so there is no hash.
+    """
 
     label: NDArray[Any]
     """The decided classes."""
@@ -270,3 +284,9 @@ class Decisions:
     def to_frame(self) -> Any:
         """A row per decision, as a data frame of pandas."""
         return frame({name: getattr(self, name) for name in Decisions.__slots__})
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Decisions):
+            return NotImplemented
+        pairs = ((getattr(self, name), getattr(other, name)) for name in Decisions.__slots__)
+        return all(np.array_equal(one, another) for one, another in pairs)

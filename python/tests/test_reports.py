@@ -64,6 +64,33 @@ def test_html_is_escaped_and_small(panel: Panel) -> None:
         assert len(html) < 5000
 
 
+def test_audits_and_explanations_are_compared_by_what_they_say(panel: Panel) -> None:
+    answers, truth = panel
+    model = spocc.fit(answers, truth, "spocc")
+    assert model.audit() == model.audit()
+    assert model.audit() != spocc.fit(answers[:200], truth[:200], "spocc").audit()
+    assert model.explain(answers) == model.explain(answers)
+    assert model.explain(answers, 0) != model.explain(answers, 1)
+    assert model.explain(answers) != model.explain(answers.astype(str)), "what was said is of another kind"
+    assert model.audit() != 1
+    assert model.explain(answers) != 1
+    for each in [*model.audit().classifiers, *model.explain(answers).voices, model, model.evidence]:
+        assert len({each, each}) == 1
+
+
+def test_decisions_are_compared_as_arrays(panel: Panel) -> None:
+    answers, truth = panel
+    model = spocc.fit(answers, truth, "spocc")
+    decisions = model.decide(answers)
+    assert decisions == model.decide(answers)
+    assert decisions != model.decide(answers[1:])
+    assert decisions != model.decide(answers[::-1])
+    assert decisions != 1
+    assert (decisions == 1) is False
+    with pytest.raises(TypeError, match="unhashable type: 'Decisions'"):
+        hash(decisions)
+
+
 def test_an_explanation_follows_every_voice(panel: Panel) -> None:
     answers, truth = panel
     model = spocc.fit(answers, truth, "spocc")
