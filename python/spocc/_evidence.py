@@ -12,7 +12,7 @@ from spocc import _native, _tables
 from spocc._files import FilePath, write
 from spocc._native import SpoccError
 from spocc._progress import Progress, bar
-from spocc._reports import Audit
+from spocc._reports import Audit, html, shown
 
 __all__ = ["Evidence"]
 
@@ -227,13 +227,25 @@ class Evidence:
     def __reduce__(self) -> tuple[Callable[[bytes], Evidence], tuple[bytes]]:
         return Evidence.from_bytes, (self.to_bytes(),)
 
+    def _rows(self) -> str:
+        rows = f"{self.n_rows:g} rows"
+        return f"{rows} and {self.n_unlabelled:g} without truth" if self.n_unlabelled > 0 else rows
+
+    def _held(self) -> str:
+        n_patterns = self._engine.n_patterns
+        return self.level if n_patterns is None else f"tally of {n_patterns} patterns"
+
     def __repr__(self) -> str:
-        native = self._engine
-        rows = f"{native.n_rows:g} rows"
-        if native.n_unlabelled > 0:
-            rows += f" and {native.n_unlabelled:g} without truth"
-        classes = [str(label) for label in native.classes]
-        shown = ", ".join(classes[:6]) + (", .." if len(classes) > 6 else "")
-        held = f"tally of {native.n_patterns} patterns" if native.n_patterns is not None else native.level
-        n = len(native.classifiers)
-        return f"Evidence({n} classifiers, {rows}, {len(classes)} classes: {shown}; {held})"
+        classes = [str(label) for label in self._engine.classes]
+        some = ", ".join(classes[:6]) + (", .." if len(classes) > 6 else "")
+        n = len(self.classifiers)
+        return f"Evidence({n} classifiers, {self._rows()}, {len(classes)} classes: {some}; {self._held()})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ["classifiers", shown(self.classifiers)],
+            ["rows", self._rows()],
+            ["classes", shown(self._engine.classes)],
+            ["level", self._held()],
+        ]
+        return html("Evidence", [], rows)

@@ -14,7 +14,7 @@ from spocc import _native, _tables
 from spocc._evidence import Evidence
 from spocc._files import FilePath, write
 from spocc._native import SpoccError
-from spocc._reports import Audit, Decisions, Explanation
+from spocc._reports import Audit, Decisions, Explanation, html, shown
 
 __all__ = ["Model"]
 
@@ -198,14 +198,24 @@ class Model:
     def __reduce__(self) -> tuple[Callable[[bytes], Model], tuple[bytes]]:
         return Model.from_bytes, (self.to_bytes(),)
 
+    def _rows(self) -> str:
+        evidence = self.evidence
+        return "slim" if evidence is None else f"fitted to {evidence._rows()}"
+
     def __repr__(self) -> str:
         classes = [str(label) for label in self.classes]
-        shown = ", ".join(classes[:6]) + (", .." if len(classes) > 6 else "")
-        evidence = self.evidence
-        rows = "slim"
-        if evidence is not None:
-            rows = f"fitted to {evidence.n_rows:g} rows"
-            if evidence.n_unlabelled > 0:
-                rows += f" and {evidence.n_unlabelled:g} without truth"
+        some = ", ".join(classes[:6]) + (", .." if len(classes) > 6 else "")
         n = len(self.classifiers)
-        return f"Model({self.method}, {n} classifiers, {len(classes)} classes: {shown}; {rows})"
+        return f"Model({self.method}, {n} classifiers, {len(classes)} classes: {some}; {self._rows()})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ["method", self.method],
+            ["classifiers", shown(self.classifiers)],
+            ["classes", shown(self.classes)],
+            ["rows", self._rows()],
+            ["missing", self.missing],
+        ]
+        if self.calibration is not None:
+            rows.append(["calibration", self.calibration])
+        return html("Model", [], rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Audit", "ClassifierAudit", "Decisions", "Explanation", "Voice", "frame"]
+__all__ = ["Audit", "ClassifierAudit", "Decisions", "Explanation", "Voice", "frame", "html", "shown"]
 
 
 def frame(columns: dict[str, Any]) -> Any:
@@ -23,18 +23,39 @@ def frame(columns: dict[str, Any]) -> Any:
     return pd.DataFrame(columns)
 
 
-def _html(caption: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    def cell(value: object) -> str:
-        if value is None:
-            return ""
-        return f"{value:.3f}" if isinstance(value, float) else str(value)
+def html(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], notes: str = "") -> str:
+    """A table of texts with notes below it, escaped: names and labels may hold markup."""
 
-    head = "".join(f"<th>{escape(name)}</th>" for name in header)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell(value))}</td>" for value in row) + "</tr>" for row in rows
-    )
-    caption = f"<caption>{escape(caption)}</caption>"
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    def line(tag: str, cells: Iterable[str]) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    head = f"<thead>{line('th', header)}</thead>" if header else ""
+    body = "".join(line("td", row) for row in rows)
+    table = f"<table><caption>{escape(caption)}</caption>{head}<tbody>{body}</tbody></table>"
+    return table + (f"<pre>{escape(notes)}</pre>" if notes else "")
+
+
+def shown(names: Iterable[object]) -> str:
+    """How many there are, and the first of them."""
+    words = [str(name) for name in names]
+    return f"{len(words)}: {', '.join(words[:12])}{', ..' if len(words) > 12 else ''}"
+
+
+def _around_table(text: str) -> tuple[str, str]:
+    """What a report of the engine says before and after its table: blank lines set them apart."""
+    head, _, rest = text.partition("\n\n")
+    return head, rest.partition("\n\n")[2]
+
+
+def _square(condensed: dict[str, Any], diagonal: float) -> NDArray[np.float64]:
+    """One value per pair as a symmetric square; not a number where it is unknown."""
+    n = condensed["n"]
+    square = np.zeros((n, n))
+    # None becomes not a number.
+    square[np.triu_indices(n, 1)] = np.array(condensed["values"], dtype=np.float64)
+    square += square.T
+    np.fill_diagonal(square, diagonal)
+    return square
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,19 +130,20 @@ class Audit:
     def dissimilarities(self) -> NDArray[np.float64] | None:
         """1 less the dependence of every pair of classifiers, as a square; None without pair counts."""
         condensed = self.panel["dissimilarities"]
-        if condensed is None:
-            return None
-        n = condensed["n"]
-        square = np.zeros((n, n))
-        square[np.triu_indices(n, 1)] = condensed["values"]
-        return square + square.T
+        return None if condensed is None else _square(condensed, 0.0)
 
     def to_frame(self) -> Any:
-        """A row per classifier, as a data frame of pandas."""
-        names = [name for name in ClassifierAudit.__slots__ if name != "interval"]
-        columns = {name: [getattr(entry, name) for entry in self.classifiers] for name in names}
-        columns["low"] = [entry.interval[0] for entry in self.classifiers]
-        columns["high"] = [entry.interval[1] for entry in self.classifiers]
+        """A row per classifier, as a data frame of pandas; ``low`` and ``high`` are the 95 % interval."""
+        entries = self.classifiers
+        columns: dict[str, list[Any]] = {
+            "classifier": [entry.name for entry in entries],
+            "accuracy": [entry.accuracy for entry in entries],
+            "low": [entry.interval[0] for entry in entries],
+            "high": [entry.interval[1] for entry in entries],
+        }
+        further = ("relabelled_accuracy", "coverage", "information", "influence", "verdict", "original")
+        for name in (*further, "p_value"):
+            columns[name] = [getattr(entry, name) for entry in entries]
         return frame(columns)
 
     def __eq__(self, other: object) -> bool:
@@ -133,21 +155,28 @@ class Audit:
         return self._text
 
     def _repr_html_(self) -> str:
-        header = ["classifier", "verdict", "right", "95 %", "relabelled", "spoke", "bits", "sways"]
-        rows = [
-            [
-                entry.name,
-                entry.verdict if entry.original is None else f"copy of {entry.original}",
-                entry.accuracy,
-                f"{entry.interval[0]:.2f}-{entry.interval[1]:.2f}",
-                entry.relabelled_accuracy,
-                entry.coverage,
-                entry.information,
-                entry.influence,
-            ]
-            for entry in self.classifiers
-        ]
-        return _html(f"{len(rows)} classifiers, {self.n_rows:g} labelled rows", header, rows)
+        columns: dict[str, Callable[[ClassifierAudit], str]] = {
+            "classifier": lambda entry: entry.name,
+            "accuracy": lambda entry: f"{entry.accuracy:.1%}",
+            "95 %": lambda entry: f"{100 * entry.interval[0]:.0f}-{100 * entry.interval[1]:.0f}",
+            "relabelled_accuracy": lambda entry: f"{entry.relabelled_accuracy:.1%}",
+            "coverage": lambda entry: f"{entry.coverage:.0%}",
+            "information": lambda entry: f"{entry.information:.2f}",
+            "influence": lambda entry: "" if entry.influence is None else f"{entry.influence:.1%}",
+            "verdict": _verdict,
+        }
+        if all(entry.influence is None for entry in self.classifiers):
+            del columns["influence"]
+        rows = [[show(entry) for show in columns.values()] for entry in self.classifiers]
+        caption, notes = _around_table(self._text)
+        return html(caption, list(columns), rows, notes)
+
+
+def _verdict(entry: ClassifierAudit) -> str:
+    """A verdict in the words of the engine's report."""
+    if entry.original is not None:
+        return f"copy of {entry.original}"
+    return "adversary (rectified)" if entry.verdict == "adversary" else entry.verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,15 +278,29 @@ class Explanation:
         rows = [
             [
                 voice.classifier,
-                "" if voice.said is None else str(voice.said),
-                *(voice.possibility or [None] * len(self.classes)),
-                voice.push,
+                "-" if voice.said is None else str(voice.said),
+                *map(_degree, voice.possibility or [None] * len(self.classes)),
+                "" if voice.push is None else f"{voice.push:+.2f}",
             ]
             for voice in self.voices
         ]
-        rows.append(["all", None, *self.possibility.tolist(), None])
+        rows.append(["all", "", *map(_degree, self.possibility.tolist()), ""])
         header = ["classifier", "said", *(str(label) for label in self.classes), "push"]
-        return _html(f"decided: {self.label}, margin {self.margin:.3f}", header, rows)
+        caption, notes = _around_table(self._text)
+        return html(caption, header, rows, notes)
+
+
+def _degree(degree: float | None) -> str:
+    """A possibility as the engine's text shows it."""
+    if degree is None:
+        return ""
+    if 0 < degree < 0.001:
+        return np.format_float_scientific(degree, precision=0, exp_digits=1, trim="-")
+    return f"{degree:.3f}"
+
+
+# Rows shown of many.
+_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -272,11 +315,11 @@ class Decisions:
     margin: NDArray[np.float64]
     """``1 - runner-up / best`` on the method's own scale (possibility, probability, vote share): 0 for a tie."""
     answered: NDArray[np.uint32]
-    """How many classifiers spoke and were understood."""
+    """How many classifiers gave a prediction that the model knows."""
     is_tie: NDArray[np.bool_]
     """Whether other classes were as good."""
     by_prior: NDArray[np.bool_]
-    """Whether nobody said anything that counts."""
+    """Whether the most frequent class was decided, because no prediction of the row counts."""
 
     def __len__(self) -> int:
         return len(self.label)
@@ -290,3 +333,30 @@ class Decisions:
             return NotImplemented
         pairs = ((getattr(self, name), getattr(other, name)) for name in Decisions.__slots__)
         return all(np.array_equal(one, another) for one, another in pairs)
+
+    def __repr__(self) -> str:
+        n_classes = len(set(self.label.tolist()))
+        parts = [
+            f"{len(self)} row{'' if len(self) == 1 else 's'}",
+            f"{n_classes} class{'' if n_classes == 1 else 'es'}",
+            f"{np.count_nonzero(self.is_tie)} tied",
+            f"{np.count_nonzero(self.by_prior)} by the prior",
+        ]
+        return f"Decisions({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        columns = zip(
+            self.label[:_SHOWN].tolist(),
+            self.margin[:_SHOWN],
+            self.answered[:_SHOWN],
+            self.is_tie[:_SHOWN],
+            self.by_prior[:_SHOWN],
+            strict=True,
+        )
+        rows = [
+            [str(row), str(label), f"{margin:.3f}", str(answered), str(is_tie), str(by_prior)]
+            for row, (label, margin, answered, is_tie, by_prior) in enumerate(columns)
+        ]
+        more = len(self) - len(rows)
+        notes = f"and {more} more row{'' if more == 1 else 's'}" if more else ""
+        return html(repr(self), ["row", *Decisions.__slots__], rows, notes)

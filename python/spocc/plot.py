@@ -51,10 +51,11 @@ class _Audited(Protocol):
 
 
 def audit(source: Audit | _Audited, ax: Axes | None = None) -> Axes:
-    """How often each classifier is right, with its 95 % interval and the verdict on it.
+    """The accuracy of each classifier, with its 95 % interval and the verdict on it.
 
-    A ring shows how often it would be right once each of its answers is read as what it mostly means: far to
-    the right for whoever is reliably wrong. The dotted line is how often the most frequent class is true.
+    A ring shows the relabelled accuracy, which is that after each of its predictions is replaced by the class
+    that it mostly goes with: far to the right for a classifier that is reliably wrong. The dotted line is the
+    share of the most frequent class.
     """
     report = _audit(source)
     entries = report.classifiers
@@ -74,8 +75,7 @@ def audit(source: Audit | _Audited, ax: Axes | None = None) -> Axes:
         ax.axvline(largest, color=GREY, ls=":", lw=1.2, zorder=0)
     ax.set_xlim(-0.02, 1.02)
     ax.xaxis.set_major_formatter("{x:.0%}")
-    meaning = "ring: read as what they mostly mean; dotted line: the most frequent class"
-    ax.set_xlabel(f"answers that are right\n{meaning}")
+    ax.set_xlabel("accuracy\nring: relabelled_accuracy; dotted line: share of the most frequent class")
     votes = report.panel["effective_votes"]
     worth = "" if votes is None else f", worth {votes:.1f} independent ones"
     ax.set_title(f"{len(entries)} classifiers{worth}, {report.n_rows:g} labelled rows", loc="left")

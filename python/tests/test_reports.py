@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+
 import numpy as np
 import pytest
 
@@ -39,7 +42,7 @@ def test_the_audit_of_a_model_has_influence(panel: Panel) -> None:
 
 def test_an_audit_is_a_frame(panel: Panel) -> None:
     frame = spocc.audit(spocc.Evidence(*panel)).to_frame()
-    assert frame["name"].tolist() == ["x0", "x1", "x2", "x3", "x4"]
+    assert frame["classifier"].tolist() == ["x0", "x1", "x2", "x3", "x4"]
     assert (frame["low"] <= frame["accuracy"]).all()
     assert (frame["accuracy"] <= frame["high"]).all()
 
@@ -56,12 +59,45 @@ def test_dissimilarities_are_a_square(panel: Panel) -> None:
 def test_html_is_escaped_and_small(panel: Panel) -> None:
     answers, truth = panel
     names = ["<script>", "b&b", "c", "d", "e"]
-    model = spocc.fit(answers, truth, "spocc", names=names)
-    for html in [model.audit()._repr_html_(), model.explain(answers)._repr_html_()]:
+    labels = np.array(["<script>", "<b>", "x"])
+    model = spocc.fit(labels[answers], labels[truth], "spocc", names=names, calibrate="cross")
+    shown = [
+        model,
+        model.evidence,
+        model.audit(),
+        model.explain(labels[answers]),
+        model.decide(labels[answers]),
+    ]
+    for each in shown:
+        assert each is not None
+        html = each._repr_html_()
         assert "<script>" not in html
+        assert "<b>" not in html
         assert "&lt;script&gt;" in html
         assert "http" not in html
         assert len(html) < 5000
+
+
+def told(html: str) -> list[str]:
+    """The lines of a table and of what is below it, as a browser shows them."""
+    cells = re.sub(r"</(td|th)>", " ", html)
+    return unescape(re.sub(r"<[^>]*>", "", re.sub(r"</(tr|caption|pre)>", "\n", cells))).splitlines()
+
+
+@pytest.mark.parametrize("method", ["adaspocc", "naive-bayes"])
+@pytest.mark.parametrize("level", ["tally", "pairs", "marginals"])
+def test_html_tells_what_the_text_tells(panel: Panel, method: str, level: str) -> None:
+    answers, truth = panel
+    gaps = answers.astype(float)
+    gaps[np.arange(answers.size).reshape(answers.shape) % 7 == 3] = np.nan
+    model = spocc.fit(gaps, truth, method)
+    audit = spocc.Evidence(gaps, truth, level=level).audit()
+    reports: list[spocc.Audit | spocc.Explanation] = [audit, model.audit(), model.explain(gaps, 2)]
+    for report in reports:
+        found = [line.split() for line in told(report._repr_html_())]
+        for line in repr(report).splitlines():
+            # Names of columns may differ.
+            assert line.split() in [[], *found] or line.startswith("classifier "), line
 
 
 def test_audits_and_explanations_are_compared_by_what_they_say(panel: Panel) -> None:
@@ -89,6 +125,18 @@ def test_decisions_are_compared_as_arrays(panel: Panel) -> None:
     assert (decisions == 1) is False
     with pytest.raises(TypeError, match="unhashable type: 'Decisions'"):
         hash(decisions)
+
+
+def test_decisions_are_shown_in_short() -> None:
+    model = spocc.fit([["a", "b"], ["b", "b"], ["b", "a"]], ["a", "b", "b"], "majority")
+    decisions = model.decide([["a", "b"], ["b", "b"], [None, None]] * 4)
+    assert repr(decisions) == "Decisions(12 rows, 2 classes, 4 tied, 4 by the prior)"
+    assert repr(model.decide([["b", "b"]])) == "Decisions(1 row, 1 class, 0 tied, 0 by the prior)"
+    lines = told(decisions._repr_html_())
+    assert lines[:2] == [repr(decisions), "row label margin answered is_tie by_prior "]
+    assert lines[3] == "1 b 1.000 2 False False "
+    assert lines[-1] == "and 2 more rows"
+    assert len(lines) == 13
 
 
 def test_an_explanation_follows_every_voice(panel: Panel) -> None:
