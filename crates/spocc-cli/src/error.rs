@@ -7,12 +7,14 @@ use std::{fmt, io, path::Path, sync::Arc};
 #[non_exhaustive]
 pub(crate) enum Error {
     /// Input that is not what it should be.
-    #[error("{place}: expected {expected}, found {found}")]
+    #[error("{place}: expected {expected}{hint}, found {found}")]
     Refused {
         /// The file, perhaps with its line.
         place: Place,
         /// What was expected there.
         expected: String,
+        /// How to mend it, if that is known. It comes before what was found, which may be long and is cut.
+        hint: String,
         /// What was there.
         found: String,
     },
@@ -97,11 +99,22 @@ impl Place {
 
     /// Refuses what is here; a long cell is cut short.
     pub(crate) fn refused(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
+        self.refused_with(expected, String::new(), found)
+    }
+
+    /// Refuses what is here, with a hint such as [`suggestion`] gives, which is never cut.
+    pub(crate) fn refused_with(
+        &self,
+        expected: impl Into<String>,
+        hint: String,
+        found: impl Into<String>,
+    ) -> Error {
         let short = |text: String| match text.char_indices().nth(Self::LONGEST) {
             Some((end, _)) => format!("{} ..", &text[..end]),
             None => text,
         };
-        Error::Refused { place: self.clone(), expected: short(expected.into()), found: short(found.into()) }
+        let (expected, found) = (short(expected.into()), short(found.into()));
+        Error::Refused { place: self.clone(), expected, hint, found }
     }
 
     /// Passes on what the engine says about it.
@@ -168,7 +181,7 @@ pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
 }
 
 /// A name for a message, quoted, shortened when it is long.
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     const LONGEST: usize = 60;
     match name.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("`{}..`", &name[..end]),
@@ -185,8 +198,13 @@ pub(crate) fn list<T: fmt::Display>(names: impl IntoIterator<Item = T>) -> Strin
     if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
-/// ` (did you mean ..?)` if some known name is close to `name`, else nothing.
-pub(crate) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a String>) -> String {
+/// ` (did you mean ..?)` if a name that is still free is close to `name`, else nothing.
+pub(crate) fn suggestion<'a>(name: &str, free: impl IntoIterator<Item = &'a String>) -> String {
+    nearest(name, free).map_or_else(String::new, |near| format!(" (did you mean {}?)", quoted(near)))
+}
+
+/// The name closest to `name`, if one is close.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a String>) -> Option<&'a String> {
     let wanted = name.to_lowercase();
     let length = wanted.chars().count();
     // A name of one letter is near to every other.
@@ -195,8 +213,7 @@ pub(crate) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a Str
         let distance = strsim::damerau_levenshtein(&wanted, &known.trim().to_lowercase());
         (distance <= tolerated).then_some((distance, known))
     };
-    let nearest = known.into_iter().filter_map(near).min_by_key(|(distance, _)| *distance);
-    nearest.map_or_else(String::new, |(_, name)| format!(" (did you mean `{name}`?)"))
+    known.into_iter().filter_map(near).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
 }
 
 #[cfg(test)]

@@ -131,6 +131,13 @@ impl PanelArgs {
         Some(self.classes.as_ref()?.0.iter().map(|name| Label::from(name.as_str())).collect())
     }
 
+    /// The columns that options other than --classifiers and --ignore name.
+    pub(crate) fn named_columns(&self) -> impl Iterator<Item = &String> {
+        let long = self.table.long.iter().flat_map(|long| [&long.item, &long.classifier, &long.label]);
+        let ids = self.id.iter().flat_map(|names| &names.0);
+        long.chain(ids).chain(&self.label).chain(&self.weight).chain(&self.count)
+    }
+
     /// The column of the truth, which a table must have.
     ///
     /// # Errors

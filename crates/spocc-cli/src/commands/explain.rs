@@ -48,6 +48,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<(), Error> {
 
 fn in_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<Explained, Error> {
     let names = args.id.as_ref().map_or(&[][..], |names| &names.0);
+    table.set_used(names.iter().chain(model.classifiers()));
     let ids = table.columns(names)?;
     let columns = columns_of(model, &table)?;
     table.ask_only(ids.iter().chain(&columns).copied());
@@ -80,7 +81,8 @@ fn in_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<Explai
     Ok(Explained { row: args.row, id, explanation })
 }
 
-fn in_long(args: &ExplainArgs, long: &Long, model: &Model, table: Table) -> Result<Explained, Error> {
+fn in_long(args: &ExplainArgs, long: &Long, model: &Model, mut table: Table) -> Result<Explained, Error> {
+    table.set_used([&long.item, &long.classifier, &long.label]);
     let place = table.source().clone();
     let who = Who::Only(model.classifiers());
     let read = LongTable::read(table, long, args.table.repeats, &who, None)?;

@@ -87,13 +87,13 @@ pub(super) fn columns_of(model: &Model, table: &Table) -> Result<Vec<usize>, Err
     let missing: Vec<&String> = model.classifiers().iter().filter(|name| !table.has(name)).collect();
     let Some(first) = missing.first() else { return table.columns(model.classifiers()) };
     let expected = format!("a column for each of the model's {} classifiers", model.classifiers().len());
-    let near = suggestion(first, table.header());
+    let near = suggestion(first, table.unused());
     let found = if missing.len() == model.classifiers().len() {
-        format!("none of {}{near}", list(&missing))
+        format!("none of {}", list(&missing))
     } else {
-        format!("no {}{near}", list(&missing))
+        format!("no {}", list(&missing))
     };
-    Err(table.beginning().refused(expected, found))
+    Err(table.beginning().refused_with(expected, near, found))
 }
 
 /// Rows to decide.
@@ -140,6 +140,7 @@ impl Source {
     fn open(args: &PredictArgs, model: &Model) -> Result<Self, Error> {
         let mut table = Table::open(&args.input, &args.table.reading())?;
         if let Some(long) = &args.table.long {
+            table.set_used([&long.item, &long.classifier, &long.label]);
             let place = table.source().clone();
             let who = Who::Only(model.classifiers());
             let read = LongTable::read(table, long, args.table.repeats, &who, None)?;
@@ -152,6 +153,7 @@ impl Source {
             });
         }
         let names = args.id.as_ref().map_or(Vec::new(), |names| names.0.clone());
+        table.set_used(names.iter().chain(model.classifiers()));
         let ids = table.columns(&names)?;
         let columns = columns_of(model, &table)?;
         table.ask_only(ids.iter().chain(&columns).copied());

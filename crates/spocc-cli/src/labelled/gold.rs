@@ -59,6 +59,7 @@ impl Gold {
             (None, Some(ids)) => ids.0.clone(),
             (None, None) => Vec::new(),
         };
+        table.set_used(names.iter().chain(&args.label));
         let (ids, column) = (table.columns(&names)?, table.column(label)?);
         table.ask_only(ids.iter().copied().chain([column]));
         let place = table.source().clone();

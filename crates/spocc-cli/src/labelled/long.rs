@@ -366,12 +366,13 @@ fn chosen(occurring: &[String], who: &Who<'_>, place: &Place) -> Result<(Vec<Str
 ///
 /// As [`LongTable::read`].
 pub(super) fn count(
-    table: Table,
+    mut table: Table,
     args: &PanelArgs,
     columns: &Long,
     label: Option<&str>,
     sum: &mut Sum<'_>,
 ) -> Result<Notes, Error> {
+    table.set_used(args.named_columns());
     let label = label.filter(|_| sum.keep.which.has_truths());
     let gold =
         args.gold.as_ref().zip(label).map(|(path, label)| Gold::read(path, args, label)).transpose()?;

@@ -9,7 +9,7 @@ use glob::Pattern;
 
 use crate::{
     args::{Names, PanelArgs},
-    error::{Error, Place, list, suggestion},
+    error::{Error, Place, list, quoted, suggestion},
 };
 
 /// The places of the classifiers among `known`, those with `other` uses left out.
@@ -24,11 +24,18 @@ pub(crate) fn pick(
     place: &Place,
 ) -> Result<Vec<usize>, Error> {
     let mut left_out: HashSet<usize> = other.iter().copied().collect();
+    let named: HashSet<&String> =
+        args.ignore.iter().chain(&args.classifiers).flat_map(|names| &names.0).collect();
+    let unused: Vec<&String> = (0..known.len())
+        .filter(|at| !left_out.contains(at) && !named.contains(&known[*at]))
+        .map(|at| &known[at])
+        .collect();
+    let find = |names, wanted: fn(String) -> String| find(known, &unused, names, wanted, place);
     if let Some(names) = &args.ignore {
-        left_out.extend(find(known, names, |name| format!("`{name}` to ignore"), place)?);
+        left_out.extend(find(names, |name| format!("{name} to ignore"))?);
     }
     let mut picked = match &args.classifiers {
-        Some(names) => find(known, names, |name| format!("a classifier `{name}`"), place)?,
+        Some(names) => find(names, |name| format!("a classifier {name}"))?,
         None => (0..known.len()).collect(),
     };
     picked.retain(|at| !left_out.contains(at));
@@ -58,11 +65,13 @@ pub(super) fn refuse_others(panel: &[String], found: &[&String], place: &Place) 
     Err(place.refused("the classifiers of the rows with truths", found))
 }
 
-/// The places that these names and globs mean, each once, in the order they are named.
+/// The places that these names and globs mean, each once, in the order they are named; one that means nothing is
+/// likely a misspelt name among those that are `unused`.
 fn find(
     known: &[String],
+    unused: &[&String],
     names: &Names,
-    wanted: impl Fn(&str) -> String,
+    wanted: impl Fn(String) -> String,
     place: &Place,
 ) -> Result<Vec<usize>, Error> {
     let places: HashMap<&String, usize> = known.iter().zip(0..).collect();
@@ -75,8 +84,8 @@ fn find(
             (None, Err(_)) => Vec::new(),
         };
         if meant.is_empty() {
-            let there = format!("{}{}", list(known), suggestion(name, known));
-            return Err(place.refused(wanted(name), there));
+            let hint = suggestion(name, unused.iter().copied());
+            return Err(place.refused_with(wanted(quoted(name)), hint, list(known)));
         }
         found.extend(meant.into_iter().filter(|&at| !mem::replace(&mut is_found[at], true)));
     }
@@ -94,7 +103,7 @@ mod tests {
         let known = ["a*", "ab", "b", "ac"].map(str::to_owned);
         let place = Place::file(Path::new("t"), "");
         let find = |names: &str| {
-            find(&known, &names.parse().expect("names"), |name| format!("a classifier `{name}`"), &place)
+            find(&known, &[], &names.parse().expect("names"), |name| format!("a classifier {name}"), &place)
         };
         assert_eq!(find("a*").expect("a column has that very name"), [0]);
         assert_eq!(find("a?,ab,b").expect("all there"), [0, 1, 3, 2]);

@@ -29,6 +29,9 @@ pub(super) fn count(
     label: Option<&str>,
     sum: &mut Sum<'_>,
 ) -> Result<Notes, Error> {
+    // A name that stands for a classifier is not free for another use.
+    let classifiers = args.classifiers.iter().flat_map(|names| &names.0);
+    table.set_used(args.named_columns().chain(classifiers));
     let ids = args.id.as_ref().map_or(Ok(Vec::new()), |names| table.columns(&names.0))?;
     let truths = match (label, &args.gold) {
         _ if !sum.keep.which.has_truths() => Truths::Unknown,

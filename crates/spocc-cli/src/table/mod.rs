@@ -20,7 +20,7 @@ mod lines;
 mod tests;
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     io::Read,
     path::PathBuf,
     sync::Arc,
@@ -28,7 +28,7 @@ use std::{
 
 use spocc::Label;
 
-use crate::error::{At, Error, Place, list, suggestion};
+use crate::error::{At, Error, Place, list, quoted, suggestion};
 
 pub(crate) use answers::Answers;
 #[cfg(feature = "arrow")]
@@ -103,6 +103,8 @@ pub(crate) struct Table {
     header: Arc<[String]>,
     /// The number of each column.
     numbers: HashMap<String, usize>,
+    /// Columns that some option names: no other name can mean them.
+    used: HashSet<String>,
     /// The only columns that will be asked for.
     asked: Option<Vec<usize>>,
 }
@@ -165,8 +167,8 @@ impl Table {
             }
         }
         let delimiter = part.delimiter();
-        let (reading, part, asked) = (reading.clone(), Some(part), None);
-        Ok(Self { reading, part, rest, beginning: place, top, delimiter, header, numbers, asked })
+        let (reading, part, used, asked) = (reading.clone(), Some(part), HashSet::new(), None);
+        Ok(Self { reading, part, rest, beginning: place, top, delimiter, header, numbers, used, asked })
     }
 
     /// The next file whose rows are to be read; its columns may come in another order than those of the first.
@@ -235,15 +237,25 @@ impl Table {
         self.delimiter
     }
 
+    /// Notes columns that options name, so that none of them is suggested for another.
+    pub(crate) fn set_used<'a>(&mut self, names: impl IntoIterator<Item = &'a String>) {
+        self.used.extend(names.into_iter().cloned());
+    }
+
+    /// The columns that no option names.
+    pub(crate) fn unused(&self) -> impl Iterator<Item = &String> {
+        self.header.iter().filter(|name| !self.used.contains(*name))
+    }
+
     /// The number of the column with this name.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] with the nearest name there is.
+    /// [`Error::Refused`] with the nearest name among those that no option names.
     pub(crate) fn column(&self, name: &str) -> Result<usize, Error> {
         self.numbers.get(name).copied().ok_or_else(|| {
-            let found = format!("{}{}", list(&*self.header), suggestion(name, &*self.header));
-            self.beginning().refused(format!("a column `{name}`"), found)
+            let expected = format!("a column {}", quoted(name));
+            self.beginning().refused_with(expected, suggestion(name, self.unused()), list(&*self.header))
         })
     }
 

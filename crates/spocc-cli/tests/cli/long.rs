@@ -92,7 +92,7 @@ fn a_wide_table_finds_its_truths_elsewhere_by_id() {
     desk.misused("fit parts.csv --id page --gold truths.csv -o m.spocc", "--label <COL>");
     desk.refused(
         "fit parts.csv --id page,line --gold truths.csv --label T2 -o m.spocc",
-        "truths.csv: line 1: expected a column `T2`, found `line`, `t`, `page` (did you mean `t`?)",
+        "truths.csv: line 1: expected a column `T2` (did you mean `t`?), found `line`, `t`, `page`",
     );
     desk.refused(
         "fit parts.csv --id page,a --gold truths.csv --label t -o m.spocc",
@@ -179,7 +179,7 @@ fn answers_without_item_or_classifier_are_refused() {
     }
     desk.refused(
         "predict panel.spocc long.csv --long item,wrker,answer",
-        "long.csv: line 1: expected a column `wrker`, found `item`, `worker`, `answer` (did you mean `worker`?)",
+        "long.csv: line 1: expected a column `wrker` (did you mean `worker`?), found `item`, `worker`, `answer`",
     );
     desk.misused(
         "predict panel.spocc long.csv --long item,worker",

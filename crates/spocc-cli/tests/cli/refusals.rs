@@ -44,8 +44,8 @@ fn headers_that_do_not_help_are_refused() {
     let desk = Desk::with_model();
     desk.refused(
         "fit gold.csv --label Turth -o m.spocc",
-        "gold.csv: line 1: expected a column `Turth`, \
-         found `item`, `ann`, `bob`, `eve`, `truth` (did you mean `truth`?)",
+        "gold.csv: line 1: expected a column `Turth` (did you mean `truth`?), \
+         found `item`, `ann`, `bob`, `eve`, `truth`",
     );
     desk.refused(
         "predict panel.spocc gold.csv --id number",
@@ -66,6 +66,59 @@ fn headers_that_do_not_help_are_refused() {
         "fit alone.csv --label truth --id item -o m.spocc",
         "alone.csv: line 1: expected at least one column that is a classifier, found only `item`, `truth`",
     );
+}
+
+#[test]
+fn the_column_that_was_meant_is_suggested_whatever_else_is_in_the_header() {
+    let desk = Desk::new();
+    let names: Vec<String> = (0..8).map(|k| format!("a-classifier-with-a-rather-long-name-{k}")).collect();
+    desk.write("wide.csv", format!("{},truth\n", names.join(",")));
+    let found = format!("{} ..", &format!("`{}`", names.join("`, `"))[..250]);
+    desk.refused(
+        "fit wide.csv --label Truht -o m.spocc",
+        &format!("wide.csv: line 1: expected a column `Truht` (did you mean `truth`?), found {found}"),
+    );
+    let run = desk.run(&format!("fit wide.csv --label {} -o m.spocc", "x".repeat(1000)));
+    let expected = format!("expected a column `{}..`, found `a-classifier", "x".repeat(60));
+    assert!(run.stderr.contains(&expected), "{}", run.stderr);
+}
+
+#[test]
+fn a_column_that_has_a_use_is_not_suggested_for_another() {
+    let desk = Desk::with_model();
+    let (line, found) = ("gold.csv: line 1: expected", "found `item`, `ann`, `bob`, `eve`, `truth`");
+    for (options, expected) in [
+        ("--label truth --weight trut", "a column `trut`"),
+        ("--label truth --id trut", "a column `trut`"),
+        ("--label truth --classifiers trut", "a classifier `trut`"),
+        ("--label truth --ignore trut", "`trut` to ignore"),
+        ("--label truth --classifiers ann,anne", "a classifier `anne`"),
+        ("--label truth --classifiers ann --ignore anne", "`anne` to ignore"),
+        ("--classifiers ann --label anne", "a column `anne`"),
+        ("--label truth --id itm", "a column `itm` (did you mean `item`?)"),
+        ("--label truth --classifiers ann,bbo", "a classifier `bbo` (did you mean `bob`?)"),
+    ] {
+        desk.refused(&format!("fit gold.csv {options} -o m.spocc"), &format!("{line} {expected}, {found}"));
+    }
+    for command in ["predict", "explain --row 1"] {
+        desk.refused(
+            &format!("{command} panel.spocc gold.csv --id anne"),
+            &format!("{line} a column `anne`, {found}"),
+        );
+    }
+    desk.write("new.csv", "bo,ann,eve\ncat,cat,dog\n");
+    let run = desk.run("predict panel.spocc new.csv --id bo");
+    assert!(run.stderr.contains("found no `bob`") && !run.stderr.contains("mean"), "{}", run.stderr);
+    desk.write("long.csv", "item,worker,answer\n1,ann,cat\n");
+    for command in [
+        "fit long.csv --long item,worker,answer --label answe -o m.spocc",
+        "predict panel.spocc long.csv --long item,answer,answe",
+    ] {
+        desk.refused(
+            command,
+            "long.csv: line 1: expected a column `answe`, found `item`, `worker`, `answer`",
+        );
+    }
 }
 
 #[test]
@@ -161,8 +214,8 @@ fn columns_the_model_needs_are_asked_for_by_name() {
     desk.write("new.csv", "item,ann,Bob\n1,cat,cat\n");
     desk.refused(
         "predict panel.spocc new.csv",
-        "new.csv: line 1: expected a column for each of the model's 3 classifiers, \
-         found no `bob`, `eve` (did you mean `Bob`?)",
+        "new.csv: line 1: expected a column for each of the model's 3 classifiers \
+         (did you mean `Bob`?), found no `bob`, `eve`",
     );
     desk.write("other.csv", "x,y\n1,2\n");
     desk.refused(

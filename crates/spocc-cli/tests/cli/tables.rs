@@ -248,7 +248,7 @@ fn classifiers_are_chosen_by_name_and_by_glob() {
     let there = "`item`, `ann`, `bob`, `eve`, `truth`";
     desk.refused(
         &format!("fit gold.csv {PANEL} --ignore annn -o m.spocc"),
-        &format!("gold.csv: line 1: expected `annn` to ignore, found {there} (did you mean `ann`?)"),
+        &format!("gold.csv: line 1: expected `annn` to ignore (did you mean `ann`?), found {there}"),
     );
     desk.refused(
         &format!("fit gold.csv {PANEL} --classifiers ann,z* -o m.spocc"),
