@@ -45,9 +45,9 @@ impl<'a> Aligned<'a> {
         let places: HashMap<&String, usize> = predictions.classifiers().iter().zip(0..).collect();
         let column = |name: &String| {
             let found = places.get(name).copied();
-            found.ok_or_else(|| Error::UnknownClassifier {
+            found.ok_or_else(|| Error::MissingClassifier {
                 name: name.clone(),
-                known: list(predictions.classifiers()),
+                found: list(predictions.classifiers()),
             })
         };
         let columns: Vec<usize> = model.classifiers.iter().map(column).collect::<Result<_, Error>>()?;

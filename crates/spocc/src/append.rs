@@ -31,7 +31,7 @@ impl Model {
     /// # Errors
     ///
     /// [`Error::CannotAppend`] for other methods, a slim or a calibrated model, more or fewer than one newcomer, or other rows;
-    /// [`Error::UnknownClassifier`] if an old column is missing; [`Error::LevelTooLow`].
+    /// [`Error::MissingClassifier`] if an old column is missing; [`Error::LevelTooLow`].
     pub fn append(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Self, Error> {
         const ROWS: &str = "the rows the model was fitted to";
         let refuse = |expected, found: String| Err(Error::CannotAppend { expected, found });
@@ -51,6 +51,10 @@ impl Model {
                 if newcomers.is_empty() { "none".to_owned() } else { list(newcomers) },
             );
         };
+        if let Some(name) = self.classifiers.iter().find(|name| !evidence.classifiers().contains(name)) {
+            let found = list(evidence.classifiers());
+            return Err(Error::MissingClassifier { name: name.clone(), found });
+        }
         evidence.require("append", known.level())?;
         let evidence = match (known.unlabelled_rows(), evidence.unlabelled_rows()) {
             (None, _) => evidence.labelled(watch)?,

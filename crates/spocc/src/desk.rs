@@ -25,7 +25,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownClassifier`] if a classifier of the model has no column, [`Error::Cancelled`];
+    /// [`Error::MissingClassifier`] if a classifier of the model has no column, [`Error::Cancelled`];
     /// [`Error::LabelId`] for a [number](Integers) that is not among the labels.
     pub fn decide_all<'a>(&self, table: impl Into<Table<'a>>, watch: &Watch<'_>) -> Result<Decisions, Error> {
         match table.into() {

@@ -47,13 +47,23 @@ pub enum Error {
         /// Who answered twice.
         classifier: String,
     },
-    /// A classifier the other side does not know.
-    #[error("classifier `{name}`: expected one of {known}, found no such column")]
+    /// A name that is none of the classifiers.
+    #[error("classifier `{name}`: expected one of {known}, found no such name")]
     UnknownClassifier {
         /// The name asked for.
         name: String,
         /// The names that are there.
         known: String,
+    },
+    /// A classifier of the model without predictions.
+    #[error(
+        "classifier `{name}`: expected predictions of every classifier of the model, found only those of {found}"
+    )]
+    MissingClassifier {
+        /// The classifier.
+        name: String,
+        /// The classifiers that are there.
+        found: String,
     },
     /// A number that cannot be a label.
     #[error("label {found}: expected a whole number, a text or a boolean")]

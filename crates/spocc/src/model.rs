@@ -190,7 +190,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownClassifier`] if a classifier of the model has no column.
+    /// [`Error::MissingClassifier`] if a classifier of the model has no column.
     pub fn align<'a>(&'a self, predictions: &'a Predictions) -> Result<Aligned<'a>, Error> {
         Aligned::new(self, predictions)
     }

@@ -321,7 +321,10 @@ fn other_rows_and_other_models_are_refused() {
         "append: expected a spocc, adaspocc or ladder model, found majority"
     );
     let without_c1 = rows.evidence(3).select(&["c0", "c2"], &Watch::default()).expect("known names");
-    assert!(matches!(refused(&model, &without_c1), Error::UnknownClassifier { .. }));
+    assert_eq!(
+        message(refused(&model, &without_c1)),
+        "classifier `c1`: expected predictions of every classifier of the model, found only those of c0, c2"
+    );
     let marginals = Counting { level: spocc::Level::Marginals, ..Counting::default() };
     let truth = Truth::new(rows.truth.iter().copied().map(Some)).expect("few labels");
     let shallow = Evidence::count(&rows.predictions(3), &truth, &marginals, &Watch::default()).expect("rows");

@@ -497,5 +497,8 @@ fn a_believed_file_still_refuses_rows_it_does_not_fit() {
     let mut rows = Predictions::builder(["somebody"]).expect("one name");
     rows.push([Some("l0")]).expect("one answer");
     let error = model.predict(&rows.finish()).expect_err("other columns");
-    assert_eq!(error.to_string(), "classifier `c0`: expected one of somebody, found no such column");
+    assert_eq!(
+        error.to_string(),
+        "classifier `c0`: expected predictions of every classifier of the model, found only those of somebody"
+    );
 }

@@ -72,7 +72,7 @@ impl<'a> Contest<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Cancelled`], [`Error::UnknownClassifier`]; a method that refuses gets no marks instead.
+    /// [`Error::Cancelled`], [`Error::MissingClassifier`]; a method that refuses gets no marks instead.
     pub(super) fn hold(
         &mut self,
         training: &Evidence,

@@ -41,7 +41,7 @@ impl Certainties {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownClassifier`].
+    /// [`Error::MissingClassifier`].
     pub(super) fn add(
         &mut self,
         model: &Model,

@@ -43,7 +43,7 @@ fn bad_tables_say_where_what_was_expected_and_what_was_found() {
     );
     assert_eq!(
         message(Predictions::from_cells(["ann", "bob"], 2, [(0, 5, "cat")])),
-        "classifier `number 5`: expected one of ann, bob, found no such column"
+        "classifier `number 5`: expected one of ann, bob, found no such name"
     );
     assert_eq!(
         message(Predictions::from_cells(["ann"], 2, [(1, 0, "cat"), (1, 0, "dog")])),
@@ -112,7 +112,7 @@ fn bad_evidence_says_where_what_was_expected_and_what_was_found() {
     }
     let counted = Evidence::new(&rows, &truth(&["cat", "dog"])).expect("rows");
     let select = |names: &[&str]| counted.select(names, &quiet()).expect_err("bad names").to_string();
-    assert_eq!(select(&["ann", "eve"]), "classifier `eve`: expected one of ann, bob, found no such column");
+    assert_eq!(select(&["ann", "eve"]), "classifier `eve`: expected one of ann, bob, found no such name");
     assert_eq!(select(&["ann", "ann"]), "classifiers: expected distinct names, found `ann` twice");
     assert_eq!(select(&[]), "classifiers: expected at least one, found none");
     let marginals = counted.reduce_to(Level::Marginals, &quiet()).expect("less");
@@ -127,7 +127,7 @@ fn bad_evidence_says_where_what_was_expected_and_what_was_found() {
     let model = Majority.fit(&counted).expect("rows");
     assert_eq!(
         model.predict(&table(&["ann"], &[&["cat"]])).expect_err("no bob").to_string(),
-        "classifier `bob`: expected one of ann, found no such column"
+        "classifier `bob`: expected predictions of every classifier of the model, found only those of ann"
     );
 }
 
