@@ -13,12 +13,15 @@ use crate::{
     predictions::Predictions,
 };
 
+/// Stands for the column of a classifier that the table does not have.
+const ABSENT: usize = usize::MAX;
+
 /// A table seen through a model.
 #[derive(Clone, Debug)]
 pub struct Aligned<'a> {
     pub(crate) model: &'a Model,
     pub(crate) predictions: &'a Predictions,
-    /// Column of each of the model's classifiers.
+    /// Column of each of the model's classifiers, or [`ABSENT`].
     columns: Vec<usize>,
     /// Classifier of each column, or `u32::MAX`.
     pub(crate) place: Vec<u32>,
@@ -41,22 +44,31 @@ pub(crate) struct Rewritten {
 }
 
 impl<'a> Aligned<'a> {
+    /// A table with a column for every classifier of the model.
     pub(crate) fn new(model: &'a Model, predictions: &'a Predictions) -> Result<Self, Error> {
+        let aligned = Self::present(model, predictions)?;
+        let refused = aligned.absent().next().map(|name| missing(name, predictions));
+        refused.map_or(Ok(aligned), Err)
+    }
+
+    /// A table with a column for some classifier of the model.
+    pub(crate) fn present(model: &'a Model, predictions: &'a Predictions) -> Result<Self, Error> {
         let places: HashMap<&String, usize> = predictions.classifiers().iter().zip(0..).collect();
-        let column = |name: &String| {
-            let found = places.get(name).copied();
-            found.ok_or_else(|| Error::MissingClassifier {
-                name: name.clone(),
-                found: list(predictions.classifiers()),
-            })
-        };
-        let columns: Vec<usize> = model.classifiers.iter().map(column).collect::<Result<_, Error>>()?;
+        let column = |name: &String| places.get(name).copied().unwrap_or(ABSENT);
+        let columns: Vec<usize> = model.classifiers.iter().map(column).collect();
+        if columns.iter().all(|&column| column == ABSENT) {
+            return Err(missing(&model.classifiers[0], predictions));
+        }
         let mut place = vec![u32::MAX; predictions.n_classifiers()];
-        (0..).zip(&columns).for_each(|(k, &column)| place[column] = k);
+        for (k, &column) in (0..).zip(&columns).filter(|(_, column)| **column != ABSENT) {
+            place[column] = k;
+        }
         let map = model.labels.translate(predictions.labels());
         let spoken = model.labels.silence();
-        let silence: Vec<u16> =
-            model.declines.iter().map(|&declines| if declines { spoken } else { MISSING }).collect();
+        // An absent classifier was not asked: that is no answer even where an empty cell is one.
+        let silence: Vec<u16> = (model.declines.iter().zip(&columns))
+            .map(|(&declines, &column)| if declines && column != ABSENT { spoken } else { MISSING })
+            .collect();
         let gaps: Vec<(u32, u16)> =
             (0..).zip(silence.iter().copied()).filter(|gap| gap.1 != MISSING).collect();
         let as_it_is = gaps.is_empty()
@@ -67,7 +79,17 @@ impl<'a> Aligned<'a> {
     }
 }
 
+fn missing(name: &str, predictions: &Predictions) -> Error {
+    Error::MissingClassifier { name: name.to_owned(), found: list(predictions.classifiers()) }
+}
+
 impl Aligned<'_> {
+    /// The classifiers of the model that the table has no column for.
+    pub fn absent(&self) -> impl Iterator<Item = &str> {
+        let columns = self.model.classifiers.iter().zip(&self.columns);
+        columns.filter(|(_, column)| **column == ABSENT).map(|(name, _)| name.as_str())
+    }
+
     /// A row as the model sees it.
     pub(crate) fn row<'b>(&'b self, row: usize, buffer: &'b mut Rewritten) -> Row<'b> {
         self.rewritten(self.predictions.grid().row(row), buffer)
@@ -101,9 +123,9 @@ impl Aligned<'_> {
             Row::Dense(cells) => {
                 buffer.dense.clear();
                 buffer.dense.extend(self.columns.iter().zip(&self.silence).map(|(&column, &silence)| {
-                    match cells[column] {
-                        MISSING => silence,
-                        id => self.map[usize::from(id)],
+                    match cells.get(column) {
+                        None | Some(&MISSING) => silence,
+                        Some(&id) => self.map[usize::from(id)],
                     }
                 }));
                 Row::Dense(&buffer.dense)

@@ -195,6 +195,16 @@ impl Model {
         Aligned::new(self, predictions)
     }
 
+    /// As [`align`](Self::align), for a table that lacks some of the model's classifiers: their predictions are
+    /// missing on every row, whatever an empty cell of theirs means to the model.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MissingClassifier`] if no classifier of the model has a column.
+    pub fn align_present<'a>(&'a self, predictions: &'a Predictions) -> Result<Aligned<'a>, Error> {
+        Aligned::present(self, predictions)
+    }
+
     /// Decides one row in full; the surprisals behind it stay in `work.out`.
     pub(crate) fn decision(&self, row: Row<'_>, work: &mut Work) -> Decision {
         let silence = self.labels.silence();

@@ -234,3 +234,52 @@ fn a_number_above_the_labels_stops_counting_and_deciding() {
     }
     assert_eq!(model.predict(&table).map(|_| ()), Err(expected));
 }
+
+/// The rows without the columns of some classifiers, or with a label in them that no model has seen.
+fn without(panel: &Panel, left: &[usize], keeps_columns: bool) -> Predictions {
+    let kept: Vec<usize> = (0..panel.names.len()).filter(|k| keeps_columns || !left.contains(k)).collect();
+    let mut rows =
+        Predictions::builder(kept.iter().map(|&k| panel.names[k].clone())).expect("distinct names");
+    for row in &panel.rows {
+        let cell = |&k: &usize| match left.contains(&k) {
+            true => Some("unseen".to_owned()),
+            false => row[k].map(|id| panel.labels[id].clone()),
+        };
+        rows.push(kept.iter().map(cell)).expect("as wide as the names");
+    }
+    rows.finish()
+}
+
+#[test]
+fn a_classifier_without_a_column_is_missing_on_every_row() {
+    for (seed, shape) in (0..).zip([(5, 2, 6_000, 0.1), (9, 3, 400, 0.05), (60, 4, 500, 0.97)]) {
+        let panel = panel(shape, seed);
+        let left = [1, 3];
+        let (table, twin) = (without(&panel, &left, false), without(&panel, &left, true));
+        for method in Method::ALL {
+            for missing in [Missing::Silent, Missing::Symbol] {
+                let options = Options { missing, ..Options::default() };
+                let model = Model::fit(&*method.combiner(), &panel.tally(), &options, &Watch::default())
+                    .expect("rows");
+                assert!(matches!(model.align(&table), Err(Error::MissingClassifier { .. })));
+                let aligned = model.align_present(&table).expect("some columns");
+                let names: Vec<&str> = aligned.absent().collect();
+                assert_eq!(names, left.map(|k| panel.names[k].as_str()));
+                // A label that the model has not seen counts as a missing prediction.
+                let twin = model.align(&twin).expect("all columns");
+                let watch = Watch::default();
+                let (decided, expected) = (aligned.decide_all(&watch), twin.decide_all(&watch));
+                assert_eq!(
+                    decided.expect("rows").rulings(),
+                    expected.expect("rows").rulings(),
+                    "{method} {missing}"
+                );
+                assert_eq!(aligned.decide(7), twin.decide(7), "{method} {missing}");
+                assert_eq!(aligned.explain(7).expect("a row").decision, twin.decide(7).expect("a row"));
+            }
+        }
+        let nobody = Predictions::builder(["nobody"]).expect("one name").finish();
+        let model = Method::Majority.combiner().fit(&panel.tally()).expect("rows");
+        assert!(matches!(model.align_present(&nobody), Err(Error::MissingClassifier { .. })));
+    }
+}
