@@ -82,6 +82,10 @@ pub(crate) struct PredictArgs {
     #[arg(long)]
     pub(crate) strict: bool,
 
+    /// Predict without the classifiers that the table has no column for: their predictions count as missing
+    #[arg(long, conflicts_with = "long")]
+    pub(crate) allow_missing: bool,
+
     #[command(flatten)]
     pub(crate) sets: SetArgs,
 
@@ -193,6 +197,10 @@ pub(crate) struct ExplainArgs {
     /// Columns that name the row, to be shown; with --long, the item is
     #[arg(long, value_name = "COL", conflicts_with = "long")]
     pub(crate) id: Option<Names>,
+
+    /// Explain without the classifiers that the table has no column for: their predictions count as missing
+    #[arg(long, conflicts_with = "long")]
+    pub(crate) allow_missing: bool,
 
     /// Write JSON
     #[arg(long)]

@@ -6,7 +6,7 @@ use spocc::{Aligned, Coverage, Decision, Decisions, Lot, Model, Ruling, Sets, Un
 
 use crate::{
     args::{Column, PredictArgs},
-    commands::predict::Piece,
+    commands::predict::{Piece, tell_absent},
     decided::{Block, Sheet},
     error::Error,
     labelled::rows,
@@ -26,13 +26,15 @@ pub(super) struct Clerk<'a> {
     watch: &'a Watch<'a>,
     /// Rows written so far, by which those without a name draw their lots.
     n_written: u64,
+    /// The classifiers that the table has no column for.
+    absent: Vec<String>,
     summary: Summary,
 }
 
 impl<'a> Clerk<'a> {
     /// Of a model that can promise the coverage asked.
     pub(super) fn new(model: &'a Model, args: &'a PredictArgs, watch: &'a Watch<'a>) -> Self {
-        Self { model, args, watch, n_written: 0, summary: Summary::default() }
+        Self { model, args, watch, n_written: 0, absent: Vec::new(), summary: Summary::default() }
     }
 
     /// Decides a piece.
@@ -42,7 +44,9 @@ impl<'a> Clerk<'a> {
     /// [`Error::Engine`] for answers that are not taken for silence.
     pub(super) fn decide(&mut self, piece: &Piece) -> Result<Decisions, Error> {
         let blame = |error| piece.lines.blame(&piece.place, error);
-        let mut aligned = self.model.align(&piece.answers).map_err(blame)?;
+        // Columns were looked for when the table was opened: what is absent may be.
+        let mut aligned = self.model.align_present(&piece.answers).map_err(blame)?;
+        self.absent = aligned.absent().map(str::to_owned).collect();
         if self.args.strict {
             aligned = aligned.strict().map_err(blame)?;
         }
@@ -63,7 +67,7 @@ impl<'a> Clerk<'a> {
         sheet: &mut dyn Sheet,
     ) -> Result<(), Error> {
         let blame = |error| piece.lines.blame(&piece.place, error);
-        let aligned = self.model.align(&piece.answers).map_err(blame)?;
+        let aligned = self.model.align_present(&piece.answers).map_err(blame)?;
         // Decisions in full cost more than labels alone: they are made only for what needs them.
         let in_full = self.args.columns.iter().any(|column| *column != Column::Decision)
             || self.args.sets.abstain_below.is_some();
@@ -130,11 +134,17 @@ impl<'a> Clerk<'a> {
                 summary.n_alone
             ));
             tell(format_args!("calibrated: {calibration}"));
+            if !self.absent.is_empty() {
+                tell(format_args!(
+                    "note: calibrated with all classifiers, so that coverage may be lower here"
+                ));
+            }
         }
         if self.args.sets.may_abstain() {
             let share = 100.0 * summary.n_abstained as f64 / summary.n_rows.max(1) as f64;
             tell(format_args!("abstained on {}, {share:.1} %", rows(summary.n_abstained as u64)));
         }
+        tell_absent(&self.absent, model);
         summary.tell_unseen();
     }
 }

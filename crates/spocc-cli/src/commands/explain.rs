@@ -5,7 +5,7 @@ use spocc::{Explanation, Model};
 
 use crate::{
     args::{ExplainArgs, Long},
-    commands::predict::columns_of,
+    commands::predict::{columns_of, tell_absent},
     decided::Object,
     error::Error,
     input::Input,
@@ -22,6 +22,9 @@ struct Explained {
     id: Vec<(String, String)>,
     #[serde(flatten)]
     explanation: Explanation,
+    /// The classifiers that the table has no column for.
+    #[serde(skip)]
+    absent: Vec<String>,
 }
 
 fn in_order<S: Serializer>(id: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
@@ -43,14 +46,16 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<(), Error> {
     report::print(args.json, &explained, || {
         let id: Vec<String> = explained.id.iter().map(|(name, value)| format!(", {name} {value}")).collect();
         report::plain(&format!("row {}{}\n{}", explained.row, id.concat(), explained.explanation))
-    })
+    })?;
+    tell_absent(&explained.absent, &model);
+    Ok(())
 }
 
 fn in_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<Explained, Error> {
     let names = args.id.as_ref().map_or(&[][..], |names| &names.0);
     table.set_used(names.iter().chain(model.classifiers()));
     let ids = table.columns(names)?;
-    let columns = columns_of(model, &table)?;
+    let columns = columns_of(model, &table, args.allow_missing)?;
     table.ask_only(ids.iter().chain(&columns).copied());
     let mut blocks = table.work(Rows::clone);
     let (mut n_before, place) = (0, blocks.table().source().clone());
@@ -77,8 +82,10 @@ fn in_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<Explai
     }
     let (answers, lines) = answers.finish();
     let blame = |error| lines.blame(&place, error);
-    let explanation = model.align(&answers).and_then(|aligned| aligned.explain(0)).map_err(blame)?;
-    Ok(Explained { row: args.row, id, explanation })
+    let aligned = model.align_present(&answers).map_err(blame)?;
+    let absent = aligned.absent().map(str::to_owned).collect();
+    let explanation = aligned.explain(0).map_err(blame)?;
+    Ok(Explained { row: args.row, id, explanation, absent })
 }
 
 fn in_long(args: &ExplainArgs, long: &Long, model: &Model, mut table: Table) -> Result<Explained, Error> {
@@ -95,5 +102,5 @@ fn in_long(args: &ExplainArgs, long: &Long, model: &Model, mut table: Table) -> 
         other => place.engine(other),
     })?;
     let id = vec![(long.item.clone(), read.items.get(at).unwrap_or_default().to_owned())];
-    Ok(Explained { row: args.row, id, explanation })
+    Ok(Explained { row: args.row, id, explanation, absent: Vec::new() })
 }

@@ -6,11 +6,12 @@ use crate::{
     args::{Column, PredictArgs},
     commands::clerk::Clerk,
     decided::{Heading, Shape, Sheet},
-    error::{Error, Place, list, suggestion},
+    error::{Error, Place, list, nearest, quoted},
     input::Input,
     labelled::{LongTable, Who, piece},
     output::Output,
     table::{Answers, Copied, Lines, Marker, Marks, Rows, Runs, Table, Worked},
+    tell,
 };
 
 /// Decides every row of a table and writes the decisions.
@@ -82,18 +83,38 @@ fn refuse_repeats(args: &PredictArgs, columns: &[Column]) -> Result<(), Error> {
     Ok(heading.refuse_repeats(false)?)
 }
 
-/// The classifiers' columns, by name.
-pub(super) fn columns_of(model: &Model, table: &Table) -> Result<Vec<usize>, Error> {
-    let missing: Vec<&String> = model.classifiers().iter().filter(|name| !table.has(name)).collect();
-    let Some(first) = missing.first() else { return table.columns(model.classifiers()) };
+/// The columns of the model's classifiers; if `allow_missing`, of those that the table has.
+///
+/// # Errors
+///
+/// [`Error::Refused`] if some are missing, or all of them.
+pub(super) fn columns_of(model: &Model, table: &Table, allow_missing: bool) -> Result<Vec<usize>, Error> {
+    let (there, missing): (Vec<String>, Vec<String>) =
+        model.classifiers().iter().cloned().partition(|name| table.has(name));
+    if missing.is_empty() || allow_missing && !there.is_empty() {
+        return table.columns(&there);
+    }
+    let near = missing.iter().find_map(|name| nearest(name, table.unused()));
+    let near = near.map(|near| format!("did you mean {}?", quoted(near)));
+    let them = if missing.len() == 1 { "it" } else { "them" };
+    let without = (!there.is_empty()).then(|| format!("--allow-missing goes on without {them}"));
+    let hints: Vec<String> = near.into_iter().chain(without).collect();
+    let hint = if hints.is_empty() { String::new() } else { format!(" ({})", hints.join(" ")) };
     let expected = format!("a column for each of the model's {} classifiers", model.classifiers().len());
-    let near = suggestion(first, table.unused());
-    let found = if missing.len() == model.classifiers().len() {
-        format!("none of {}", list(&missing))
-    } else {
-        format!("no {}", list(&missing))
-    };
-    Err(table.beginning().refused_with(expected, near, found))
+    let found = format!("none for {} among {}", list(&missing), list(table.header()));
+    Err(table.beginning().refused_with(expected, hint, found))
+}
+
+/// Says which classifiers have no column.
+pub(super) fn tell_absent(absent: &[String], model: &Model) {
+    if !absent.is_empty() {
+        tell(format_args!(
+            "note: no column for {} of {} classifiers, whose predictions count as missing: {}",
+            absent.len(),
+            model.classifiers().len(),
+            list(absent)
+        ));
+    }
 }
 
 /// Rows to decide.
@@ -155,7 +176,7 @@ impl Source {
         let names = args.id.as_ref().map_or(Vec::new(), |names| names.0.clone());
         table.set_used(names.iter().chain(model.classifiers()));
         let ids = table.columns(&names)?;
-        let columns = columns_of(model, &table)?;
+        let columns = columns_of(model, &table, args.allow_missing)?;
         table.ask_only(ids.iter().chain(&columns).copied());
         #[cfg(feature = "arrow")]
         let id_types = ids.iter().map(|&column| table.arrow_type(column)).collect();

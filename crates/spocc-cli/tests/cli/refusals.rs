@@ -108,7 +108,7 @@ fn a_column_that_has_a_use_is_not_suggested_for_another() {
     }
     desk.write("new.csv", "bo,ann,eve\ncat,cat,dog\n");
     let run = desk.run("predict panel.spocc new.csv --id bo");
-    assert!(run.stderr.contains("found no `bob`") && !run.stderr.contains("mean"), "{}", run.stderr);
+    assert!(run.stderr.contains("found none for `bob`") && !run.stderr.contains("mean"), "{}", run.stderr);
     desk.write("long.csv", "item,worker,answer\n1,ann,cat\n");
     for command in [
         "fit long.csv --long item,worker,answer --label answe -o m.spocc",
@@ -211,17 +211,51 @@ fn models_that_are_none_are_refused() {
 #[test]
 fn columns_the_model_needs_are_asked_for_by_name() {
     let desk = Desk::with_model();
-    desk.write("new.csv", "item,ann,Bob\n1,cat,cat\n");
-    desk.refused(
-        "predict panel.spocc new.csv",
-        "new.csv: line 1: expected a column for each of the model's 3 classifiers \
-         (did you mean `Bob`?), found no `bob`, `eve`",
+    let refused = |table: &str, message: &str| {
+        desk.write("new.csv", table);
+        let message =
+            format!("new.csv: line 1: expected a column for each of the model's 3 classifiers{message}");
+        desk.refused("predict panel.spocc new.csv --id item", &message);
+        desk.refused("explain panel.spocc new.csv --id item --row 1", &message);
+    };
+    refused(
+        "item,ann,eve\n1,cat,dog\n",
+        " (--allow-missing goes on without it), found none for `bob` among `item`, `ann`, `eve`",
     );
-    desk.write("other.csv", "x,y\n1,2\n");
+    refused(
+        "item,ann,Eve\n1,cat,cat\n",
+        " (did you mean `Eve`? --allow-missing goes on without them), \
+         found none for `bob`, `eve` among `item`, `ann`, `Eve`",
+    );
+    refused("item,y\n1,2\n", ", found none for `ann`, `bob`, `eve` among `item`, `y`");
     desk.refused(
-        "predict panel.spocc other.csv",
-        "other.csv: line 1: expected a column for each of the model's 3 classifiers, \
-         found none of `ann`, `bob`, `eve`",
+        "predict panel.spocc new.csv --id item --allow-missing",
+        "new.csv: line 1: expected a column for each of the model's 3 classifiers, \
+         found none for `ann`, `bob`, `eve` among `item`, `y`",
+    );
+}
+
+#[test]
+fn predictions_are_made_without_a_classifier_if_that_is_allowed() {
+    let desk = Desk::with_model();
+    desk.write("new.csv", "item,eve,ann\n1,dog,cat\n2,cat,dog\n");
+    desk.write("empty.csv", "item,eve,ann,bob\n1,dog,cat,\n2,cat,dog,\n");
+    let columns = "--id item --columns possibility,answered";
+    let told = "note: no column for 1 of 3 classifiers, whose predictions count as missing: `bob`\n";
+    let without = desk.done(&format!("predict panel.spocc new.csv {columns} --allow-missing"));
+    let empty = desk.done(&format!("predict panel.spocc empty.csv {columns} --allow-missing"));
+    assert_eq!(without.stdout, empty.stdout);
+    assert_eq!(without.stderr, format!("{}{told}", empty.stderr));
+    let without = desk.done("explain panel.spocc new.csv --row 2 --allow-missing");
+    assert_eq!((without.stdout.contains("2 of 3 answered"), without.stderr.as_str()), (true, told));
+    assert_eq!(without.stdout, desk.done("explain panel.spocc empty.csv --row 2").stdout);
+    desk.misused("predict panel.spocc new.csv --long a,b,c --allow-missing", "cannot be used with");
+    // What a row without a column of predictions covers is not what was calibrated.
+    desk.done("fit gold.csv --label truth --id item --calibrate cross -o cross.spocc");
+    let sets = desk.done("predict cross.spocc new.csv --coverage 0.8 --allow-missing").stderr;
+    assert!(
+        sets.contains("note: calibrated with all classifiers, so that coverage may be lower here\n"),
+        "{sets}"
     );
 }
 
