@@ -98,16 +98,14 @@ pub enum Error {
         classes: String,
     },
     /// A weight that is negative, not finite, or too small or large for exact sums.
-    #[error("row {row}: expected a weight of 0 or between {smallest} and {largest}, found {found}")]
+    #[error("row {row}: expected {expected}, found {found:?}")]
     BadWeight {
         /// Row, counted from 1.
         row: usize,
+        /// The weights that are taken there.
+        expected: &'static str,
         /// The weight.
         found: f64,
-        /// Smallest weight that is not zero.
-        smallest: f64,
-        /// Largest weight.
-        largest: f64,
     },
     /// A class weight that is negative, zero, not a number, or out of all proportion.
     #[error("weight of class `{class}`: expected a number from {least} to {most}, found {found}")]

@@ -90,10 +90,7 @@ impl Lines {
             TruthNotAClass { row, found, classes } => {
                 place(row).refused(format!("a truth among the classes {classes}"), format!("`{found}`"))
             }
-            BadWeight { row, found, smallest, largest } => place(row).refused(
-                format!("a weight of 0 or between {smallest:e} and {largest:e}"),
-                format!("{found:?}"),
-            ),
+            BadWeight { row, expected, found } => place(row).refused(expected, format!("{found:?}")),
             UnseenLabel { row, classifier, found } => place(row)
                 .refused(format!("`{classifier}` to say a label known to the model"), format!("`{found}`")),
             RepeatedCell { row, classifier } => {

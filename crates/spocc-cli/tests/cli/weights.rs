@@ -43,6 +43,18 @@ fn a_class_that_weighs_more_is_decided_more_often() {
 }
 
 #[test]
+fn the_weights_that_a_row_may_have_are_told() {
+    let desk = Desk::new();
+    let refused = |weights: [&str; 2], message: &str| {
+        desk.write("w.csv", format!("w,a,t\n{},x,x\n{},y,y\n", weights[0], weights[1]));
+        desk.refused("fit w.csv --label t --weight w -o m.spocc", &format!("w.csv: line 3: {message}"));
+    };
+    refused(["1", "1e19"], "expected a whole weight of at most 9.2e18, found 1e19");
+    refused(["0.5", "1e19"], "expected a weight of 0 or between 9.3e-10 and 8.5e9, found 1e19");
+    refused(["1", "1e-12"], "expected a weight of 0 or between 9.3e-10 and 8.5e9, found 1e-12");
+}
+
+#[test]
 fn weights_that_make_no_sense_are_refused() {
     let desk = desk();
     let refused = |weights: &str, message: &str| {

@@ -440,6 +440,9 @@ fn once_each<'a>(
 
 /// Weights as whole units: ones if all weights are whole, else of 2^-30.
 fn fixed_point(weights: &[f64]) -> Result<(Vec<u64>, u32), Error> {
+    // The bounds are those of the code below, 2^-30, 2^33 and 2^63, rounded to numbers that are taken.
+    const ANY: &str = "a weight of 0 or between 9.3e-10 and 8.5e9";
+    const WHOLE: &str = "a whole weight of at most 9.2e18";
     let whole = weights.iter().all(|weight| weight.fract() == 0.0);
     let bits = if whole { 0 } else { WEIGHT_BITS };
     let unit = (1u64 << bits) as f64;
@@ -448,7 +451,9 @@ fn fixed_point(weights: &[f64]) -> Result<(Vec<u64>, u32), Error> {
     for (row, &weight) in weights.iter().enumerate() {
         let scaled = (weight * unit).round();
         if !(0.0..=largest).contains(&weight) || (weight > 0.0 && scaled < 1.0) {
-            return Err(Error::BadWeight { row: row + 1, found: weight, smallest: 1.0 / unit, largest });
+            // Whole weights may be larger than others.
+            let expected = if whole && weight > largest { WHOLE } else { ANY };
+            return Err(Error::BadWeight { row: row + 1, expected, found: weight });
         }
         units.push(scaled as u64);
     }

@@ -70,19 +70,25 @@ fn tiny_and_huge_weights_are_refused_with_their_range() {
     for bad in [-1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e-12, smallest / 4.0, 1e10, 1e300] {
         assert_eq!(
             error(bad),
-            format!("row 2: expected a weight of 0 or between {smallest} and 8589934592, found {bad}")
+            format!("row 2: expected a weight of 0 or between 9.3e-10 and 8.5e9, found {bad:?}")
         );
     }
-    for good in [0.0, -0.0, smallest, 8_589_934_592.0, 0.5] {
+    for good in [0.0, -0.0, smallest, 8_589_934_592.0, 0.5, 8.5e9] {
         let evidence = weighted(&[1.5, good]).expect("in range");
         assert_eq!(evidence.n_rows(), 1.5 + good);
     }
+    weighted(&[1.5, 9.3e-10]).expect("in range, and rounded");
+    let whole = |weight: f64| weighted(&[1.0, weight]).map_err(|error| error.to_string()).err();
+    assert_eq!(whole(9.2e18), None);
     assert_eq!(
-        weighted(&[1e19]).err().map(|error| error.to_string()),
-        Some(
-            "row 1: expected a weight of 0 or between 1 and 9223372036854776000, found 10000000000000000000"
-                .into()
-        )
+        whole(1e19).as_deref(),
+        Some("row 2: expected a whole weight of at most 9.2e18, found 1e19")
+    );
+    // Next to whole weights, too, a fraction is taken.
+    assert_eq!(whole(0.5), None);
+    assert_eq!(
+        whole(-1.0).as_deref(),
+        Some("row 2: expected a weight of 0 or between 9.3e-10 and 8.5e9, found -1.0")
     );
 }
 
