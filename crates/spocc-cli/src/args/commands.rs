@@ -7,7 +7,7 @@ use clap_complete::Shell;
 use crate::args::{
     method::{CalibrateArgs, MethodArgs, OptionArgs},
     panel::{PanelArgs, TableArgs},
-    words::{Column, Dialect, Format, Names, columns, coverage, margin, methods},
+    words::{Column, Dialect, Format, Names, columns, coverage, margin, methods, whole},
 };
 
 /// What `spocc demo` takes.
@@ -103,7 +103,7 @@ pub(crate) struct SetArgs {
     pub(crate) coverage: Option<spocc::Coverage>,
 
     /// Seed of the lots that rows draw, by their --id or else their number [default: 0]
-    #[arg(long, value_name = "N", requires = "coverage")]
+    #[arg(long, value_name = "N", requires = "coverage", value_parser = whole::<u64>(0..=u64::MAX))]
     pub(crate) seed: Option<u64>,
 
     /// Leave the decision empty where its margin (1 - runner-up / best) is below this, from 0 to 1
@@ -111,7 +111,7 @@ pub(crate) struct SetArgs {
     pub(crate) abstain_below: Option<f64>,
 
     /// Leave the decision empty where the set holds more classes than this
-    #[arg(long, value_name = "N", requires = "coverage", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", requires = "coverage", value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) abstain_above_size: Option<u64>,
 }
 
@@ -142,11 +142,11 @@ pub(crate) struct CompareArgs {
     pub(crate) methods: Vec<spocc::Method>,
 
     /// Folds of the cross-validation
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..), conflicts_with = "test")]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u16>(2..=65_535), conflicts_with = "test")]
     pub(crate) folds: u16,
 
     /// Repetitions of the cross-validation, each with other folds
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "test")]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = whole::<u16>(1..=65_535), conflicts_with = "test")]
     pub(crate) rounds: u16,
 
     /// Leave out the curves: accuracy against margin and against the number of labelled rows
@@ -191,7 +191,7 @@ pub(crate) struct ExplainArgs {
     pub(crate) input: Vec<PathBuf>,
 
     /// Which row under the header, from 1; with --long, which item in order of appearance
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) row: u64,
 
     /// Columns that name the row, to be shown; with --long, the item is
@@ -254,7 +254,7 @@ pub(crate) struct TallyArgs {
     pub(crate) marginals: bool,
 
     /// Drop what fewer than N rows share, so that no count points at fewer
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "weight")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=u64::MAX), conflicts_with = "weight")]
     pub(crate) min_count: Option<u64>,
 
     #[command(flatten)]

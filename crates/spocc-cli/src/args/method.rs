@@ -8,7 +8,7 @@ use spocc::{
 
 use crate::args::{
     usage,
-    words::{exponent, methods, strength, words},
+    words::{exponent, methods, strength, whole, words},
 };
 
 /// A method and its settings.
@@ -53,7 +53,7 @@ pub(crate) struct OptionArgs {
     pub(crate) class_weight: ClassWeights,
 
     /// Seed of whatever is drawn at random [default: 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
     pub(crate) seed: Option<u64>,
 }
 

@@ -12,8 +12,8 @@ pub(crate) use commands::{
     ManArgs, MergeArgs, PredictArgs, SqlArgs, TallyArgs,
 };
 pub(crate) use panel::{Long, PanelArgs, Repeats};
-use words::memory;
 pub(crate) use words::{Column, Dialect, Format, Names};
+use words::{memory, whole};
 
 /// Turns the answers of many classifiers into one answer.
 ///
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 
     /// Number of threads; no result depends on it [default: all cores]
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Running")]
+    #[arg(long, global = true, value_name = "N", value_parser = whole::<u16>(1..=1024), help_heading = "Running")]
     pub(crate) threads: Option<u16>,
 
     /// Most memory for a single table of counts, such as 512M or 16G

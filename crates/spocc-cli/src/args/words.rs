@@ -1,6 +1,6 @@
 //! The values of options: the engine's words, lists of names, exponents, strengths.
 
-use std::{fmt::Display, str::FromStr};
+use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
 use clap::{
     ValueEnum,
@@ -152,6 +152,19 @@ pub(crate) fn margin(text: &str) -> Result<f64, String> {
     number
         .filter(|number| (0.0..=1.0).contains(number))
         .ok_or_else(|| "expected a number from 0 to 1, such as 0.5".to_owned())
+}
+
+/// A whole number in this range, whose end must fit the type.
+pub(crate) fn whole<T: TryFrom<u64>>(
+    range: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<T, String> + Clone {
+    move |text| {
+        let number: Option<u64> = text.parse().ok().filter(|number| range.contains(number));
+        number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| match (range.start(), range.end()) {
+            (least, &u64::MAX) => format!("expected a whole number from {least}"),
+            (least, most) => format!("expected a whole number from {least} to {most}"),
+        })
+    }
 }
 
 /// A number of bytes, with K, M, G or T for powers of 1024.

@@ -67,7 +67,18 @@ fn wrong_usage_is_told_apart_from_refused_input() {
         &format!("{fit} --classifiers ann,truth"),
         "column `truth` is given by --label and by --classifiers",
     );
-    desk.misused(&format!("{fit} --threads 0"), "0 is not in 1..");
+    for (arguments, range) in [
+        (format!("{fit} --threads 0"), "from 1 to 1024"),
+        (format!("{fit} --ties random --seed=-1"), "from 0"),
+        (format!("{fit} --ties random --seed x"), "from 0"),
+        ("explain m.spocc gold.csv --row 1.5".to_owned(), "from 1"),
+        ("predict m.spocc gold.csv --coverage 0.9 --abstain-above-size 0".to_owned(), "from 1"),
+        ("compare gold.csv --label truth --folds 1".to_owned(), "from 2 to 65535"),
+        ("compare gold.csv --label truth --folds 70000".to_owned(), "from 2 to 65535"),
+        ("compare gold.csv --label truth --rounds 0".to_owned(), "from 1 to 65535"),
+    ] {
+        desk.misused(&arguments, &format!(": expected a whole number {range}\n"));
+    }
     desk.misused("predict m.spocc new.csv --columns margin,ties,margin", "two columns `margin`");
     desk.misused("predict m.spocc new.csv --id decision", "two columns `decision`");
     desk.misused("predict m.spocc new.csv --columns size", "[possible values: decision, margin,");

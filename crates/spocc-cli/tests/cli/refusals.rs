@@ -367,7 +367,7 @@ fn rows_past_the_end_cannot_be_explained() {
         &explain("18446744073709551615"),
         "gold.csv: expected a row 18446744073709551615 under the header, found 6 rows",
     );
-    desk.misused(&explain("0"), "0 is not in 1..");
+    desk.misused(&explain("0"), "invalid value '0' for '--row <N>': expected a whole number from 1\n");
     desk.misused(&explain("x"), "invalid value 'x' for '--row <N>'");
     desk.misused("explain panel.spocc gold.csv", "--row <N>");
     desk.write("copy.csv", desk.read("gold.csv"));

@@ -158,7 +158,10 @@ fn nothing_below_the_smallest_count_is_left() {
         "tally all.tally --min-count 10 -o none.tally",
         "all.tally: expected a pattern that 10 rows share, found none in 19 rows",
     );
-    desk.misused("tally gold.csv --label t --min-count 0 -o none.tally", "0 is not in 1..");
+    desk.misused(
+        "tally gold.csv --label t --min-count 0 -o none.tally",
+        "invalid value '0' for '--min-count <N>': expected a whole number from 1\n",
+    );
     desk.misused(
         "tally gold.csv --label t --min-count 2 --weight a -o none.tally",
         "cannot be used with '--weight",

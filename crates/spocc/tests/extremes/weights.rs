@@ -80,10 +80,7 @@ fn tiny_and_huge_weights_are_refused_with_their_range() {
     weighted(&[1.5, 9.3e-10]).expect("in range, and rounded");
     let whole = |weight: f64| weighted(&[1.0, weight]).map_err(|error| error.to_string()).err();
     assert_eq!(whole(9.2e18), None);
-    assert_eq!(
-        whole(1e19).as_deref(),
-        Some("row 2: expected a whole weight of at most 9.2e18, found 1e19")
-    );
+    assert_eq!(whole(1e19).as_deref(), Some("row 2: expected a whole weight of at most 9.2e18, found 1e19"));
     // Next to whole weights, too, a fraction is taken.
     assert_eq!(whole(0.5), None);
     assert_eq!(
