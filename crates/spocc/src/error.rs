@@ -235,7 +235,7 @@ pub enum Error {
     },
     /// Sets were asked of a model that cannot promise anything.
     #[error(
-        "sets: expected a calibrated model, found one fitted without (fit it with calibrate split or cross)"
+        "sets: expected a calibrated model, found one fitted without (fit with --calibrate split or --calibrate cross)"
     )]
     NotCalibrated,
     /// Too few scores to leave a class out for certain.

@@ -302,7 +302,7 @@ fn what_cannot_be_promised_is_refused() {
     let plain = Model::fit(&NaiveBayes, &evidence, &Options::default(), &Watch::default()).expect("rows");
     assert_eq!(
         refusal(&plain, 0.9),
-        "sets: expected a calibrated model, found one fitted without (fit it with calibrate split or cross)"
+        "sets: expected a calibrated model, found one fitted without (fit with --calibrate split or --calibrate cross)"
     );
     let split = calibrated(Method::NaiveBayes, &evidence, Calibrate::new(Scheme::Split));
     assert_eq!(refusal(&split, 0.95), "coverage 0.95: expected at least 19 calibration rows, found 10");

@@ -139,7 +139,7 @@ fn what_cannot_be_promised_is_refused() {
     let desk = Desk::with_model();
     desk.refused(
         "predict panel.spocc gold.csv --coverage 0.9",
-        "panel.spocc: sets: expected a calibrated model, found one fitted without (fit it with calibrate split or cross)",
+        "panel.spocc: sets: expected a calibrated model, found one fitted without (fit with --calibrate split or --calibrate cross)",
     );
     desk.done("fit gold.csv --label truth --id item --calibrate cross -o m.spocc");
     desk.refused(
