@@ -3,11 +3,11 @@
 use std::{borrow::Cow, time::Instant};
 
 use clap::error::ErrorKind;
-use spocc::{Evidence, Fitted, Level, Method, Missing, Model, Options, Watch};
+use spocc::{Calibration, Coverage, Evidence, Fitted, Level, Method, Missing, Model, Options, Scheme, Watch};
 
 use crate::{
     args::{FitArgs, usage},
-    error::{Error, count, list},
+    error::{Error, count, list, quoted},
     labelled::{Keep, Labelled, Which, rows},
     output::Output,
     tell,
@@ -69,6 +69,7 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
     }
     if let Some(calibration) = model.calibration() {
         tell(format_args!("calibrated: {calibration}"));
+        tell_coverage(calibration, &model, labelled.evidence.n_rows());
     }
     labelled.tell_notes();
     tell(format_args!("wrote {output} ({} bytes)", bytes.len()));
@@ -89,6 +90,45 @@ fn tell_fallback(model: &Model, evidence: &Evidence) {
     }
     tell(format_args!(
         "note: model selection chose {chosen} (the ladder was not better on held-out rows); see spocc compare"
+    ));
+}
+
+/// Says which coverage is possible, and what helps, if the usual one is out of reach.
+fn tell_coverage(calibration: &Calibration, model: &Model, n_labelled: f64) {
+    const USUAL: f64 = 0.95;
+    let needed = Coverage::try_from(USUAL).map_or(0, Coverage::n_needed);
+    let n_rows = calibration.n_rows();
+    let Some((list, &fewest)) = n_rows.iter().enumerate().min_by_key(|(_, n)| **n) else { return };
+    if fewest >= needed {
+        return;
+    }
+    let how = calibration.how();
+    let (of_class, of_each) = if how.per_class {
+        (format!(" of class {}", quoted(&model.classes()[list].to_string())), " of each class")
+    } else {
+        (String::new(), "")
+    };
+    let supports = match fewest {
+        0 => "support no coverage".to_owned(),
+        n => format!(
+            "support{} a coverage of at most {}",
+            if n == 1 { "s" } else { "" },
+            // Rounded down: more would be refused.
+            (100.0 * calibration.max_coverage()).floor() / 100.0
+        ),
+    };
+    // A split has a quarter of the rows.
+    let n_cross = if how.per_class { 4.0 * fewest as f64 } else { n_labelled };
+    let helps = [
+        (how.scheme == Scheme::Split && n_cross >= needed as f64, "--calibrate cross"),
+        (how.per_class && n_rows.iter().sum::<u64>() >= needed, "no --per-class"),
+        (true, "more labelled rows"),
+    ];
+    let helps: Vec<&str> = helps.iter().filter(|(helps, _)| *helps).map(|(_, what)| *what).collect();
+    tell(format_args!(
+        "note: {}{of_class} {supports} ({USUAL} needs {needed}{of_each}): use {}",
+        count(fewest as usize, "calibration row", "calibration rows"),
+        helps.join(" or "),
     ));
 }
 

@@ -70,6 +70,48 @@ fn a_calibrated_model_promises_sets_and_says_what_they_are_worth() {
 }
 
 #[test]
+fn fit_says_which_coverage_is_out_of_reach() {
+    let desk = Desk::new();
+    let note = |n: u64, options: &str| {
+        desk.write("few.csv", table(n, 1));
+        let fit = format!("fit few.csv --label truth --id id --method naive-bayes --calibrate {options}");
+        let told = desk.done(&format!("{fit} -o m.spocc")).stderr;
+        told.lines().find(|line| line.starts_with("note: ")).map(str::to_owned)
+    };
+    assert_eq!(
+        note(30, "split").as_deref(),
+        Some(
+            "note: 8 calibration rows support a coverage of at most 0.88 (0.95 needs 19): \
+             use --calibrate cross or more labelled rows"
+        )
+    );
+    // As it says: 0.88 is possible, more is not.
+    desk.done("predict m.spocc few.csv --coverage 0.88");
+    desk.refused(
+        "predict m.spocc few.csv --coverage 0.89",
+        "m.spocc: coverage 0.89: expected at least 9 calibration rows, found 8",
+    );
+    assert_eq!(
+        note(12, "split").as_deref(),
+        Some(
+            "note: 3 calibration rows support a coverage of at most 0.75 (0.95 needs 19): use more labelled rows"
+        )
+    );
+    assert_eq!(
+        note(2, "cross").as_deref(),
+        Some(
+            "note: 2 calibration rows support a coverage of at most 0.66 (0.95 needs 19): use more labelled rows"
+        )
+    );
+    let per_class = note(100, "split --per-class").unwrap_or_default();
+    assert!(per_class.contains(" calibration rows of class `"), "{per_class}");
+    let helps =
+        " (0.95 needs 19 of each class): use --calibrate cross or no --per-class or more labelled rows";
+    assert!(per_class.ends_with(helps), "{per_class}");
+    assert_eq!([note(76, "split"), note(19, "cross")], [None, None]);
+}
+
+#[test]
 fn sets_depend_on_names_or_numbers_of_rows_and_on_nothing_else() {
     let desk = desk();
     desk.done("fit gold.csv --label truth --id id --calibrate split --per-class --seed 3 -o m.spocc");

@@ -130,6 +130,12 @@ impl Calibration {
         self.lists.iter().map(Scores::n_rows).collect()
     }
 
+    /// The largest coverage that so many rows support, `n / (n + 1)`: within every class, if each has its own rows.
+    pub fn max_coverage(&self) -> f64 {
+        let fewest = self.n_rows().into_iter().min().unwrap_or(0) as f64;
+        fewest / (fewest + 1.0)
+    }
+
     /// How far the share of sets that hold the truth may well be from the coverage asked, as so few rows gave scores:
     /// a standard deviation over draws of those rows.
     pub fn spread(&self, coverage: Coverage) -> f64 {
@@ -263,6 +269,20 @@ mod tests {
         for (coverage, n) in expected {
             assert_eq!(needed(coverage), Ok(n), "{coverage}");
         }
+    }
+
+    #[test]
+    fn the_largest_coverage_is_the_one_that_needs_all_rows() {
+        let max = |counts: &[u64]| {
+            let how = Calibrate { per_class: counts.len() > 1, ..Calibrate::new(Scheme::Split) };
+            let lists = counts.iter().map(|&count| Scores::new(vec![(1.0, count)])).collect();
+            Calibration { how, lists }.max_coverage()
+        };
+        for n in 1..2000 {
+            let coverage = Coverage::try_from(max(&[n])).expect("between 0 and 1");
+            assert_eq!(coverage.n_needed(), n);
+        }
+        assert_eq!([max(&[9, 4]), max(&[0, 9]), max(&[19])], [0.8, 0.0, 0.95]);
     }
 
     #[test]
