@@ -26,7 +26,8 @@ pub(crate) struct FitArgs {
     #[arg(value_name = "TABLE|TALLY", required = true)]
     pub(crate) input: Vec<PathBuf>,
 
-    /// Table of further rows, in the same form, for ladder and dawid-skene to learn from: nobody knows their truth
+    /// Table of further rows, in the same form, for ladder and dawid-skene to learn from: nobody knows their truth.
+    /// Rows that the labelled table has too, by --id or the item of --long, are skipped
     #[arg(long, value_name = "TABLE")]
     pub(crate) unlabelled: Vec<PathBuf>,
 
@@ -133,7 +134,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "TABLE|TALLY")]
     pub(crate) test: Vec<PathBuf>,
 
-    /// Table of further rows, in the same form, for ladder and dawid-skene to learn from: nobody knows their truth
+    /// Table of further rows, in the same form, for ladder and dawid-skene to learn from: nobody knows their truth.
+    /// Rows that the labelled table has too, by --id or the item of --long, are skipped
     #[arg(long, value_name = "TABLE")]
     pub(crate) unlabelled: Vec<PathBuf>,
 

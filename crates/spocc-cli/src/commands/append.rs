@@ -6,7 +6,7 @@ use crate::{
     args::{AppendArgs, Names, PanelArgs},
     error::Error,
     input::Input,
-    labelled::{Keep, Labelled, Which},
+    labelled::{Keep, Labelled},
     output::Output,
     tell,
 };
@@ -30,11 +30,10 @@ pub(crate) fn append(args: &AppendArgs, watch: &Watch<'_>) -> Result<(), Error> 
         let expected = "a model that learned from rows without truth, to use --unlabelled";
         return Err(place.refused(expected, "one that did not"));
     }
-    let which = if learned_all { Which::All } else { Which::Labelled };
     // Other columns of the table are nobody's business here.
     let everyone: Vec<String> = model.classifiers().iter().chain([&args.name]).cloned().collect();
     let panel = PanelArgs { classifiers: Some(Names(everyone.clone())), ..args.panel.clone() };
-    let keep = Keep { level, which };
+    let keep = if learned_all { Keep::all(level) } else { Keep::labelled(level) };
     let labelled = Labelled::read_with(&args.input, &args.unlabelled, &panel, "append", keep, watch)?;
     let engine = |error| labelled.place.engine(error);
     let evidence = labelled.evidence.select(&everyone, watch).map_err(engine)?;

@@ -10,7 +10,7 @@ use crate::{
     compare::{self, Settings},
     error::Error,
     input::Input,
-    labelled::{Keep, Labelled, Which, rows},
+    labelled::{Keep, Labelled, refuse_same_file, rows},
     progress, report, tell,
 };
 
@@ -21,6 +21,7 @@ use crate::{
 /// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
 pub(crate) fn compare(args: &CompareArgs, watch: &Watch<'_>) -> Result<(), Error> {
     args.panel.refuse_double_use("compare")?;
+    refuse_same_file(&args.input, &args.unlabelled, &args.panel)?;
     let open = |names: &Vec<PathBuf>| Input::open(names, &args.panel.table.reading());
     let input = open(&args.input)?;
     let test = if args.test.is_empty() { None } else { Some(open(&args.test)?) };
@@ -33,13 +34,16 @@ pub(crate) fn compare(args: &CompareArgs, watch: &Watch<'_>) -> Result<(), Error
     let keep = Keep::labelled(Level::Tally);
     let learns_all = methods.contains(&Method::DawidSkene)
         || methods.contains(&Method::Ladder) && !args.unlabelled.is_empty();
-    let which = if learns_all { Which::All } else { Which::Labelled };
     let ladder_learns_all = !args.unlabelled.is_empty() || !is_table(&input);
     // Accuracy is measured against the truth.
     if is_table(&input) {
         args.panel.label("compare")?;
     }
-    let mut labelled = Labelled::of(input, &args.panel, "compare", Keep { which, ..keep }, watch)?;
+    let mut learning = if learns_all { Keep::all(Level::Tally) } else { keep };
+    if !args.unlabelled.is_empty() {
+        learning = learning.with_ids();
+    }
+    let mut labelled = Labelled::of(input, &args.panel, "compare", learning, watch)?;
     if !args.unlabelled.is_empty() {
         if !learns_all {
             let message =

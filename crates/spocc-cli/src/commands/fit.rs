@@ -8,7 +8,7 @@ use spocc::{Calibration, Coverage, Evidence, Fitted, Level, Method, Missing, Mod
 use crate::{
     args::{FitArgs, usage},
     error::{Error, count, list, quoted},
-    labelled::{Keep, Labelled, Which, rows},
+    labelled::{Keep, Labelled, rows},
     output::Output,
     tell,
 };
@@ -146,8 +146,7 @@ fn read(args: &FitArgs, method: Method, needs: Level, watch: &Watch<'_>) -> Resu
         Method::Majority => args.panel.label.is_none(),
         _ => false,
     };
-    let keep =
-        if learns_all { Keep { level: Level::Tally, which: Which::All } } else { Keep::labelled(needs) };
+    let keep = if learns_all { Keep::all(Level::Tally) } else { Keep::labelled(needs) };
     Labelled::read_with(&args.input, &args.unlabelled, &args.panel, "fit", keep, watch)
 }
 

@@ -13,7 +13,11 @@ use spocc::Label;
 use crate::{
     args::PanelArgs,
     error::{Error, Place, list},
-    labelled::{Notes, rows},
+    labelled::{
+        Notes,
+        ids::{RowIds, id_of, push_id},
+        rows,
+    },
     table::{Dictionary, LabelList, Marker, Reading, Rows, Runs, Table},
 };
 
@@ -33,9 +37,7 @@ pub(super) struct Gold {
 struct Told {
     file: Place,
     places: Runs,
-    /// What names each row, and where that ends.
-    keys: Vec<u8>,
-    ends: Vec<usize>,
+    ids: RowIds,
     truths: Vec<u32>,
     labels: Arc<[Option<Label>]>,
     fault: Option<Error>,
@@ -80,14 +82,12 @@ impl Gold {
     /// The truth of a row of another table, by its number.
     pub(super) fn truth(&self, rows: &Rows, row: usize, ids: &[usize]) -> Option<u32> {
         let mut key = Vec::new();
-        push_key(&mut key, rows, row, ids).then(|| self.find(&key)).flatten()
+        push_id(&mut key, rows, row, ids).then(|| self.find(&key)).flatten()
     }
 
     /// The truth of an item, by its number.
     pub(super) fn truth_of(&self, item: &str) -> Option<u32> {
-        let mut key = Vec::new();
-        push_cell(&mut key, item.as_bytes());
-        self.find(&key)
+        self.find(&id_of(item))
     }
 
     fn find(&self, key: &[u8]) -> Option<u32> {
@@ -125,8 +125,8 @@ impl Gold {
 
 fn tell(rows: &Rows, ids: &[usize], column: usize) -> Told {
     let (file, places) = (rows.file().clone(), Runs::default());
-    let (keys, ends, truths) = (Vec::new(), Vec::new(), Vec::new());
-    let mut told = Told { file, places, keys, ends, truths, labels: Arc::default(), fault: None };
+    let (row_ids, truths) = (RowIds::default(), Vec::new());
+    let mut told = Told { file, places, ids: row_ids, truths, labels: Arc::default(), fault: None };
     let mut marker = Marker::default();
     for row in 0..rows.n_rows() {
         match marker.mark(rows, row, column) {
@@ -137,12 +137,11 @@ fn tell(rows: &Rows, ids: &[usize], column: usize) -> Told {
                 break;
             }
         }
-        if !push_key(&mut told.keys, rows, row, ids) {
+        if !told.ids.push(rows, row, ids) {
             let expected = "the name of a row beside its truth";
             told.fault = Some(rows.place(row).refused(expected, "an empty cell"));
             break;
         }
-        told.ends.push(told.keys.len());
         told.places.push(rows.at(row));
     }
     told.labels = marker.finish();
@@ -160,10 +159,7 @@ struct Taken {
 impl Taken {
     fn take(&mut self, told: &Told) -> Result<(), Error> {
         let numbers = self.labels.numbers(&told.labels);
-        let mut start = 0;
-        for (row, &end) in told.ends.iter().enumerate() {
-            let key = &told.keys[start..end];
-            start = end;
+        for (row, key) in told.ids.iter().enumerate() {
             let truth = numbers[told.truths[row] as usize];
             let Some(number) = self.keys.get(key) else {
                 self.keys.insert(key, self.truths.len() as u32);
@@ -179,16 +175,4 @@ impl Taken {
         }
         Ok(())
     }
-}
-
-/// Appends the cells that name a row, each with its length so that no two names run into each other; false if
-/// there is nothing in them.
-fn push_key(key: &mut Vec<u8>, rows: &Rows, row: usize, ids: &[usize]) -> bool {
-    ids.iter().for_each(|&column| push_cell(key, rows.cell(row, column).unwrap_or_default()));
-    ids.iter().any(|&column| !rows.is_missing(row, column))
-}
-
-fn push_cell(key: &mut Vec<u8>, cell: &[u8]) {
-    key.extend((cell.len() as u64).to_le_bytes());
-    key.extend(cell);
 }

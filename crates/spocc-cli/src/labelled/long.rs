@@ -11,7 +11,7 @@ use spocc::{Label, Predictions, Symbol, Truth};
 use crate::{
     args::{Long, PanelArgs, Repeats},
     error::{Error, Place, list},
-    labelled::{Gold, Notes, Piece, Sum, Which, pick, refuse_others},
+    labelled::{Gold, Notes, Piece, Sum, Which, ids::id_of, pick, refuse_others},
     table::{Copied, Dictionary, LabelList, Lines, Marker, Rows, Runs, Table},
 };
 
@@ -378,23 +378,35 @@ pub(super) fn count(
         args.gold.as_ref().zip(label).map(|(path, label)| Gold::read(path, args, label)).transpose()?;
     let column = label.filter(|_| gold.is_none()).map(|label| table.column(label)).transpose()?;
     let who = match sum.keep.which {
-        Which::Unlabelled(panel) => Who::Exactly(panel, args),
+        Which::Unlabelled { panel, .. } => Who::Exactly(panel, args),
         _ => Who::Chosen(args),
     };
     let mut long = LongTable::read(table, columns, args.table.repeats, &who, column)?;
+    let items = (0..long.items.len()).map(|item| long.items.get(item).unwrap_or_default());
+    if sum.keep.with_ids {
+        items.clone().for_each(|item| sum.ids.insert(&id_of(item)));
+    }
+    // An item that is counted already counts nothing here.
+    let counts = match sum.keep.which {
+        Which::Unlabelled { counted, .. } => {
+            Some(items.clone().map(|item| u64::from(!counted.has(&id_of(item)))).collect::<Vec<u64>>())
+        }
+        _ => None,
+    };
+    let n_again = counts.iter().flatten().filter(|count| **count == 0).count() as u64;
     if let Some(gold) = &gold {
-        let items = (0..long.items.len()).map(|item| long.items.get(item).unwrap_or_default());
         (long.truths, long.labels) = (items.map(|item| gold.truth_of(item)).collect(), gold.labels());
     }
     let n_rows = long.truths.iter().flatten().count() as u64;
-    let others = long.items.len() as u64 - n_rows;
+    let others = long.items.len() as u64 - n_rows - n_again;
     let (n_unlabelled, n_skipped) = if sum.keep.which.has_unlabelled() { (others, 0) } else { (0, others) };
-    let mut notes = Notes { n_rows, n_unlabelled, n_skipped, n_repeats: long.n_repeats, ..Notes::default() };
+    let n_repeats = long.n_repeats;
+    let mut notes = Notes { n_rows, n_unlabelled, n_skipped, n_again, n_repeats, ..Notes::default() };
     gold.map_or(Ok(()), |gold| gold.note(&mut notes, sum.place))?;
     let truth = truths(&long).map_err(|error| sum.place.engine(error))?;
     if n_rows + n_unlabelled > 0 {
         let (answers, lines) = (long.answers, long.lines);
-        sum.add(&Piece { answers, truth, weights: None, counts: None, lines })?;
+        sum.add(&Piece { answers, truth, weights: None, counts, lines })?;
     }
     Ok(notes)
 }

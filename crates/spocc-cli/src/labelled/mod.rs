@@ -4,11 +4,12 @@
 //! rows. A long table is read as a whole, for its rows come in any order.
 
 mod gold;
+mod ids;
 mod long;
 mod pick;
 mod wide;
 
-use std::path::PathBuf;
+use std::{fs, mem, path::PathBuf, sync::Arc};
 
 use spocc::{Counting, Evidence, Level, LooksLike, Watch};
 
@@ -16,11 +17,12 @@ use crate::{
     args::PanelArgs,
     error::{Error, Place, count},
     input::Input,
-    table::Table,
+    table::{Table, expand},
     tell,
 };
 
 use gold::Gold;
+use ids::IdSet;
 pub(crate) use long::{LongTable, Who};
 pub(crate) use pick::pick;
 use pick::refuse_others;
@@ -33,6 +35,8 @@ pub(crate) struct Keep<'a> {
     pub(crate) level: Level,
     /// Which of them.
     pub(crate) which: Which<'a>,
+    /// Whether their ids are kept, to recognise them in another table.
+    with_ids: bool,
 }
 
 /// Which rows are counted.
@@ -42,13 +46,13 @@ pub(crate) enum Which<'a> {
     Labelled,
     /// All, those without a truth beside the others.
     All,
-    /// All, as if no truth were known; their classifiers must be these.
-    Unlabelled(&'a [String]),
+    /// All but those whose id is among these, as if no truth were known; their classifiers must be those of `panel`.
+    Unlabelled { panel: &'a [String], counted: &'a Arc<IdSet> },
 }
 
 impl Which<'_> {
     fn has_truths(self) -> bool {
-        !matches!(self, Self::Unlabelled(_))
+        !matches!(self, Self::Unlabelled { .. })
     }
 
     fn has_unlabelled(self) -> bool {
@@ -59,7 +63,17 @@ impl Which<'_> {
 impl Keep<'_> {
     /// Rows with a truth, in so much detail.
     pub(crate) fn labelled(level: Level) -> Self {
-        Self { level, which: Which::Labelled }
+        Self { level, which: Which::Labelled, with_ids: false }
+    }
+
+    /// All rows, in so much detail.
+    pub(crate) fn all(level: Level) -> Self {
+        Self { level, which: Which::All, with_ids: false }
+    }
+
+    /// Keeps the ids of rows, too.
+    pub(crate) fn with_ids(self) -> Self {
+        Self { with_ids: true, ..self }
     }
 }
 
@@ -71,6 +85,8 @@ pub(crate) struct Labelled {
     pub(crate) evidence: Evidence,
     /// What was met on the way; none for a tally.
     pub(crate) notes: Option<Notes>,
+    /// The ids of the rows, if they are kept.
+    ids: Arc<IdSet>,
 }
 
 /// What was met while a table was read.
@@ -82,6 +98,8 @@ pub(crate) struct Notes {
     n_unlabelled: u64,
     /// Rows without one that were not.
     pub(crate) n_skipped: u64,
+    /// Rows of --unlabelled that were left out: they are among those counted already.
+    n_again: u64,
     /// Truths in another table for which there is no row.
     n_unmatched: usize,
     /// Second answers of a long table that were left out.
@@ -127,8 +145,9 @@ impl Labelled {
         }
         // Options about columns are for the other tables, even if this is a tally.
         args.refuse_double_use(command)?;
+        refuse_same_file(names, unlabelled, args)?;
         let input = Input::open(names, &args.table.reading())?;
-        let mut labelled = Self::of(input, args, command, keep, watch)?;
+        let mut labelled = Self::of(input, args, command, keep.with_ids(), watch)?;
         labelled.add_unlabelled(unlabelled, args, command, watch)?;
         Ok(labelled)
     }
@@ -152,7 +171,8 @@ impl Labelled {
         }
     }
 
-    /// Adds the rows of other tables, of which no truth is known.
+    /// Adds the rows of other tables, of which no truth is known, but for those that are counted already, whose ids
+    /// must have been [kept](Keep::with_ids).
     ///
     /// # Errors
     ///
@@ -166,10 +186,16 @@ impl Labelled {
     ) -> Result<(), Error> {
         let found = match Input::open(names, &args.table.reading())? {
             Input::Table(table) => {
-                let which = Which::Unlabelled(self.evidence.classifiers());
-                let more = Self::count(*table, args, command, Keep { level: Level::Tally, which }, watch)?;
-                let sum = self.evidence.merge(&more.evidence, watch);
-                self.evidence = sum.map_err(|error| more.place.engine(error))?;
+                let which = Which::Unlabelled { panel: self.evidence.classifiers(), counted: &self.ids };
+                let keep = Keep { level: Level::Tally, which, with_ids: false };
+                let more = Counted::read(*table, args, command, keep, watch)?;
+                let n_again = more.notes.n_again;
+                if more.evidence.is_some() || n_again == 0 {
+                    let more = more.refuse_nothing(args, command, keep)?;
+                    let sum = self.evidence.merge(&more.evidence, watch);
+                    self.evidence = sum.map_err(|error| more.place.engine(error))?;
+                }
+                self.notes.iter_mut().for_each(|notes| notes.n_again = n_again);
                 return Ok(());
             }
             Input::Tally(place, _) => (place, "a tally"),
@@ -190,35 +216,7 @@ impl Labelled {
         keep: Keep<'_>,
         watch: &Watch<'_>,
     ) -> Result<Self, Error> {
-        let label = match keep.which {
-            Which::Labelled => Some(args.label(command)?),
-            _ => args.label.as_deref(),
-        };
-        let place = table.source().clone();
-        let classes = args.class_list();
-        let mut sum = Sum { place: &place, keep, classes, watch, parts: Vec::new() };
-        let notes = match &args.table.long {
-            Some(columns) => long::count(table, args, columns, label, &mut sum)?,
-            None => wide::count(table, args, label, &mut sum)?,
-        };
-        let counted = |evidence: &Evidence| evidence.n_rows() + evidence.n_unlabelled() > 0.0;
-        let Some(evidence) = sum.finish()?.filter(counted) else {
-            let found = match (notes.n_rows + notes.n_unlabelled, notes.n_skipped) {
-                (0, 0) => "no rows under the header".to_owned(),
-                (0, skipped) if command == "fit" => {
-                    let hint = "--unlabelled, or --method dawid-skene or majority without --label, need none";
-                    format!("none in {} ({hint})", self::rows(skipped))
-                }
-                (0, skipped) => format!("none in {}", self::rows(skipped)),
-                (rows, _) => format!("only rows that count nothing ({rows})"),
-            };
-            let expected = match (keep.which, label) {
-                (Which::Labelled, Some(label)) => format!("a truth in column `{label}` of some row"),
-                _ => "a row of answers".to_owned(),
-            };
-            return Err(place.refused(expected, found));
-        };
-        Ok(Self { place, evidence, notes: Some(notes) })
+        Counted::read(table, args, command, keep, watch)?.refuse_nothing(args, command, keep)
     }
 
     /// Takes a tally as it is, but for classifiers that were left out.
@@ -235,7 +233,7 @@ impl Labelled {
         let kept = pick(evidence.classifiers(), args, &[], &place)?;
         let names: Vec<&String> = kept.iter().map(|&k| &evidence.classifiers()[k]).collect();
         let evidence = evidence.select(&names, watch).map_err(|error| place.engine(error))?;
-        Ok(Self { place, evidence, notes: None })
+        Ok(Self { place, evidence, notes: None, ids: Arc::default() })
     }
 
     /// Tells the user what was skipped and what looks wrong.
@@ -244,6 +242,10 @@ impl Labelled {
         let Some(notes) = &self.notes else { return };
         if notes.n_skipped > 0 {
             tell(format_args!("skipped {} without truth", rows(notes.n_skipped)));
+        }
+        if notes.n_again > 0 {
+            let again = rows(notes.n_again);
+            tell(format_args!("skipped {again} of --unlabelled whose id is also in the labelled table"));
         }
         if notes.n_unmatched > 0 {
             let truths = count(notes.n_unmatched, "truth", "truths");
@@ -295,6 +297,91 @@ impl Labelled {
     }
 }
 
+/// What a table turned out to hold.
+struct Counted {
+    place: Place,
+    /// None if no row counts anything.
+    evidence: Option<Evidence>,
+    notes: Notes,
+    ids: IdSet,
+}
+
+impl Counted {
+    fn read(
+        table: Table,
+        args: &PanelArgs,
+        command: &str,
+        keep: Keep<'_>,
+        watch: &Watch<'_>,
+    ) -> Result<Self, Error> {
+        let label = match keep.which {
+            Which::Labelled => Some(args.label(command)?),
+            _ => args.label.as_deref(),
+        };
+        let place = table.source().clone();
+        let (classes, ids) = (args.class_list(), IdSet::default());
+        let mut sum = Sum { place: &place, keep, classes, watch, parts: Vec::new(), ids };
+        let notes = match &args.table.long {
+            Some(columns) => long::count(table, args, columns, label, &mut sum)?,
+            None => wide::count(table, args, label, &mut sum)?,
+        };
+        let ids = mem::take(&mut sum.ids);
+        let counts = |evidence: &Evidence| evidence.n_rows() + evidence.n_unlabelled() > 0.0;
+        let evidence = sum.finish()?.filter(counts);
+        Ok(Self { place, evidence, notes, ids })
+    }
+
+    /// Refuses a table without a row that counts.
+    fn refuse_nothing(self, args: &PanelArgs, command: &str, keep: Keep<'_>) -> Result<Labelled, Error> {
+        let Self { place, evidence, notes, ids } = self;
+        let Some(evidence) = evidence else {
+            let found = match (notes.n_rows + notes.n_unlabelled, notes.n_skipped) {
+                (0, 0) => "no rows under the header".to_owned(),
+                (0, skipped) if command == "fit" => {
+                    let hint = "--unlabelled, or --method dawid-skene or majority without --label, need none";
+                    format!("none in {} ({hint})", self::rows(skipped))
+                }
+                (0, skipped) => format!("none in {}", self::rows(skipped)),
+                (rows, _) => format!("only rows that count nothing ({rows})"),
+            };
+            let expected = match (keep.which, &args.label) {
+                (Which::Labelled, Some(label)) => format!("a truth in column `{label}` of some row"),
+                _ => "a row of answers".to_owned(),
+            };
+            return Err(place.refused(expected, found));
+        };
+        Ok(Labelled { place, evidence, notes: Some(notes), ids: Arc::new(ids) })
+    }
+}
+
+/// Refuses rows that would count twice, where nothing tells which they are.
+///
+/// # Errors
+///
+/// [`Error::Refused`] for a file that is among both the labelled and the unlabelled ones, without --id or --long.
+pub(crate) fn refuse_same_file(
+    labelled: &[PathBuf],
+    unlabelled: &[PathBuf],
+    args: &PanelArgs,
+) -> Result<(), Error> {
+    if args.id.is_some() || args.table.long.is_some() {
+        return Ok(());
+    }
+    // What is missing or wrong is told when it is read.
+    let files = |names| expand(names).unwrap_or_default();
+    let known: Vec<PathBuf> = files(labelled).iter().filter_map(|file| fs::canonicalize(file).ok()).collect();
+    let is_known = |file: &&PathBuf| fs::canonicalize(file).is_ok_and(|file| known.contains(&file));
+    match files(unlabelled).iter().find(is_known) {
+        Some(file) => {
+            let expected = "other rows for --unlabelled than those of the labelled table";
+            let found =
+                "the same file (give --id COL so that each row counts once, or leave --unlabelled out)";
+            Err(Place::file(file, "").refused(expected, found))
+        }
+        None => Ok(()),
+    }
+}
+
 /// `1 row`, `2 rows`.
 pub(crate) fn rows(n: u64) -> String {
     count(n as usize, "row", "rows")
@@ -309,6 +396,8 @@ struct Sum<'a> {
     /// Sums of so many pieces each, every one of at most half as many as the one before: adding a piece to all
     /// that came before it would cost more and more.
     parts: Vec<(usize, Evidence)>,
+    /// The ids of the rows, if they are kept.
+    ids: IdSet,
 }
 
 /// Rows that were read and not yet counted.

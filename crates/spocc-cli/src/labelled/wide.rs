@@ -7,7 +7,7 @@ use spocc::Truth;
 use crate::{
     args::PanelArgs,
     error::{Error, Place},
-    labelled::{Gold, Notes, Piece, Sum, Which, pick, refuse_others},
+    labelled::{Gold, IdSet, Notes, Piece, Sum, Which, ids::RowIds, pick, refuse_others},
     table::{Answers, Marker, Marks, Rows, Runs, Table},
 };
 
@@ -42,7 +42,7 @@ pub(super) fn count(
         }
     };
     let weight = Weight::find(args, &table)?;
-    let mut others = ids;
+    let mut others = ids.clone();
     others.extend(truths.column());
     // A truth beside the answers is no classifier, also where truths come from elsewhere or are not wanted.
     if let Some(label) = label.filter(|label| truths.column().is_none() && table.has(label)) {
@@ -50,9 +50,11 @@ pub(super) fn count(
     }
     others.extend(weight.as_ref().map(|weight| weight.column));
     let columns = pick(table.header(), args, &others, &table.beginning())?;
-    if let Which::Unlabelled(panel) = sum.keep.which {
+    let mut counted = None;
+    if let Which::Unlabelled { panel, counted: ids } = sum.keep.which {
         let names: Vec<&String> = columns.iter().map(|&column| &table.header()[column]).collect();
         refuse_others(panel, &names, &table.beginning())?;
+        counted = Some(Arc::clone(ids));
     }
     table.ask_only(columns.iter().chain(&others).copied());
 
@@ -63,12 +65,17 @@ pub(super) fn count(
         truths: Arc::clone(&truths),
         weight,
         skips: !sum.keep.which.has_unlabelled(),
+        ids,
+        keeps_ids: sum.keep.with_ids,
+        counted,
     };
     let mut told_rows = table.work(move |rows| plan.tell(rows));
     let mut notes = Notes::default();
     let mut gathered = Gathered::new(told_rows.table(), &columns)?;
     while let Some(told) = told_rows.next()? {
         notes.n_skipped += told.n_skipped;
+        notes.n_again += told.n_again;
+        told.ids.iter().for_each(|id| sum.ids.insert(id));
         let (mut from, end) = (0, told.places.n_rows());
         while from < end {
             let to = end.min(from + piece(columns.len()) - gathered.n_rows());
@@ -115,6 +122,11 @@ struct Plan {
     weight: Option<Weight>,
     /// Whether rows without a truth are left out.
     skips: bool,
+    /// The columns that name rows.
+    ids: Vec<usize>,
+    keeps_ids: bool,
+    /// The ids of rows that are left out.
+    counted: Option<Arc<IdSet>>,
 }
 
 /// What some rows tell.
@@ -125,7 +137,9 @@ struct Told {
     truths: Marks,
     weights: Vec<f64>,
     counts: Vec<u64>,
+    ids: RowIds,
     n_skipped: u64,
+    n_again: u64,
     /// Why there are no more rows.
     fault: Option<Error>,
 }
@@ -139,7 +153,9 @@ impl Plan {
             truths: Marks::default(),
             weights: Vec::new(),
             counts: Vec::new(),
+            ids: RowIds::default(),
             n_skipped: 0,
+            n_again: 0,
             fault: None,
         };
         told.answers.cells.reserve(rows.n_rows() * self.columns.len());
@@ -170,6 +186,10 @@ impl Plan {
         (truths, none): (&mut Marker, u32),
         told: &mut Told,
     ) -> Result<(), Error> {
+        if self.counted.as_ref().is_some_and(|counted| counted.has_row(rows, row, &self.ids)) {
+            told.n_again += 1;
+            return Ok(());
+        }
         let truth = match &*self.truths {
             Truths::Column(column) => {
                 let truth = truths.mark(rows, row, *column)?;
@@ -181,6 +201,9 @@ impl Plan {
         if truth.is_none() && self.skips {
             told.n_skipped += 1;
             return Ok(());
+        }
+        if self.keeps_ids {
+            told.ids.push(rows, row, &self.ids);
         }
         told.truths.cells.push(truth.unwrap_or(none));
         match self.weight.as_ref().map(|weight| weight.read(rows, row)).transpose()? {

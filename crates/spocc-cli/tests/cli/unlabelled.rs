@@ -178,3 +178,98 @@ fn a_ladder_that_learned_from_rows_without_truth_can_grow() {
         "known.csv: expected the rows the model was fitted to, found none of the 2 without truth",
     );
 }
+
+#[test]
+fn a_row_of_both_tables_counts_once() {
+    let desk = desk();
+    let panel = "--label truth --id item";
+    let skipped = |n: &str| format!("skipped {n} of --unlabelled whose id is also in the labelled table\n");
+    // Rows with a truth and rows without one are recognised, in whatever order and whatever the truth says there.
+    desk.write(
+        "mixed.csv",
+        "item,eve,ann,bob,truth\n6,cat,dog,,dog\n7,cat,dog,dog,cat\n2,cat,dog,dog,\n8,dog,cat,,\n",
+    );
+    for method in ["dawid-skene", "ladder"] {
+        let fit = format!("fit gold.csv {panel} --method {method} --unlabelled");
+        let apart = desk.done(&format!("{fit} more.csv -o apart.spocc")).stderr;
+        let mixed = desk.done(&format!("{fit} mixed.csv -o mixed.spocc")).stderr;
+        assert!(!apart.contains("skipped") && mixed.contains(&skipped("2 rows")), "{mixed}");
+        assert_eq!(desk.read("apart.spocc"), desk.read("mixed.spocc"), "{method}");
+        // The very same file adds nothing, also under another name.
+        std::fs::create_dir_all(desk.path("folder")).expect("a directory");
+        let same = desk.done(&format!("{fit} folder/../gold.csv -o same.spocc")).stderr;
+        assert!(
+            same.contains("to 5 rows and 1 without truth") && same.contains(&skipped("6 rows")),
+            "{same}"
+        );
+    }
+    desk.done(&format!("fit gold.csv {panel} --method dawid-skene -o alone.spocc"));
+    desk.done(&format!("fit gold.csv {panel} --method dawid-skene --unlabelled gold.csv -o same.spocc"));
+    assert_eq!(desk.read("same.spocc"), desk.read("alone.spocc"));
+
+    let compare = |more: &str| desk.done(&format!("compare gold.csv {panel} --no-curve --unlabelled {more}"));
+    let (apart, mixed) = (compare("more.csv"), compare("mixed.csv"));
+    assert_eq!(format!("{}{}", apart.stderr, skipped("2 rows")), mixed.stderr);
+
+    desk.done(&format!("fit gold.csv {panel} --ignore eve --unlabelled mixed.csv -o two.spocc"));
+    let grown = format!("append two.spocc --name eve gold.csv {panel} --unlabelled mixed.csv -o grown.spocc");
+    assert!(desk.done(&grown).stderr.contains(&skipped("2 rows")));
+    desk.done(&format!("fit gold.csv {panel} --unlabelled more.csv -o three.spocc"));
+    assert_eq!(desk.done("inspect grown.spocc").stdout, desk.done("inspect three.spocc").stdout);
+}
+
+#[test]
+fn an_id_of_several_columns_is_compared_as_a_whole_and_an_empty_one_not_at_all() {
+    let desk = Desk::new();
+    desk.write("gold.csv", "page,line,a,b,t\n1,11,x,x,x\n11,1,y,y,y\n,,x,y,x\n");
+    desk.write("new.csv", "line,page,a,b\n1,1,x,x\n11,1,y,y\n,,x,x\n");
+    let fit = "fit gold.csv --id page,line --label t --method dawid-skene --unlabelled new.csv -o m.spocc";
+    let told = desk.done(fit).stderr;
+    assert!(told.contains("to 3 rows and 2 without truth") && told.contains("skipped 1 row of"), "{told}");
+}
+
+#[test]
+fn an_item_of_both_long_tables_counts_once() {
+    let desk = desk();
+    desk.write("truth.csv", "item,truth\n1,cat\n2,dog\n");
+    let fit = |more: &str| {
+        let gold = "--gold truth.csv --label truth --method dawid-skene";
+        let told = desk.done(&format!("fit crowd.csv {LONG} {gold} {more} -o m.spocc")).stderr;
+        (told, desk.read("m.spocc"))
+    };
+    let (alone, model) = fit("");
+    let (told, same) = fit("--unlabelled crowd.csv");
+    assert!(alone.contains("to 2 rows and 1 without truth") && same == model, "{told}");
+    assert!(
+        told.contains("skipped 3 rows of --unlabelled whose id is also in the labelled table\n"),
+        "{told}"
+    );
+    desk.write("new.csv", "item,worker,answer\n9,ann,cat\n9,eve,dog\n");
+    desk.write("mixed.csv", "item,worker,answer\n3,ann,dog\n9,ann,cat\n1,bob,cow\n9,eve,dog\n");
+    let ((_, apart), (told, mixed)) = (fit("--unlabelled new.csv"), fit("--unlabelled mixed.csv"));
+    assert!(apart == mixed && told.contains("skipped 2 rows of --unlabelled"), "{told}");
+}
+
+#[test]
+fn the_same_file_is_refused_where_nothing_tells_its_rows() {
+    let desk = desk();
+    desk.write("bare.csv", "ann,bob,truth\ncat,cat,cat\ndog,dog,dog\ncat,dog,\n");
+    let message = "expected other rows for --unlabelled than those of the labelled table, \
+                   found the same file (give --id COL so that each row counts once, or leave --unlabelled out)";
+    let panel = "--label truth";
+    desk.refused(
+        &format!("fit bare.csv {panel} --unlabelled bare.csv -o m.spocc"),
+        &format!("bare.csv: {message}"),
+    );
+    desk.refused(
+        &format!("fit bare.csv {panel} --unlabelled ./bar*.csv -o m.spocc"),
+        &format!("bare.csv: {message}"),
+    );
+    desk.refused(&format!("compare bare.csv {panel} --unlabelled bare.csv"), &format!("bare.csv: {message}"));
+    desk.write("more-bare.csv", "ann,bob\ncat,cat\n");
+    desk.done(&format!("fit bare.csv {panel} --ignore bob --unlabelled more-bare.csv -o m.spocc"));
+    desk.refused(
+        &format!("append m.spocc --name bob bare.csv {panel} --unlabelled bare.csv -o grown.spocc"),
+        &format!("bare.csv: {message}"),
+    );
+}
