@@ -13,7 +13,7 @@ array(['cat', 'dog', 'cat', 'dog'], dtype='<U3')
 """
 
 from spocc._evidence import Evidence
-from spocc._fit import audit, fit, load
+from spocc._fit import ColumnWarning, audit, fit, load
 from spocc._model import Model
 from spocc._native import METHODS, VERSION, SpoccError
 from spocc._reports import Audit, ClassifierAudit, Decisions, Explanation, Voice
@@ -24,6 +24,7 @@ __all__ = [
     "METHODS",
     "Audit",
     "ClassifierAudit",
+    "ColumnWarning",
     "Decisions",
     "Evidence",
     "Explanation",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from inspect import signature
@@ -17,7 +18,11 @@ from spocc._native import SpoccError
 from spocc._progress import Progress, bar
 from spocc._reports import Audit
 
-__all__ = ["audit", "fit", "load"]
+__all__ = ["ColumnWarning", "audit", "fit", "load", "model_of"]
+
+
+class ColumnWarning(UserWarning):
+    """A column that was counted as a classifier looks like an id, a group or the truth itself."""
 
 
 def fit(
@@ -69,6 +74,12 @@ def fit(
     **settings
         Of single methods: ``exponent`` (spocc), ``inputs`` and ``strength`` (stacking), ``tuning``.
 
+    Warns
+    -----
+    ColumnWarning
+        For a column that looks like an id (a different label in nearly every row), like the truth itself, or that
+        shares no label with the truth. It is counted all the same.
+
     Examples
     --------
     >>> import spocc
@@ -102,9 +113,23 @@ def fit(
                 memory=memory,
                 progress=callback or False,
             )
-        limit = None if memory is None else _tables.whole("memory", memory)
-        native = _native.Model.fit(combiner, evidence._engine, chosen, memory=limit, progress=callback)
-    return Model._of(native)
+        for warning in evidence._engine.column_warnings():
+            warnings.warn(warning, ColumnWarning, stacklevel=2)
+        return model_of(evidence, combiner, chosen, memory, callback)
+
+
+def model_of(
+    evidence: Evidence,
+    combiner: _native.Combiner,
+    chosen: _native.Options,
+    memory: int | None = None,
+    progress: Progress | None = None,
+) -> Model:
+    """The model of some evidence, without a look at its columns."""
+    limit = None if memory is None else _tables.whole("memory", memory)
+    return Model._of(
+        _native.Model.fit(combiner, evidence._engine, chosen, memory=limit, progress=progress)
+    )
 
 
 def needs(

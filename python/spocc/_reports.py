@@ -67,25 +67,25 @@ class ClassifierAudit:
     verdict: str
     """useful, guesser, unproven, adversary, constant, copy-of or silent."""
     original: str | None
-    """Whom it copies."""
+    """The most accurate classifier of its family, if it is a copy."""
     accuracy: float
-    """Share of its answers that were right."""
+    """Share of its predictions that are right."""
     interval: tuple[float, float]
     """95 % interval of the accuracy."""
     relabelled_accuracy: float
-    """Accuracy once each answer is read as what it mostly means."""
+    """Accuracy if each label is read as the class it is shown to stand for; never below `accuracy`."""
     coverage: float
-    """Share of the rows on which it spoke."""
+    """Share of the rows with a prediction."""
     information: float
-    """What its answers tell about the truth, in bits."""
+    """Mutual information of its predictions and the truth, in bits."""
     p_value: float
     """Probability of so much information by chance."""
     influence: float | None
-    """Share of the decisions that change without it; needs a model."""
+    """Share of the decisions that change if its predictions are missing; needs a tally."""
 
 
 class Audit:
-    """Who of a panel is worth listening to, who guesses, copies, lies or keeps silent.
+    """How good every classifier of a panel is, and which of them depend on each other.
 
     Its ``repr`` is the engine's own report.
     """
@@ -122,13 +122,35 @@ class Audit:
 
     @property
     def panel(self) -> dict[str, Any]:
-        """How the panel hangs together: agreement, dissimilarities, dendrogram, effective votes."""
+        """Figures about all classifiers: agreement, dependence, families, dendrogram, effective votes."""
         panel: dict[str, Any] = self.as_dict["panel"]
         return panel
 
     @property
+    def dependence(self) -> NDArray[np.float64] | None:
+        """The dependence of every pair of classifiers, as a square: 0 for independence, 1 for copies.
+
+        Not a number for a pair with fewer than 20 joint rows, or if one of the two is constant on them. None
+        without pair counts.
+        """
+        condensed = self.panel["dependence"]
+        return None if condensed is None else _square(condensed, 1.0)
+
+    @property
+    def families(self) -> list[list[str]]:
+        """Families of copies, each with its most accurate member first."""
+        families: list[list[str]] = self.panel["families"]
+        return families
+
+    @property
+    def influence_on(self) -> str | None:
+        """The method whose decisions influence is measured on."""
+        method: str | None = self.as_dict["influence_on"]
+        return method
+
+    @property
     def dissimilarities(self) -> NDArray[np.float64] | None:
-        """1 less the dependence of every pair of classifiers, as a square; None without pair counts."""
+        """The paper's ``exp(-mutual information)`` of every pair, as a square; None without pair counts."""
         condensed = self.panel["dissimilarities"]
         return None if condensed is None else _square(condensed, 0.0)
 
@@ -174,9 +196,7 @@ class Audit:
 
 def _verdict(entry: ClassifierAudit) -> str:
     """A verdict in the words of the engine's report."""
-    if entry.original is not None:
-        return f"copy of {entry.original}"
-    return "adversary (rectified)" if entry.verdict == "adversary" else entry.verdict
+    return entry.verdict if entry.original is None else f"copy of {entry.original}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +321,8 @@ def _degree(degree: float | None) -> str:
 
 # Rows shown of many.
 _SHOWN = 10
+# What is known of a decision besides its label.
+_FURTHER = ("margin", "answered", "is_tie", "by_prior")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -325,8 +347,8 @@ class Decisions:
         return len(self.label)
 
     def to_frame(self) -> Any:
-        """A row per decision, as a data frame of pandas."""
-        return frame({name: getattr(self, name) for name in Decisions.__slots__})
+        """A row per decision, as a data frame of pandas, with the columns that ``spocc predict`` and Spark write."""
+        return frame({"decision": self.label} | {name: getattr(self, name) for name in _FURTHER})
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Decisions):
@@ -359,4 +381,4 @@ class Decisions:
         ]
         more = len(self) - len(rows)
         notes = f"and {more} more row{'' if more == 1 else 's'}" if more else ""
-        return html(repr(self), ["row", *Decisions.__slots__], rows, notes)
+        return html(repr(self), ["row", "decision", *_FURTHER], rows, notes)

@@ -77,7 +77,7 @@ def audit(source: Audit | _Audited, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_formatter("{x:.0%}")
     ax.set_xlabel("accuracy\nring: relabelled_accuracy; dotted line: share of the most frequent class")
     votes = report.panel["effective_votes"]
-    worth = "" if votes is None else f", worth {votes:.1f} independent ones"
+    worth = "" if votes is None else f", effective number of votes {votes:.1f}"
     ax.set_title(f"{len(entries)} classifiers{worth}, {report.n_rows:g} labelled rows", loc="left")
     _canvas.rows(ax, [entry.name for entry in entries])
     ax.grid(axis="x", color="#E6E6E6")
@@ -86,26 +86,26 @@ def audit(source: Audit | _Audited, ax: Axes | None = None) -> Axes:
 
 
 def dendrogram(source: Audit | _Audited, ax: Axes | None = None) -> Axes:
-    """Who depends on whom: classifiers that say the same join far to the left.
+    """The tree of dependence: copies join at 1, independent classifiers at 0.
 
-    Blue are copies: an original and those whose verdict is to copy it.
+    Blue are families of copies.
     """
     report = _audit(source)
     names, merges = _tree(report)
     originals = [{entry.original or entry.name} for entry in report.classifiers]
     ax = _canvas.axes(ax, 7.5, 1.2 + 0.26 * len(names))
     order = _leaves(len(names), merges)
-    places = {leaf: (0.0, float(y)) for y, leaf in enumerate(order)}
+    places = {leaf: (1.0, float(y)) for y, leaf in enumerate(order)}
     for q, merge in enumerate(merges):
         (x0, y0), (x1, y1) = (places[child] for child in merge["children"])
-        height = merge["height"]
+        mean = 1 - merge["height"]
         originals.append(originals[merge["children"][0]] | originals[merge["children"][1]])
         colour, width = (BLUE, 2.2) if len(originals[-1]) == 1 else (GREY, 1.3)
-        ax.plot([x0, height, height, x1], [y0, y0, y1, y1], color=colour, lw=width, solid_joinstyle="miter")
-        places[len(names) + q] = (height, (y0 + y1) / 2)
-    ax.set_xlim(0, 1.05 * max([1.0, *(merge["height"] for merge in merges)]))
-    ax.set_xlabel("dissimilarity at which they join (1: independent, less: they share what they say)")
-    ax.set_title("Who depends on whom (blue: copies)", loc="left")
+        ax.plot([x0, mean, mean, x1], [y0, y0, y1, y1], color=colour, lw=width, solid_joinstyle="miter")
+        places[len(names) + q] = (mean, (y0 + y1) / 2)
+    ax.set_xlim(1.02, -0.02)
+    ax.set_xlabel("mean dependence across the merge (1: copies, 0: independent or not known)")
+    ax.set_title("Dependence between classifiers (blue: families of copies)", loc="left")
     _canvas.rows(ax, [names[leaf] for leaf in order])
     ax.spines["left"].set_visible(False)
     return ax
@@ -116,8 +116,7 @@ def dependence(source: Audit | _Audited, ax: Axes | None = None) -> Axes:
     report = _audit(source)
     names, merges = _tree(report)
     order = _leaves(len(names), merges)
-    shared = 1 - np.asarray(report.dissimilarities)[np.ix_(order, order)]
-    shared = np.clip(shared, 0, 1)
+    shared = np.asarray(report.dependence)[np.ix_(order, order)]
     np.fill_diagonal(shared, np.nan)
     ordered = [names[leaf] for leaf in order]
     letters = max(map(len, _canvas.shorten(ordered)))
@@ -129,7 +128,7 @@ def dependence(source: Audit | _Audited, ax: Axes | None = None) -> Axes:
         _canvas.numbers(ax, shared, "{:.2f}")
     _canvas.rows(ax, ordered)
     _canvas.columns(ax, ordered)
-    ax.set_title("Dependence (0: none, 1: entire)", loc="left")
+    ax.set_title("Dependence (0: independent, 1: copies, blank: not known)", loc="left")
     ax.figure.colorbar(image, ax=ax, shrink=0.7, pad=0.02)
     return ax
 

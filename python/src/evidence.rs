@@ -195,6 +195,19 @@ impl Evidence {
         Ok(counts.into_pyarray(py).reshape(shape)?)
     }
 
+    /// Columns that look like no classifiers: what is seen, and what to do about it.
+    fn column_warnings(&self) -> Vec<String> {
+        let told = |warning: &spocc::ColumnWarning| {
+            let kind = match warning.looks_like {
+                spocc::LooksLike::Id { .. } => "names the rows",
+                spocc::LooksLike::Truth { .. } => "is the truth itself",
+                _ => "is no classifier",
+            };
+            format!("{warning}: if it {kind}, leave it out of the predictions")
+        };
+        self.engine.column_warnings().iter().map(told).collect()
+    }
+
     /// An audit as JSON and as text.
     fn audit(&self, py: Python<'_>) -> Result<(String, String), Fault> {
         run(py, &Terms::default(), |watch, _| report(&Audit::of_evidence(&self.engine, watch)?))

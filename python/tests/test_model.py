@@ -122,7 +122,7 @@ def test_a_row_of_silence_is_decided_by_the_prior() -> None:
     assert decided.label.tolist() == ["a", "b"]
     assert decided.by_prior.tolist() == [True, False]
     assert decided.answered.tolist() == [0, 1]
-    assert decided.to_frame().columns.tolist() == ["label", "margin", "answered", "is_tie", "by_prior"]
+    assert decided.to_frame().columns.tolist() == ["decision", "margin", "answered", "is_tie", "by_prior"]
 
 
 def test_sets_hold_the_truth_as_often_as_asked() -> None:

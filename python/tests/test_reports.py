@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from html import unescape
 
 import numpy as np
@@ -133,7 +134,7 @@ def test_decisions_are_shown_in_short() -> None:
     assert repr(decisions) == "Decisions(12 rows, 2 classes, 4 tied, 4 by the prior)"
     assert repr(model.decide([["b", "b"]])) == "Decisions(1 row, 1 class, 0 tied, 0 by the prior)"
     lines = told(decisions._repr_html_())
-    assert lines[:2] == [repr(decisions), "row label margin answered is_tie by_prior "]
+    assert lines[:2] == [repr(decisions), "row decision margin answered is_tie by_prior "]
     assert lines[3] == "1 b 1.000 2 False False "
     assert lines[-1] == "and 2 more rows"
     assert len(lines) == 13
@@ -183,3 +184,53 @@ def test_a_row_that_is_not_there_is_refused(panel: Panel) -> None:
         model.explain(answers, 300)
     with pytest.raises(spocc.SpoccError, match=r"^row 0: expected rows, found none$"):
         model.explain(answers[:0])
+
+
+def test_dependence_is_1_for_copies_and_unknown_for_constants() -> None:
+    answers = {"one": list("aabb") * 10, "copy": list("aabb") * 10, "other": list("abab") * 10, "constant": ["a"] * 40}
+    audit = spocc.Evidence(answers, list("aabb") * 10).audit()
+    dependence, dissimilarities = audit.dependence, audit.dissimilarities
+    assert dependence is not None and dissimilarities is not None
+    assert dependence[0].tolist()[:3] == [1.0, 1.0, 0.0]
+    assert np.isnan(dependence[0, 3])
+    assert dissimilarities[0, 1] == pytest.approx(0.5)
+    assert audit.influence_on == "ladder"
+
+
+def test_families_have_their_most_accurate_member_first() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 4, 600)
+    best = np.where(rng.random(600) < 0.7, truth, rng.integers(0, 4, 600))
+    copies = [np.where(rng.random(600) < 0.05, rng.integers(0, 4, 600), best) for _ in range(2)]
+    audit = spocc.Evidence({"poor": copies[0], "worse": copies[1], "best": best}, truth).audit()
+    assert audit.families == [["best", "poor", "worse"]]
+    assert [entry.original for entry in audit.classifiers] == ["best", "best", None]
+    assert "family of copies: best" in audit._repr_html_()
+
+
+def test_columns_that_are_no_classifiers_are_warned_of() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.choice(["cat", "dog"], 60)
+    good = np.where(rng.random(60) < 0.8, truth, "cat")
+    table = {"item": [f"i{row}" for row in range(60)], "subset": ["dev", "train"] * 30, "gold": truth, "good": good}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = spocc.fit(table, truth)
+    assert [str(warning.message) for warning in caught] == [
+        "column `item` has a different label in nearly every row (60 labels in 60 rows): "
+        "if it names the rows, leave it out of the predictions",
+        "column `subset` shares no label with the truth: if it is no classifier, leave it out of the predictions",
+        "column `gold` equals the truth in all of its 60 rows: "
+        "if it is the truth itself, leave it out of the predictions",
+    ]
+    assert {warning.category for warning in caught} == {spocc.ColumnWarning}
+    assert caught[0].filename == __file__
+    assert model.classes.tolist() == ["cat", "dog"]
+    assert model.classifiers == list(table)
+    spocc.fit({"good": good}, truth)
+
+
+def test_margins_lie_anywhere_between_a_tie_and_certainty() -> None:
+    rows = [["a", "a", "a", "b", "b"], ["a", "a", "b", "b", None], ["b"] * 5]
+    decided = spocc.fit(rows, ["a", "b", "b"], method="majority").decide(rows)
+    assert decided.margin.tolist() == pytest.approx([1 / 3, 0, 1])

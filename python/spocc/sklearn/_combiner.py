@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 import spocc
+from spocc._fit import model_of, options
 from spocc._native import Combiner
 from spocc.sklearn._labels import (
     Answers,
@@ -200,16 +201,18 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         )
 
     def _make(self, evidence: spocc.Evidence) -> spocc.Model:
-        self._model = spocc.fit(
+        # Features of scikit-learn are chosen by the caller: they are not looked at as columns of a table are.
+        self._model = model_of(
             evidence,
-            method=self._method,
-            missing=self.missing,
-            ties=self.ties,
-            class_weight=self._weights(evidence.classes),
-            calibrate=self.calibrate,
-            per_class=self.per_class,
-            seed=self._seed(),
-            **{name: getattr(self, name) for name in self._settings},
+            Combiner(self._method, **{name: getattr(self, name) for name in self._settings}),
+            options(
+                self.missing,
+                self.ties,
+                self._weights(evidence.classes),
+                self.calibrate,
+                self.per_class,
+                self._seed(),
+            ),
         )
         # A model holds what it learned from, which is less than it was calibrated with.
         self._evidence = None if self.calibrate is None else evidence

@@ -1,6 +1,6 @@
 //! Tables written in odd ways, cut into blocks of every size, against the csv crate's reader as a naive twin.
 
-use std::{io, path::Path};
+use std::{collections::HashSet, io, path::Path};
 
 use super::*;
 use text::Text;
@@ -44,6 +44,7 @@ fn read(text: &[u8], size: usize) -> Told {
         top: text.top(),
         delimiter: None,
         numbers,
+        used: HashSet::new(),
         asked: None,
         header: Arc::clone(&header),
     };

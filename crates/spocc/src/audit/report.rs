@@ -174,7 +174,8 @@ mod tests {
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         // Every figure ends where the name of its column ends.
         let lines: Vec<&str> = text.lines().collect();
-        for (at, name) in [(2, "relabelled"), (2, "infor-"), (2, "influ-"), (3, "accuracy"), (3, "coverage")] {
+        for (at, name) in [(2, "relabelled"), (2, "infor-"), (2, "influ-"), (3, "accuracy"), (3, "coverage")]
+        {
             let end = lines[at].find(name).expect("a column") + name.len();
             assert!(lines[4..7].iter().all(|line| line[end..].starts_with(' ')), "{name}:\n{text}");
             assert!(lines[4..7].iter().all(|line| !line[..end].ends_with(' ')), "{name}:\n{text}");
