@@ -13,7 +13,7 @@ fn panel(n: usize) -> (Predictions, Truth) {
     for t in 0..n {
         let class = t * 7 % 3;
         let off = |every: usize| if t % every == 1 { (class + 1) % 3 } else { class };
-        let person = if t % 4 == 0 { "na" } else { CLASSES[off(9)] };
+        let person = if t.is_multiple_of(4) { "na" } else { CLASSES[off(9)] };
         let subset = ["train", "dev"][t % 2];
         rows.push([CLASSES[off(5)], CLASSES[off(7)], person, subset].map(Some)).expect("four cells");
         truth.push(Some(CLASSES[class])).expect("three classes");

@@ -309,7 +309,7 @@ fn a_label_that_is_no_class_is_never_decided() {
     let desk = Desk::new();
     let row = |row: usize| {
         let truth = ["cat", "dog"][row % 2];
-        let person = if row % 3 == 0 { "na" } else { truth };
+        let person = if row.is_multiple_of(3) { "na" } else { truth };
         format!("{row},{truth},{person},{person},{truth}\n")
     };
     desk.write(
