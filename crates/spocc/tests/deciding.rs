@@ -241,9 +241,12 @@ fn without(panel: &Panel, left: &[usize], keeps_columns: bool) -> Predictions {
     let mut rows =
         Predictions::builder(kept.iter().map(|&k| panel.names[k].clone())).expect("distinct names");
     for row in &panel.rows {
-        let cell = |&k: &usize| match left.contains(&k) {
-            true => Some("unseen".to_owned()),
-            false => row[k].map(|id| panel.labels[id].clone()),
+        let cell = |&k: &usize| {
+            if left.contains(&k) {
+                Some("unseen".to_owned())
+            } else {
+                row[k].map(|id| panel.labels[id].clone())
+            }
         };
         rows.push(kept.iter().map(cell)).expect("as wide as the names");
     }

@@ -96,8 +96,7 @@ pub(super) fn columns_of(model: &Model, table: &Table, allow_missing: bool) -> R
     }
     let near = missing.iter().find_map(|name| nearest(name, table.unused()));
     let near = near.map(|near| format!("did you mean {}?", quoted(near)));
-    let them = if missing.len() == 1 { "it" } else { "them" };
-    let without = (!there.is_empty()).then(|| format!("--allow-missing goes on without {them}"));
+    let without = (!there.is_empty()).then(|| "--allow-missing goes on without absent ones".to_owned());
     let hints: Vec<String> = near.into_iter().chain(without).collect();
     let hint = if hints.is_empty() { String::new() } else { format!(" ({})", hints.join(" ")) };
     let expected = format!("a column for each of the model's {} classifiers", model.classifiers().len());

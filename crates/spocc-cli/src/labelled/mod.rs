@@ -3,13 +3,14 @@
 //! Wide tables are read in pieces, each is counted, and the counts are added up: memory does not grow with the
 //! rows. A long table is read as a whole, for its rows come in any order.
 
+mod counted;
 mod gold;
 mod ids;
 mod long;
 mod pick;
 mod wide;
 
-use std::{fs, mem, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use spocc::{Counting, Evidence, Level, LooksLike, Watch};
 
@@ -17,10 +18,12 @@ use crate::{
     args::PanelArgs,
     error::{Error, Place, count},
     input::Input,
-    table::{Table, expand},
+    table::Table,
     tell,
 };
 
+use counted::Counted;
+pub(crate) use counted::refuse_same_file;
 use gold::Gold;
 use ids::IdSet;
 pub(crate) use long::{LongTable, Who};
@@ -294,91 +297,6 @@ impl Labelled {
         {
             tell(format_args!("note: `{}` and `{}` are two labels here", labels[known], labels[at]));
         }
-    }
-}
-
-/// What a table turned out to hold.
-struct Counted {
-    place: Place,
-    /// None if no row counts anything.
-    evidence: Option<Evidence>,
-    notes: Notes,
-    ids: IdSet,
-}
-
-impl Counted {
-    fn read(
-        table: Table,
-        args: &PanelArgs,
-        command: &str,
-        keep: Keep<'_>,
-        watch: &Watch<'_>,
-    ) -> Result<Self, Error> {
-        let label = match keep.which {
-            Which::Labelled => Some(args.label(command)?),
-            _ => args.label.as_deref(),
-        };
-        let place = table.source().clone();
-        let (classes, ids) = (args.class_list(), IdSet::default());
-        let mut sum = Sum { place: &place, keep, classes, watch, parts: Vec::new(), ids };
-        let notes = match &args.table.long {
-            Some(columns) => long::count(table, args, columns, label, &mut sum)?,
-            None => wide::count(table, args, label, &mut sum)?,
-        };
-        let ids = mem::take(&mut sum.ids);
-        let counts = |evidence: &Evidence| evidence.n_rows() + evidence.n_unlabelled() > 0.0;
-        let evidence = sum.finish()?.filter(counts);
-        Ok(Self { place, evidence, notes, ids })
-    }
-
-    /// Refuses a table without a row that counts.
-    fn refuse_nothing(self, args: &PanelArgs, command: &str, keep: Keep<'_>) -> Result<Labelled, Error> {
-        let Self { place, evidence, notes, ids } = self;
-        let Some(evidence) = evidence else {
-            let found = match (notes.n_rows + notes.n_unlabelled, notes.n_skipped) {
-                (0, 0) => "no rows under the header".to_owned(),
-                (0, skipped) if command == "fit" => {
-                    let hint = "--unlabelled, or --method dawid-skene or majority without --label, need none";
-                    format!("none in {} ({hint})", self::rows(skipped))
-                }
-                (0, skipped) => format!("none in {}", self::rows(skipped)),
-                (rows, _) => format!("only rows that count nothing ({rows})"),
-            };
-            let expected = match (keep.which, &args.label) {
-                (Which::Labelled, Some(label)) => format!("a truth in column `{label}` of some row"),
-                _ => "a row of answers".to_owned(),
-            };
-            return Err(place.refused(expected, found));
-        };
-        Ok(Labelled { place, evidence, notes: Some(notes), ids: Arc::new(ids) })
-    }
-}
-
-/// Refuses rows that would count twice, where nothing tells which they are.
-///
-/// # Errors
-///
-/// [`Error::Refused`] for a file that is among both the labelled and the unlabelled ones, without --id or --long.
-pub(crate) fn refuse_same_file(
-    labelled: &[PathBuf],
-    unlabelled: &[PathBuf],
-    args: &PanelArgs,
-) -> Result<(), Error> {
-    if args.id.is_some() || args.table.long.is_some() {
-        return Ok(());
-    }
-    // What is missing or wrong is told when it is read.
-    let files = |names| expand(names).unwrap_or_default();
-    let known: Vec<PathBuf> = files(labelled).iter().filter_map(|file| fs::canonicalize(file).ok()).collect();
-    let is_known = |file: &&PathBuf| fs::canonicalize(file).is_ok_and(|file| known.contains(&file));
-    match files(unlabelled).iter().find(is_known) {
-        Some(file) => {
-            let expected = "other rows for --unlabelled than those of the labelled table";
-            let found =
-                "the same file (give --id COL so that each row counts once, or leave --unlabelled out)";
-            Err(Place::file(file, "").refused(expected, found))
-        }
-        None => Ok(()),
     }
 }
 

@@ -220,11 +220,11 @@ fn columns_the_model_needs_are_asked_for_by_name() {
     };
     refused(
         "item,ann,eve\n1,cat,dog\n",
-        " (--allow-missing goes on without it), found none for `bob` among `item`, `ann`, `eve`",
+        " (--allow-missing goes on without absent ones), found none for `bob` among `item`, `ann`, `eve`",
     );
     refused(
         "item,ann,Eve\n1,cat,cat\n",
-        " (did you mean `Eve`? --allow-missing goes on without them), \
+        " (did you mean `Eve`? --allow-missing goes on without absent ones), \
          found none for `bob`, `eve` among `item`, `ann`, `Eve`",
     );
     refused("item,y\n1,2\n", ", found none for `ann`, `bob`, `eve` among `item`, `y`");
