@@ -1,6 +1,6 @@
 //! `spocc fit`: a table with truths, or a tally, becomes a model.
 
-use std::{borrow::Cow, time::Instant};
+use std::borrow::Cow;
 
 use clap::error::ErrorKind;
 use spocc::{Calibration, Coverage, Evidence, Fitted, Level, Method, Missing, Model, Options, Scheme, Watch};
@@ -19,7 +19,6 @@ use crate::{
 ///
 /// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
 pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
-    let start = Instant::now();
     let combiner = args.method.combiner()?;
     args.options.refuse_unused_seed(&args.calibrate)?;
     let calibrate = args.calibrate.calibrate(args.options.seed());
@@ -54,13 +53,12 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
     let bytes = if args.slim { model.slim().to_bytes() } else { model.to_bytes() };
     output.write_all(&bytes)?;
     tell(format_args!(
-        "fitted {} to {}: {}, {} ({}), {:.2} s",
+        "fitted {} to {}: {}, {} ({})",
         model.method(),
         fitted_to(model.evidence().unwrap_or(&evidence)),
         count(model.classifiers().len(), "classifier", "classifiers"),
         count(model.classes().len(), "class", "classes"),
         list(model.classes()).replace('`', ""),
-        start.elapsed().as_secs_f64(),
     ));
     tell_fallback(&model, &evidence);
     let declining = declining(&model);
