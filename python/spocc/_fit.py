@@ -77,8 +77,8 @@ def fit(
     Warns
     -----
     ColumnWarning
-        For a column that looks like an id (a different label in nearly every row), like the truth itself, or that
-        shares no label with the truth. It is counted all the same.
+        For a column that looks like an id (a different label in nearly every row), like the truth itself,
+        or that shares no label with the truth. It is counted all the same.
 
     Examples
     --------
@@ -127,9 +127,7 @@ def model_of(
 ) -> Model:
     """The model of some evidence, without a look at its columns."""
     limit = None if memory is None else _tables.whole("memory", memory)
-    return Model._of(
-        _native.Model.fit(combiner, evidence._engine, chosen, memory=limit, progress=progress)
-    )
+    return Model._of(_native.Model.fit(combiner, evidence._engine, chosen, memory=limit, progress=progress))
 
 
 def needs(

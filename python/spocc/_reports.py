@@ -335,7 +335,7 @@ class Decisions:
     label: NDArray[Any]
     """The decided classes."""
     margin: NDArray[np.float64]
-    """``1 - runner-up / best`` on the method's own scale (possibility, probability, vote share): 0 for a tie."""
+    """``1 - runner-up / best`` on the method's scale (possibility, probability, vote share): 0 for a tie."""
     answered: NDArray[np.uint32]
     """How many classifiers gave a prediction that the model knows."""
     is_tie: NDArray[np.bool_]
@@ -347,7 +347,7 @@ class Decisions:
         return len(self.label)
 
     def to_frame(self) -> Any:
-        """A row per decision, as a data frame of pandas, with the columns that ``spocc predict`` and Spark write."""
+        """A row per decision, as a data frame of pandas, with the columns of ``spocc predict`` and Spark."""
         return frame({"decision": self.label} | {name: getattr(self, name) for name in _FURTHER})
 
     def __eq__(self, other: object) -> bool:

@@ -264,7 +264,7 @@ def predict_set(
     --------
     >>> import spocc
     >>> from spocc.spark import predict_set
-    >>> model = spocc.fit({"ann": [0, 1] * 20, "bob": [0, 1] * 20}, [0, 1] * 20, calibrate="cross")
+    >>> model = spocc.fit({"ann": [0, 1] * 12, "bob": [0, 1] * 12}, [0, 1] * 12, calibrate="cross")
     >>> df = spark.createDataFrame([("x", 1, None), ("y", 0, 0)], "item string, ann int, bob int")
     >>> predict_set(df, model, 0.9, id="item").show()
     +----+---+----+---+

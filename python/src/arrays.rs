@@ -263,6 +263,17 @@ pub(crate) struct Panel<'py> {
 }
 
 impl<'py> Panel<'py> {
+    /// Takes hold of a table that a model is applied to, which must hold all its classifiers.
+    pub(crate) fn of_model(cells: &Bound<'py, PyAny>, model: &spocc::Model) -> Result<Self, Fault> {
+        use spocc::Error::{MissingClassifier, UnknownClassifier};
+        Self::new(cells, Some(model.classifiers().to_vec())).map_err(|fault| match fault {
+            Fault::Engine(UnknownClassifier { name, known }) => {
+                MissingClassifier { name, found: known }.into()
+            }
+            other => other,
+        })
+    }
+
     /// Takes hold of a table: an array, whose columns get these names, or a table that has names, of which these
     /// are taken.
     pub(crate) fn new(cells: &Bound<'py, PyAny>, names: Option<Vec<String>>) -> Result<Self, Fault> {

@@ -145,7 +145,7 @@ impl Model {
         cells: &Bound<'py, PyAny>,
         strict: bool,
     ) -> Result<Bound<'py, PyArray1<u16>>, Fault> {
-        let mut panel = Panel::new(cells, Some(self.engine.classifiers().to_vec()))?;
+        let mut panel = Panel::of_model(cells, &self.engine)?;
         let source = panel.source()?;
         let decided = work(py, source.n_cells(), |watch, signal| {
             if let Some(decided) = self.decide_in_place(&source, watch)? {
@@ -309,7 +309,7 @@ impl Model {
         strict: bool,
         job: impl FnOnce(&Aligned<'_>, &Predictions, &Watch<'_>, &Signal) -> Result<T, Fault> + Send,
     ) -> Result<T, Fault> {
-        let mut panel = Panel::new(cells, Some(self.engine.classifiers().to_vec()))?;
+        let mut panel = Panel::of_model(cells, &self.engine)?;
         let source = panel.source()?;
         work(py, source.n_cells(), |watch, signal| {
             let table = source.predictions(signal)?;

@@ -206,6 +206,7 @@ def test_a_slim_model_decides_alike(panel: Panel) -> None:
     assert repr(slim).endswith("slim)")
 
 
+@pytest.mark.filterwarnings("ignore::spocc.ColumnWarning")
 def test_silence_can_be_an_answer() -> None:
     said = [["x", None] if row % 2 else ["x", "y"] for row in range(100)]
     truth = ["a" if row % 2 else "b" for row in range(100)]

@@ -73,11 +73,12 @@ def test_copies_join_first_in_a_dendrogram(model: spocc.Model) -> None:
 def test_a_heatmap_holds_the_dependence_of_each_pair(model: spocc.Model) -> None:
     ax = spocc.plot.dependence(model)
     shown = np.asarray(ax.images[0].get_array(), dtype=np.float64)
-    dissimilarities = model.audit().dissimilarities
-    assert dissimilarities is not None
+    dependence = model.audit().dependence
+    assert dependence is not None
     order = [NAMES.index(name) for name in rows(ax)]
     off = ~np.eye(5, dtype=bool)
-    assert np.allclose(shown[off], 1 - dissimilarities[np.ix_(order, order)][off])
+    assert np.array_equal(shown[off], dependence[np.ix_(order, order)][off])
+    assert shown[order.index(0), order.index(1)] == 1, "ann and bob are copies"
 
 
 def test_a_grid_has_a_table_per_classifier_and_hides_spare_axes(model: spocc.Model) -> None:

@@ -96,9 +96,10 @@ def test_html_tells_what_the_text_tells(panel: Panel, method: str, level: str) -
     reports: list[spocc.Audit | spocc.Explanation] = [audit, model.audit(), model.explain(gaps, 2)]
     for report in reports:
         found = [line.split() for line in told(report._repr_html_())]
-        for line in repr(report).splitlines():
-            # Names of columns may differ.
-            assert line.split() in [[], *found] or line.startswith("classifier "), line
+        lines = repr(report).splitlines()
+        head = next(at for at, line in enumerate(lines) if line.startswith("classifier "))
+        for line in [*lines[:2], *lines[head + 1 :]]:
+            assert line.split() in [[], *found], line
 
 
 def test_audits_and_explanations_are_compared_by_what_they_say(panel: Panel) -> None:
@@ -187,10 +188,16 @@ def test_a_row_that_is_not_there_is_refused(panel: Panel) -> None:
 
 
 def test_dependence_is_1_for_copies_and_unknown_for_constants() -> None:
-    answers = {"one": list("aabb") * 10, "copy": list("aabb") * 10, "other": list("abab") * 10, "constant": ["a"] * 40}
+    answers = {
+        "one": list("aabb") * 10,
+        "copy": list("aabb") * 10,
+        "other": list("abab") * 10,
+        "constant": ["a"] * 40,
+    }
     audit = spocc.Evidence(answers, list("aabb") * 10).audit()
     dependence, dissimilarities = audit.dependence, audit.dissimilarities
-    assert dependence is not None and dissimilarities is not None
+    assert dependence is not None
+    assert dissimilarities is not None
     assert dependence[0].tolist()[:3] == [1.0, 1.0, 0.0]
     assert np.isnan(dependence[0, 3])
     assert dissimilarities[0, 1] == pytest.approx(0.5)
@@ -212,14 +219,20 @@ def test_columns_that_are_no_classifiers_are_warned_of() -> None:
     rng = np.random.default_rng(5)
     truth = rng.choice(["cat", "dog"], 60)
     good = np.where(rng.random(60) < 0.8, truth, "cat")
-    table = {"item": [f"i{row}" for row in range(60)], "subset": ["dev", "train"] * 30, "gold": truth, "good": good}
+    table = {
+        "item": [f"i{row}" for row in range(60)],
+        "subset": ["dev", "train"] * 30,
+        "gold": truth,
+        "good": good,
+    }
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = spocc.fit(table, truth)
     assert [str(warning.message) for warning in caught] == [
         "column `item` has a different label in nearly every row (60 labels in 60 rows): "
         "if it names the rows, leave it out of the predictions",
-        "column `subset` shares no label with the truth: if it is no classifier, leave it out of the predictions",
+        "column `subset` shares no label with the truth: "
+        "if it is no classifier, leave it out of the predictions",
         "column `gold` equals the truth in all of its 60 rows: "
         "if it is the truth itself, leave it out of the predictions",
     ]

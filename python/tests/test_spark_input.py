@@ -127,7 +127,7 @@ def test_sets_need_a_calibrated_model_and_a_column_that_names_the_rows(df: Any) 
     from spocc.spark import predict_set
 
     plain = spocc.fit({"a": ["x", "y"], "b": ["x", "y"]}, ["x", "y"])
-    model = spocc.fit({"a": ["x", "y"] * 20, "b": ["x", "y"] * 20}, ["x", "y"] * 20, calibrate="cross")
+    model = spocc.fit({"a": ["x", "y"] * 12, "b": ["x", "y"] * 12}, ["x", "y"] * 12, calibrate="cross")
     assert "expected a calibrated model" in refusal(predict_set, df, plain, id="n")
     assert refusal(predict_set, df, model, id="item").endswith("found `item`")
     assert "coverage: expected" in refusal(predict_set, df, model, 2, id="n")
