@@ -60,6 +60,18 @@ def test_a_fit_has_the_bytes_of_the_local_fit(df: Any, frame: Any, method: str) 
     assert fit(df, "truth", NAMES, method=method).to_bytes() == local.to_bytes()
 
 
+def test_columns_that_are_no_classifiers_are_warned_of(spark: Any, frame: Any) -> None:
+    from spocc.spark import fit
+
+    known = frame.dropna(subset="truth").head(60).assign(part=["dev", "train"] * 30)
+    with pytest.warns(spocc.ColumnWarning) as caught:
+        model = fit(spread(spark, known[["part", "ada", "truth"]]), "truth", method="naive-bayes")
+    assert [str(each.message).partition(":")[0] for each in caught] == [
+        "column `part` shares no label with the truth"
+    ]
+    assert model.classes.tolist() == ["bug", "praise", "question"]
+
+
 def test_labels_come_back_in_the_kind_of_the_truth(spark: Any, frame: Any) -> None:
     from spocc.spark import fit, predict
 
