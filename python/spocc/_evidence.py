@@ -33,8 +33,9 @@ class Evidence:
         that has names, which columns to take (default: all).
     classes
         Exactly the classes that may be decided, in the order in which ties are resolved, and as they come
-        back; by default every label met. Labels then come back in the kind of the truth: as texts if the
-        truth holds texts, as integers if it holds integers, however the classifiers write them.
+        back; by default the truths and what else the rows show to be classes. Labels then come back in the
+        kind of the truth: as texts if the truth holds texts, as integers if it holds integers, however the
+        classifiers write them.
     weights
         A weight per row.
     counts

@@ -304,7 +304,10 @@ class Explanation:
             ]
             for voice in self.voices
         ]
-        rows.append(["all", "", *map(_degree, self.possibility.tolist()), ""])
+        totals = {"possibility": self.possibility, "probability": self.probability}
+        for name, degrees in totals.items():
+            if degrees is not None:
+                rows.append([name, "", *map(_degree, degrees.tolist()), ""])
         header = ["classifier", "said", *(str(label) for label in self.classes), "push"]
         caption, notes = _around_table(self._text)
         return html(caption, header, rows, notes)

@@ -83,9 +83,19 @@ impl ClassWeights {
 }
 
 impl ClassWeights {
-    /// The weight of each of these classes of some evidence; none where all count alike.
+    /// The weight of each of these classes, candidates among the labels of some evidence; none where all count alike.
+    ///
+    /// # Errors
+    ///
+    /// As [`resolve`](Self::resolve), for a label that is no candidate too.
     pub(crate) fn resolve_among(&self, evidence: &Evidence, classes: &[Label]) -> Result<Vec<f64>, Error> {
-        let weights = self.resolve(evidence)?;
+        if let Self::Given(given) = self
+            && let Some((class, _)) = given.iter().find(|(class, _)| !classes.contains(class))
+        {
+            let (expected, found) = (list(classes), class.to_string());
+            return Err(Error::UnknownWord { what: "class weights", expected, found });
+        }
+        let weights = self.of_labels(evidence.labels().classes()).resolve(evidence)?;
         if weights.is_empty() {
             return Ok(weights);
         }
@@ -94,14 +104,16 @@ impl ClassWeights {
         Ok(places.into_iter().map(|i| weights.get(usize::from(i)).copied().unwrap_or(1.0)).collect())
     }
 
-    /// The same for rows among which some classes may not occur: weights of classes unknown to them are left out.
+    /// The same for rows among which some classes may not occur: weights of labels that are no candidates there are left out.
     #[must_use]
     pub fn among(&self, evidence: &Evidence) -> Self {
-        let labels = evidence.labels();
-        let is_known = |class: &Label| labels.classes().contains(class);
+        self.of_labels(&evidence.candidate_classes())
+    }
+
+    fn of_labels(&self, labels: &[Label]) -> Self {
         match self {
             Self::Given(given) => {
-                Self::Given(given.iter().filter(|(class, _)| is_known(class)).cloned().collect())
+                Self::Given(given.iter().filter(|(class, _)| labels.contains(class)).cloned().collect())
             }
             other => other.clone(),
         }

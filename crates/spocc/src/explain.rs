@@ -28,6 +28,8 @@ pub struct Explanation {
     pub classes: Vec<Label>,
     /// The class that would have been next; none if there is only one class.
     pub runner_up: Option<usize>,
+    /// What the margin of the decision compares: `possibility`, `probability` or `vote share`.
+    pub margin_of: &'static str,
     /// Every classifier, in the order of the model.
     pub voices: Vec<Voice>,
     /// Which opinions were joined, lowest first; empty for methods without a tree.
@@ -142,7 +144,8 @@ fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<Strin
         voices.push(Voice { classifier: model.classifiers[k].clone(), said: written(k), possibility, push });
     }
     let joins = joins(model, cells);
-    Explanation { decision, classes: model.classes().to_vec(), runner_up, voices, joins, flips }
+    let margin_of = model.method.margin_of();
+    Explanation { decision, classes: model.classes().to_vec(), runner_up, margin_of, voices, joins, flips }
 }
 
 fn degrees(surprisals: &[f64]) -> Vec<f64> {
@@ -190,7 +193,10 @@ impl fmt::Display for Explanation {
                 let tied: Vec<String> = decision.ties.iter().map(|&i| self.classes[i].to_string()).collect();
                 write!(out, ", tied: {}", tied.join(", "))?;
             }
-            Some(next) => write!(out, ", next: {}, margin {:.3}", self.classes[next], decision.margin)?,
+            Some(next) => {
+                write!(out, ", next: {}, margin {:.3}", self.classes[next], decision.margin)?;
+                write!(out, " ({})", self.margin_of)?;
+            }
             None => {}
         }
         writeln!(out, ", {} of {} answered", decision.answered, self.voices.len())?;
@@ -202,7 +208,7 @@ impl fmt::Display for Explanation {
         shown.sort_unstable();
         let names: Vec<String> = shown.iter().map(|&i| self.classes[i].to_string()).collect();
         let wide = |text: &mut dyn Iterator<Item = usize>| text.max().unwrap_or(0).min(WIDEST);
-        let who = wide(&mut self.voices.iter().map(|voice| voice.classifier.chars().count())).max(10);
+        let who = wide(&mut self.voices.iter().map(|voice| voice.classifier.chars().count())).max(11);
         let said = wide(
             &mut self.voices.iter().filter_map(|voice| voice.said.as_ref()).map(|said| said.chars().count()),
         )
@@ -232,9 +238,12 @@ impl fmt::Display for Explanation {
             }
             writeln!(out, "  {:>6}", voice.push.map_or(String::new(), |push| format!("{push:+.2}")))?;
         }
-        write!(out, "{:who$}  {:said$}", "all", "")?;
-        row(out, degrees)?;
-        writeln!(out)?;
+        let probability = decision.probability.as_deref().map(|shares| ("probability", shares));
+        for (name, degrees) in [("possibility", degrees)].into_iter().chain(probability) {
+            write!(out, "{name:who$}  {:said$}", "")?;
+            row(out, degrees)?;
+            writeln!(out)?;
+        }
         self.write_joins(out)?;
         self.write_flips(out)
     }

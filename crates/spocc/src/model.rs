@@ -298,8 +298,12 @@ pub(crate) fn read<'a>(
     watch: &Watch<'_>,
 ) -> Result<Cow<'a, Evidence>, Error> {
     let mut as_read = Cow::Borrowed(evidence);
-    if evidence.labels().classes() != classes {
-        let labels = Labels::closed(classes, evidence.labels().all().iter().cloned())?;
+    let labels = evidence.labels();
+    // Labels that are written in another way are other labels to the reader of a decision.
+    if !labels.classes().iter().map(Label::written).eq(classes.iter().map(Label::written))
+        || labels.classes() != classes
+    {
+        let labels = Labels::closed(classes, labels.all().iter().cloned())?;
         as_read = Cow::Owned(evidence.under(labels, watch)?);
     }
     if declines.contains(&true) {

@@ -133,3 +133,32 @@ fn a_model_grows_without_new_classes() {
         assert!(decided.labels().all(|label| CLASSES.contains(&label.canonical())), "{method}");
     }
 }
+
+#[test]
+fn a_weight_of_a_label_that_is_no_candidate_is_refused() {
+    let weights = spocc::ClassWeights::Given(vec![(Label::from("na"), 5.0)]);
+    let options = Options { class_weights: weights, ..options() };
+    let refused = Model::fit(&spocc::NaiveBayes, &evidence(60), &options, &Watch::default()).err();
+    let message = "class weights: expected one of ant, bee, cow, found `na`";
+    assert_eq!(refused.map(|error| error.to_string()).as_deref(), Some(message));
+}
+
+#[test]
+fn split_conformal_keeps_the_kind_of_the_labels() {
+    // One truth is a number, the others are texts: a part without that row must not make a text of it.
+    let mut rows = Predictions::builder(["one", "two"]).expect("two names");
+    let mut truth = Truth::default();
+    for t in 0..61i64 {
+        let class = if t == 60 { Label::from(1) } else { Label::from("b") };
+        let said = if t % 5 == 0 { Label::from(1) } else { Label::from("b") };
+        rows.push([Some(said.clone()), Some(said)]).expect("two cells");
+        truth.push(Some(class)).expect("two classes");
+    }
+    let evidence = Evidence::new(&rows.finish(), &truth).expect("rows");
+    for seed in 0..8 {
+        let calibrate = Some(Calibrate { seed, ..Calibrate::new(Scheme::Split) });
+        let model = fit(Method::NaiveBayes, &evidence, &Options { calibrate, ..options() });
+        let written: Vec<&spocc::Written> = model.classes().iter().map(Label::written).collect();
+        assert_eq!(written[0], &spocc::Written::Integer, "seed {seed}");
+    }
+}

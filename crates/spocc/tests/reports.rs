@@ -157,7 +157,7 @@ fn pairs_that_do_not_fit_leave_the_rest_of_the_audit() {
     let small = Watch::default().with_memory_limit(300);
     let audit = Audit::new(&panel.evidence(Level::Tally), None, &small).expect("the marginal figures");
     assert!(audit.panel.dendrogram.is_none() && audit.panel.left_out.is_some());
-    assert!(audit.to_string().contains("pairs are left out"));
+    assert!(audit.to_string().contains("dependence, copies and agreement are left out"));
     assert_eq!(audit.classifiers[0].accuracy, panel.audit().classifiers[0].accuracy);
 }
 
@@ -362,6 +362,10 @@ fn less_evidence_says_less_and_nothing_else() {
         let audit = Audit::new(&panel.evidence(level), None, &Watch::default()).expect("rows");
         assert_eq!(audit.panel.dendrogram.is_some(), level == Level::Pairs);
         assert!(audit.panel.fleiss_kappa.is_none() && audit.panel.effective_votes.is_none());
+        assert!(
+            audit.to_string().contains("are left out: they need a tally, and these counts are"),
+            "{audit}"
+        );
         for (a, b) in audit.classifiers.iter().zip(&full.classifiers) {
             assert_eq!((a.accuracy, a.interval, a.information), (b.accuracy, b.interval, b.information));
         }

@@ -114,7 +114,7 @@ pub(crate) struct PanelArgs {
     pub(crate) count: Option<String>,
 
     /// Exactly the classes to decide between, in this order [default: the truths, and other labels of columns that
-    /// also predict true labels]
+    /// also predict true labels, unless the rows show that they are no classes]
     ///
     /// Ties go to the first of them. Any other answer, such as `refuse`, is then something that a classifier
     /// can say but never a decision.

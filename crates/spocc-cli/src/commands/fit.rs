@@ -69,6 +69,7 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
         tell(format_args!("calibrated: {calibration}"));
         tell_coverage(calibration, &model, labelled.evidence.n_rows());
     }
+    tell_never_decided(&model, &evidence);
     labelled.tell_notes();
     tell(format_args!("wrote {output} ({} bytes)", bytes.len()));
     Ok(())
@@ -128,6 +129,20 @@ fn tell_coverage(calibration: &Calibration, model: &Model, n_labelled: f64) {
         count(fewest as usize, "calibration row", "calibration rows"),
         helps.join(" or "),
     ));
+}
+
+/// A note of the labels that are predicted and never decided, where no list of classes was given.
+fn tell_never_decided(model: &Model, evidence: &Evidence) {
+    let labels = evidence.labels();
+    let is_other = |label: &&spocc::Label| !labels.is_closed() && !model.classes().contains(label);
+    let others: Vec<&spocc::Label> = labels.all().iter().filter(is_other).collect();
+    if !others.is_empty() {
+        tell(format_args!(
+            "note: {} never true and never decided: {} (--classes gives the exact list of classes)",
+            if others.len() == 1 { "one label is" } else { "some labels are" },
+            list(others)
+        ));
+    }
 }
 
 /// The classifiers whose silence is an answer.

@@ -168,14 +168,15 @@ impl ModelFacts {
 impl TallyFacts {
     fn of(evidence: &Evidence) -> Self {
         let exposed = |below: u64| evidence.exposure(below).ok().map(|exposure| Exposed { below, exposure });
-        let classes = evidence.labels().classes().to_vec();
+        let classes = evidence.candidate_classes();
+        let is_other = |label: &&spocc::Label| !classes.contains(label);
         Self {
             level: evidence.level(),
             n_rows: evidence.n_rows(),
             n_unlabelled: evidence.n_unlabelled(),
             is_weighted: evidence.is_weighted(),
             classifiers: evidence.classifiers().to_vec(),
-            other_answers: evidence.labels().all()[classes.len()..].to_vec(),
+            other_answers: evidence.labels().all().iter().filter(is_other).cloned().collect(),
             classes,
             n_patterns: evidence.n_patterns(),
             exposed: SMALL.into_iter().map(exposed).collect(),

@@ -96,7 +96,8 @@ pub(super) fn halvings(n_rows: u64) -> usize {
 
 /// Why there is no curve.
 pub(super) fn too_few_rows(n_rows: u64) -> String {
-    format!("{n_rows} labelled rows to fit to are too few to be halved")
+    let (rows, are) = if n_rows == 1 { ("row", "is") } else { ("rows", "are") };
+    format!("{n_rows} labelled {rows} to fit to {are} too few to be halved")
 }
 
 impl Drawing {

@@ -268,17 +268,22 @@ impl Labelled {
 impl Labelled {
     /// Tells columns that look like no classifiers, with the option that says so.
     fn tell_columns(&self) {
-        for warning in self.evidence.column_warnings() {
-            let name = &warning.classifier;
-            let fix = match warning.looks_like {
-                LooksLike::Id { .. } if self.notes.is_some() => {
-                    format!("if it names the rows, say --id '{name}'")
-                }
-                LooksLike::Truth { .. } => format!("if it is the truth itself, say --ignore '{name}'"),
-                _ => format!("if it is no classifier, say --ignore '{name}'"),
-            };
-            tell(format_args!("warning: {warning}: {fix}"));
+        let warnings = self.evidence.column_warnings();
+        if warnings.is_empty() {
+            return;
         }
+        let (mut ids, mut others) = (Vec::new(), Vec::new());
+        for warning in &warnings {
+            tell(format_args!("warning: {warning}"));
+            let is_id = self.notes.is_some() && matches!(warning.looks_like, LooksLike::Id { .. });
+            if is_id { &mut ids } else { &mut others }.push(warning.classifier.as_str());
+        }
+        let options = [("--id", ids), ("--ignore", others)];
+        let options = options.iter().filter(|(_, names)| !names.is_empty());
+        let options: Vec<String> =
+            options.map(|(option, names)| format!("{option} {}", quoted_names(names))).collect();
+        let they = if warnings.len() == 1 { "it is no classifier" } else { "they are no classifiers" };
+        tell(format_args!("warning: if {they}, say so: {}", options.join(" ")));
     }
 
     /// Tells labels that look like no answer, and such as differ in spaces and capitals only.
@@ -298,6 +303,16 @@ impl Labelled {
             tell(format_args!("note: `{}` and `{}` are two labels here", labels[known], labels[at]));
         }
     }
+}
+
+/// Names as the value of an option that takes several, in a shell.
+fn quoted_names(names: &[&str]) -> String {
+    let quoted = |name: &&str| {
+        let is_plain = !name.contains([',', '"', '\n', '\r']);
+        if is_plain { (*name).to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+    };
+    let value = names.iter().map(quoted).collect::<Vec<String>>().join(",");
+    format!("'{}'", value.replace('\'', "'\\''"))
 }
 
 /// `1 row`, `2 rows`.

@@ -269,15 +269,13 @@ fn columns_that_are_no_classifiers_are_named_with_the_option_that_says_so() {
         format!("m{row},{},{truth},{truth},{}\n", ["dev", "train"][row % 3 / 2], ["no", "yes"][row % 4 / 2])
     };
     desk.write("gold.csv", format!("item,subset,copy,truth,ann\n{}", (0..40).map(row).collect::<String>()));
-    let id = "warning: column `item` has a different label in nearly every row (40 labels in 40 rows): \
-              if it names the rows, say --id 'item'\n";
-    let subset = "warning: column `subset` shares no label with the truth: \
-                  if it is no classifier, say --ignore 'subset'\n";
-    let copy = "warning: column `copy` equals the truth in all of its 40 rows: \
-                if it is the truth itself, say --ignore 'copy'\n";
+    let seen = "warning: column `item` has a different label in nearly every row (40 labels in 40 rows)\n\
+                warning: column `subset` shares no label with the truth\n\
+                warning: column `copy` equals the truth in all of its 40 rows\n";
+    let fix = "warning: if they are no classifiers, say so: --id 'item' --ignore 'subset,copy'\n";
     for command in ["fit gold.csv -o m.spocc", "audit gold.csv", "compare gold.csv --no-curve"] {
         let run = desk.done(&format!("{command} --label truth"));
-        assert!(run.stderr.contains(&[id, subset, copy].concat()), "{command}: {}", run.stderr);
+        assert!(run.stderr.contains(&[seen, fix].concat()), "{command}: {}", run.stderr);
         let run = desk.done(&format!("{command} --label truth --id item --ignore subset,copy"));
         assert!(!run.stderr.contains("warning"), "{command}: {}", run.stderr);
     }
@@ -286,10 +284,19 @@ fn columns_that_are_no_classifiers_are_named_with_the_option_that_says_so() {
     assert!(fitted.contains("4 classifiers, 2 classes (no, yes)"), "{fitted}");
     desk.done("tally gold.csv --label truth -o all.tally");
     let of_tally = desk.done("fit all.tally -o m2.spocc").stderr;
-    let id =
-        id.replace("if it names the rows, say --id 'item'", "if it is no classifier, say --ignore 'item'");
-    assert!(of_tally.contains(&[&id, subset, copy].concat()), "{of_tally}");
+    let fix = "warning: if they are no classifiers, say so: --ignore 'item,subset,copy'\n";
+    assert!(of_tally.contains(&[seen, fix].concat()), "{of_tally}");
     assert_eq!(desk.read("m.spocc"), desk.read("m2.spocc"));
+}
+
+#[test]
+fn names_of_odd_columns_are_quoted_for_the_shell() {
+    let desk = Desk::new();
+    let rows: String = (0..40).map(|row| format!("p,{0},{0},q\n", ["no", "yes"][row % 2])).collect();
+    desk.write("gold.csv", format!("\"a,b\",ann,truth,it's\n{rows}"));
+    let run = desk.done("fit gold.csv --label truth -o m.spocc");
+    let fix = r#"warning: if they are no classifiers, say so: --ignore '"a,b",ann,it'\''s'"#;
+    assert!(run.stderr.contains(fix), "{}", run.stderr);
 }
 
 #[test]
@@ -319,6 +326,8 @@ fn a_label_that_is_no_class_is_never_decided() {
     for method in ["majority", "ladder", "naive-bayes", "adaspocc"] {
         let fitted = desk.done(&format!("fit gold.csv --label truth --id item --method {method} -o m.spocc"));
         assert!(fitted.stderr.contains("2 classes (cat, dog)"), "{}", fitted.stderr);
+        let note = "note: one label is never true and never decided: `na` (--classes gives the exact list of classes)\n";
+        assert!(fitted.stderr.contains(note), "{}", fitted.stderr);
         let decided = desk.done("predict m.spocc gold.csv --id item").stdout;
         assert!(!decided.contains("na"), "{method}: {decided}");
     }

@@ -158,7 +158,7 @@ pub struct PanelAudit {
     pub error_correlation: Option<f64>,
     /// As how many independent classifiers the panel counts: `K / (1 + (K - 1) * error_correlation)`.
     pub effective_votes: Option<f64>,
-    /// Why figures about pairs are missing although the evidence holds them: they would not fit into memory.
+    /// Why figures about pairs are missing: the counts do not hold them, or they would not fit into memory.
     pub left_out: Option<String>,
 }
 
@@ -194,7 +194,8 @@ impl Audit {
         if evidence.total() == 0 {
             return Err(Error::NoLabelledRows);
         }
-        let mut left_out = None;
+        let mut left_out = (evidence.level() < Level::Tally)
+            .then(|| format!("they need a tally, and these counts are {}", evidence.level()));
         let (dependence, dissimilarities) = match evidence.level() {
             Level::Marginals => None,
             Level::Pairs | Level::Tally => {
@@ -316,10 +317,13 @@ fn originals(evidence: &Evidence, pairs: Option<&PairStatistics>) -> Vec<Option<
     originals
 }
 
-/// The names of every family of copies, its original first, in the order of the originals' columns.
+/// The names of every family of copies, the most accurate first, in the order of the originals' columns.
 fn families(evidence: &Evidence, originals: &[Option<usize>]) -> Vec<Vec<String>> {
     let name = |k: usize| evidence.classifiers()[k].clone();
-    let copies = |original: usize| (0..originals.len()).filter(move |&k| originals[k] == Some(original));
+    let accuracies = evidence.accuracies();
+    let mut order: Vec<usize> = (0..originals.len()).collect();
+    order.sort_by(|&a, &b| accuracies[b].total_cmp(&accuracies[a]));
+    let copies = |original: usize| order.iter().copied().filter(move |&k| originals[k] == Some(original));
     let family = |original: usize| std::iter::once(original).chain(copies(original)).map(name).collect();
     (0..originals.len()).filter(|&k| copies(k).next().is_some()).map(family).collect()
 }

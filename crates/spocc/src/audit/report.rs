@@ -53,14 +53,20 @@ impl Audit {
             ..
         } in &self.classifiers
         {
-            let [low, high] = interval.map(|share| share * 100.0);
+            // A classifier without predictions has no accuracy.
+            let percent = |share: f64| {
+                if *coverage > 0.0 { format!("{:.1}%", share * 100.0) } else { "-".to_owned() }
+            };
+            let interval = match interval.map(|share| format!("{:.0}", share * 100.0)) {
+                _ if *coverage == 0.0 => "-".to_owned(),
+                [low, high] if low == high => low,
+                [low, high] => format!("{low}-{high}"),
+            };
+            let (accuracy, relabelled) = (percent(*accuracy), percent(*relabelled_accuracy));
+            let coverage = coverage * 100.0;
             write!(
                 out,
-                "{name:who$} {:>7.1}% {:>6}    {:>6.1}%    {:>4.0}%   {information:>4.2}",
-                accuracy * 100.0,
-                format!("{low:.0}-{high:.0}"),
-                relabelled_accuracy * 100.0,
-                coverage * 100.0
+                "{name:who$} {accuracy:>8} {interval:>6}    {relabelled:>7}    {coverage:>4.0}%   {information:>4.2}"
             )?;
             if let Some(influence) = influence {
                 write!(out, "  {:>4.1}%", influence * 100.0)?;
@@ -68,7 +74,7 @@ impl Audit {
             writeln!(out, "  {verdict}")?;
         }
         writeln!(out, "\n95 %: interval of the accuracy")?;
-        writeln!(out, "relabelled accuracy: each label read as the class it stands for on these rows")?;
+        writeln!(out, "relabelled accuracy: each label read as the class it is shown to stand for")?;
         writeln!(out, "coverage: share of rows with a prediction")?;
         writeln!(out, "information: mutual information of predictions and truth, in bits")?;
         if let Some(method) = self.influence_on {
@@ -86,7 +92,7 @@ impl Audit {
         ];
         let known: Vec<String> = figures
             .iter()
-            .filter_map(|(name, value)| value.map(|value| format!("{name} {value:.2}")))
+            .filter_map(|(name, value)| value.map(|value| format!("{name} {}", hundredths(value))))
             .collect();
         if !known.is_empty() {
             writeln!(out, "{}", known.join(", "))?;
@@ -103,14 +109,11 @@ impl Audit {
             )?;
         }
         if let Some(reason) = &panel.left_out {
-            writeln!(out, "pairs are left out: {reason}")?;
+            writeln!(out, "dependence, copies and agreement are left out: {reason}")?;
         }
         match &panel.dendrogram {
             Some(tree) if tree.n_leaves() > 1 => {
-                writeln!(
-                    out,
-                    "\ndependence between classifiers (0: independent, 1: copies, -: not known)\n"
-                )?;
+                writeln!(out, "\ndependence (0: independent, 1: copies, also renamed ones, -: not known)\n")?;
                 write!(out, "{}", self.dependence_tree())
             }
             _ => Ok(()),
@@ -142,6 +145,11 @@ impl Audit {
         }
         lines.concat()
     }
+}
+
+/// A figure to two digits, without the sign of a zero.
+fn hundredths(value: f64) -> String {
+    format!("{:.2}", (value * 100.0).round() / 100.0 + 0.0)
 }
 
 /// Whether any pair across each merge has a known dependence.

@@ -105,6 +105,15 @@ impl Method {
         matches!(self, Self::Ladder | Self::NaiveBayes | Self::Bayes | Self::Stacking | Self::DawidSkene)
     }
 
+    /// The scale of its own on which a margin compares the best class and the runner-up.
+    pub fn margin_of(self) -> &'static str {
+        match self {
+            Self::Spocc | Self::AdaSpocc => "possibility",
+            Self::Selection | Self::Majority | Self::WeightedVote | Self::ExpVote => "vote share",
+            _ => "probability",
+        }
+    }
+
     /// The method with its default settings.
     pub fn combiner(self) -> Box<dyn Combiner> {
         match self {

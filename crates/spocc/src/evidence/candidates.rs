@@ -25,10 +25,10 @@ impl Evidence {
         if labels.is_closed() || self.total() == 0 {
             return classes.to_vec();
         }
-        let predicts = self.predicted_labels();
+        let said: Vec<Vec<u64>> = (0..self.n_classifiers()).map(|k| self.said(k)).collect();
         let is_true = |j: usize| self.class_counts[j] > 0;
         let mut is_candidate: Vec<bool> = (0..classes.len()).map(is_true).collect();
-        for predicted in &predicts {
+        for predicted in &self.predicted_labels(&said) {
             if (0..classes.len()).any(|j| is_true(j) && predicted[j]) {
                 is_candidate
                     .iter_mut()
@@ -36,8 +36,14 @@ impl Evidence {
                     .for_each(|(candidate, predicted)| *candidate |= predicted);
             }
         }
-        for j in (0..classes.len()).filter(|&j| !is_true(j)) {
-            is_candidate[j] &= !(0..self.n_classifiers()).any(|k| self.shows_no_class(k, j as u16));
+        for (k, said) in said.iter().enumerate() {
+            let (right, answered) = (self.right(k), said.iter().sum::<u64>());
+            for j in (0..classes.len()).filter(|&j| !is_true(j)) {
+                let elsewhere = answered - said[j];
+                let shows_no_class =
+                    self.rows_of(said[j]) >= ENOUGH_ROWS && elsewhere > 0 && right >= elsewhere.div_ceil(2);
+                is_candidate[j] &= !shows_no_class;
+            }
         }
         classes
             .iter()
@@ -47,17 +53,10 @@ impl Evidence {
             .collect()
     }
 
-    /// Whether classifier `k` shows that label `j`, which was never true, is no class.
-    fn shows_no_class(&self, k: usize, j: u16) -> bool {
-        let predicted: u64 = self.row(k, j).iter().sum();
-        let elsewhere = self.spoken(k) - predicted;
-        self.rows_of(predicted) >= ENOUGH_ROWS && elsewhere > 0 && self.right(k) >= elsewhere.div_ceil(2)
-    }
-
     /// For every classifier, which labels it predicted on any row, with or without truth.
-    fn predicted_labels(&self) -> Vec<Vec<bool>> {
-        let counted = |k: usize| self.said(k).into_iter().map(|count| count > 0).collect();
-        let mut predicts: Vec<Vec<bool>> = (0..self.n_classifiers()).map(counted).collect();
+    fn predicted_labels(&self, said: &[Vec<u64>]) -> Vec<Vec<bool>> {
+        let counted = |said: &Vec<u64>| said.iter().map(|count| *count > 0).collect();
+        let mut predicts: Vec<Vec<bool>> = said.iter().map(counted).collect();
         for row in self.unlabelled.iter().flat_map(|rows| rows.patterns().rows()) {
             row.for_each(|k, j| {
                 if j != MISSING {

@@ -6,6 +6,8 @@ use crate::evidence::Evidence;
 
 /// Labels above which a column can be taken for a name of the rows.
 const MANY_LABELS: usize = 20;
+/// Share of its rows in which an id has a label of its own; weights tell nothing about that.
+const NEARLY_ALL: f64 = 0.9;
 /// Rows on which even a good classifier rarely equals the truth throughout.
 const ENOUGH_ROWS: f64 = 30.0;
 
@@ -60,7 +62,7 @@ impl Evidence {
             let (said, rows) = (self.said(k), self.rows_of(self.spoken(k)));
             let labels = said.iter().filter(|count| **count > 0).count();
             let shares = self.class_counts.iter().zip(&said).any(|(truly, said)| *truly > 0 && *said > 0);
-            if labels > MANY_LABELS && 2.0 * labels as f64 > rows {
+            if labels > MANY_LABELS && !self.is_weighted() && labels as f64 >= NEARLY_ALL * rows {
                 return Some(LooksLike::Id { labels, rows });
             }
             if n_truths > 1 && rows >= ENOUGH_ROWS && self.right(k) == self.spoken(k) {
@@ -78,6 +80,19 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use crate::{Evidence, Predictions, Truth};
+
+    #[test]
+    fn many_classes_do_not_make_an_id() {
+        let mut rows = Predictions::builder(["good"]).expect("a name");
+        let mut truth = Truth::default();
+        for t in 0..45 {
+            let class = (t * 7 % 25).to_string();
+            rows.push([Some(if t % 5 == 0 { "0".to_owned() } else { class.clone() })]).expect("a cell");
+            truth.push(Some(class)).expect("few labels");
+        }
+        let evidence = Evidence::new(&rows.finish(), &truth).expect("rows");
+        assert!(evidence.column_warnings().is_empty(), "{:?}", evidence.column_warnings());
+    }
 
     #[test]
     fn ids_groups_and_the_truth_are_told_from_classifiers() {

@@ -24,7 +24,7 @@ fn counting() -> Vec<Box<dyn Combiner>> {
 /// Weights for the classes that the evidence knows, the first as given, all others 1.
 fn first_weighs(evidence: &Evidence, weight: f64, scale: f64) -> Options {
     let weigh = |(i, class): (usize, &Label)| (class.clone(), scale * if i == 0 { weight } else { 1.0 });
-    let given = evidence.labels().classes().iter().enumerate().map(weigh).collect();
+    let given = evidence.candidate_classes().iter().enumerate().map(weigh).collect();
     Options { class_weights: ClassWeights::Given(given), ..Options::default() }
 }
 
@@ -40,7 +40,7 @@ fn a_whole_class_weight_is_so_many_rows_of_the_class() {
         let occurring: std::collections::BTreeSet<usize> = panel.truth.iter().flatten().copied().collect();
         prop_assume!(occurring.len() > 1);
         let evidence = panel.tally();
-        let first = evidence.labels().classes()[0].clone();
+        let first = evidence.candidate_classes()[0].clone();
         prop_assume!(panel.truth.iter().flatten().any(|&i| panel.label(i) == first));
         let is_first = |t: usize| panel.truth[t].is_some_and(|i| panel.label(i) == first);
         let copies = |t: usize| std::iter::repeat_n(t, if is_first(t) { times } else { 1 });
