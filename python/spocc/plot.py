@@ -128,7 +128,7 @@ def dependence(source: Audit | _Audited, ax: Axes | None = None) -> Axes:
         _canvas.numbers(ax, shared, "{:.2f}")
     _canvas.rows(ax, ordered)
     _canvas.columns(ax, ordered)
-    ax.set_title("Dependence (0: independent, 1: copies, blank: not known)", loc="left")
+    ax.set_title("Dependence (0: independent, 1: copies, grey: not known)", loc="left")
     ax.figure.colorbar(image, ax=ax, shrink=0.7, pad=0.02)
     return ax
 
