@@ -64,13 +64,17 @@ impl From<Fault> for PyErr {
 /// What the engine refused, in Python's terms: rows counted from 0, options as arguments.
 fn message(mut error: spocc::Error) -> String {
     use spocc::Error::{
-        BadWeight, LabelId, NoSuchRow, NotCalibrated, RepeatedCell, RowWidth, TruthNotAClass, UnseenLabel,
+        BadWeight, LabelId, MissingClassifier, NoSuchRow, NotCalibrated, RepeatedCell, RowWidth,
+        TruthNotAClass, UnseenLabel,
     };
     match &mut error {
         NotCalibrated => {
             return "sets: expected a calibrated model, found one fitted without \
                     (fit it with calibrate=\"split\" or calibrate=\"cross\")"
                 .into();
+        }
+        MissingClassifier { .. } => {
+            return format!("{error} (add a column of None to decide without it)");
         }
         NoSuchRow { row, rows: 0 } => return format!("row {}: expected rows, found none", *row - 1),
         NoSuchRow { row, rows } => {

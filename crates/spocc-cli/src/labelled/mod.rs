@@ -94,6 +94,7 @@ pub(crate) struct Labelled {
 
 /// What was met while a table was read.
 #[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_field_names)] // all of them are numbers
 pub(crate) struct Notes {
     /// Rows with a truth.
     pub(crate) n_rows: u64,
@@ -198,7 +199,12 @@ impl Labelled {
                     let sum = self.evidence.merge(&more.evidence, watch);
                     self.evidence = sum.map_err(|error| more.place.engine(error))?;
                 }
-                self.notes.iter_mut().for_each(|notes| notes.n_again = n_again);
+                match &mut self.notes {
+                    Some(notes) => notes.n_again = n_again,
+                    None => tell(format_args!(
+                        "note: a tally has no ids: a row of --unlabelled that it counts too is counted twice"
+                    )),
+                }
                 return Ok(());
             }
             Input::Tally(place, _) => (place, "a tally"),

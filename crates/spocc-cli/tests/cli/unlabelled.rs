@@ -273,3 +273,13 @@ fn the_same_file_is_refused_where_nothing_tells_its_rows() {
         &format!("bare.csv: {message}"),
     );
 }
+
+#[test]
+fn a_tally_cannot_recognise_rows_without_truth_and_says_so() {
+    let desk = Desk::new();
+    desk.write("gold.csv", GOLD);
+    desk.done("tally gold.csv --label truth --id item -o gold.tally");
+    let run = desk.done("fit gold.tally --id item --unlabelled gold.csv --label truth -o m.spocc");
+    let note = "note: a tally has no ids: a row of --unlabelled that it counts too is counted twice\n";
+    assert!(run.stderr.contains(note), "{}", run.stderr);
+}
