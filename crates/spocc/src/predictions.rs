@@ -232,11 +232,6 @@ impl Predictions {
         self.grid.n_rows()
     }
 
-    /// Number of different labels given.
-    pub fn n_labels(&self) -> usize {
-        self.labels.len()
-    }
-
     /// Number of different labels that each classifier gave.
     pub fn n_different(&self) -> Vec<usize> {
         const FEW: usize = u64::BITS as usize - 1;
@@ -581,7 +576,7 @@ mod tests {
         let table = rows.finish();
         let said = |row, k| table.answer(row, k).map(Label::to_string);
         assert_eq!((said(0, 0), said(0, 1), said(1, 0)), (Some("a".into()), Some("b".into()), None));
-        assert_eq!((table.n_rows(), table.n_labels(), table.n_different()), (4, 2, vec![1, 2]));
+        assert_eq!((table.n_rows(), table.labels().len(), table.n_different()), (4, 2, vec![1, 2]));
     }
 
     #[test]

@@ -154,7 +154,8 @@ pub struct PanelAudit {
     pub fleiss_kappa: Option<f64>,
     /// Krippendorff's alpha of the answers, for nominal data; needs a tally.
     pub krippendorff_alpha: Option<f64>,
-    /// Mean correlation of being right over all pairs, not below 0; needs a tally.
+    /// Mean correlation of being right over all pairs, not below 0; needs a tally, and a pair in which both are
+    /// sometimes right and sometimes wrong.
     pub error_correlation: Option<f64>,
     /// As how many independent classifiers the panel counts: `K / (1 + (K - 1) * error_correlation)`.
     pub effective_votes: Option<f64>,
@@ -204,7 +205,7 @@ impl Audit {
         }
         .unzip();
         let pairs = fitting(pair_statistics(evidence, watch), &mut left_out)?.flatten();
-        let correlation = pairs.as_ref().map(PairStatistics::mean_correlation);
+        let correlation = pairs.as_ref().and_then(PairStatistics::mean_correlation);
         let kappas = evidence.tally().map(|tally| agreement(evidence, tally));
         let n = evidence.n_classifiers() as f64;
         let figures: Vec<ClassifierAudit> = (0..evidence.n_classifiers())
@@ -297,15 +298,16 @@ fn relabelled_right(evidence: &Evidence, k: usize) -> u64 {
     (0..evidence.n_labels() as u16).map(right).sum()
 }
 
-/// For every classifier that repeats another, the most accurate classifier that it repeats; that one repeats nobody.
+/// For every copy, the most accurate classifier that it repeats, which is no copy itself.
 ///
-/// Neither the order of the columns nor few answers make an original: accuracies are those of
-/// [`Evidence::accuracies`], and of equals the first in the alphabet is the original.
+/// Accuracies are those of [`Evidence::accuracies`], so that few predictions do not make an original; of equal ones
+/// the first in the alphabet is the original, so that the order of the columns does not matter.
 fn originals(evidence: &Evidence, pairs: Option<&PairStatistics>) -> Vec<Option<usize>> {
     let mut originals = vec![None; evidence.n_classifiers()];
     let Some(pairs) = pairs else { return originals };
     let (accuracies, names) = (evidence.accuracies(), evidence.classifiers());
-    let mut order: Vec<usize> = (0..names.len()).filter(|&k| !has_verdict_of_its_own(evidence, k)).collect();
+    let mut order: Vec<usize> =
+        (0..names.len()).filter(|&k| evidence.spoken(k) > 0 && !is_constant(evidence, k)).collect();
     order.sort_by(|&a, &b| accuracies[b].total_cmp(&accuracies[a]).then_with(|| names[a].cmp(&names[b])));
     let mut leaders: Vec<usize> = Vec::new();
     for k in order {
@@ -328,11 +330,7 @@ fn families(evidence: &Evidence, originals: &[Option<usize>]) -> Vec<Vec<String>
     (0..originals.len()).filter(|&k| copies(k).next().is_some()).map(family).collect()
 }
 
-/// Whether a classifier never answered, or is constant on rows enough of several classes.
-fn has_verdict_of_its_own(evidence: &Evidence, k: usize) -> bool {
-    evidence.spoken(k) == 0 || is_constant(evidence, k)
-}
-
+/// Whether a classifier predicted a single label, on enough rows of several classes.
 fn is_constant(evidence: &Evidence, k: usize) -> bool {
     let said = evidence.said(k);
     let n_answers = said.iter().filter(|count| **count > 0).count();

@@ -186,10 +186,10 @@ pub(super) fn pair_statistics(
 }
 
 impl PairStatistics {
-    /// Mean correlation of being right, not below 0.
-    pub(super) fn mean_correlation(&self) -> f64 {
+    /// Mean correlation of being right, not below 0; none if no pair has one.
+    pub(super) fn mean_correlation(&self) -> Option<f64> {
         let known: Vec<f64> = self.pairs.iter().filter_map(|pair| pair.correlation).collect();
-        if known.is_empty() { 0.0 } else { (known.iter().sum::<f64>() / known.len() as f64).max(0.0) }
+        (!known.is_empty()).then(|| (known.iter().sum::<f64>() / known.len() as f64).max(0.0))
     }
 
     /// Whether `b` repeats `a` on rows enough on which each could have predicted something else.

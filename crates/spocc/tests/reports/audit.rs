@@ -106,6 +106,7 @@ fn two_perfect_classifiers_are_not_called_copies() {
     assert!(audit.classifiers.iter().all(|entry| entry.verdict == Verdict::Useful));
     assert_eq!(audit.panel.fleiss_kappa, Some(1.0));
     assert_eq!(audit.panel.krippendorff_alpha, Some(1.0));
+    assert_eq!(audit.panel.effective_votes, None, "without errors there is no correlation of errors");
 }
 
 #[test]
