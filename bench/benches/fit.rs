@@ -3,7 +3,12 @@
 use std::{hint::black_box, time::Duration};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use spocc::{AdaSpocc, Combiner, Counting, Evidence, Level, Method, Tuning, Watch};
+use spocc::{
+    Combiner, Control, Evidence, Method,
+    evidence::{Counting, Level},
+    methods::AdaSpocc,
+    tuning::Tuning,
+};
 use spocc_bench::{Ease, Shape};
 
 const SMALL: Shape = Shape { rows: 10_000, classifiers: 8, classes: 10, ease: Ease::Hard };
@@ -18,7 +23,8 @@ fn count(criterion: &mut Criterion) {
         for (name, level) in [("marginals", Level::Marginals), ("tally", Level::Tally)] {
             let options = Counting { level, ..Counting::default() };
             criterion.bench_function(&format!("count/{shape}/{name}"), |bench| {
-                bench.iter(|| Evidence::count(black_box(&predictions), &truth, &options, &Watch::default()));
+                bench
+                    .iter(|| Evidence::count(black_box(&predictions), &truth, &options, &Control::default()));
             });
         }
     }

@@ -12,7 +12,7 @@ use serde::Serialize;
 const ENOUGH: Duration = Duration::from_millis(300);
 const RUNS: usize = 5;
 
-/// Work that has taken so long in all is not repeated.
+/// Scratch that has taken so long in all is not repeated.
 const LONG: Duration = Duration::from_secs(2);
 
 /// What was measured, in seconds and bytes.

@@ -6,7 +6,10 @@
 use std::hint::black_box;
 
 use serde_json::json;
-use spocc::{Dendrogram, Dissimilarities, Evidence, Level, Method, Predictions, Truth, Watch};
+use spocc::{
+    Control, Evidence, Method, Predictions, Truth, dendrogram::Dendrogram, dependence::Dissimilarities,
+    evidence::Level,
+};
 use spocc_bench::{Ease, Shape};
 
 use crate::{
@@ -85,7 +88,7 @@ fn kernel(name: &str) -> Result<Kernel, Failure> {
         }
         "pairs" => {
             let evidence = evidence(PAIRED)?;
-            Box::new(move || drop(black_box(Dissimilarities::new(&evidence, &Watch::default()))))
+            Box::new(move || drop(black_box(Dissimilarities::new(&evidence, &Control::default()))))
         }
         "dendrogram" => {
             // Distances without ties: the fractional parts of multiples of the golden ratio.
@@ -119,7 +122,7 @@ fn evidence(shape: Shape) -> Result<Evidence, Failure> {
 
 fn counting(ease: Ease, level: Level) -> Kernel {
     let (predictions, truth) = Shape { ease, ..COUNTED }.panel();
-    Box::new(move || drop(black_box(count(&predictions, &truth, level, &Watch::default()))))
+    Box::new(move || drop(black_box(count(&predictions, &truth, level, &Control::default()))))
 }
 
 fn fitting(shape: Shape, setting: Setting) -> Result<Kernel, Failure> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use spocc::{Level, Method, Model, Options};
+use spocc::{Method, Model, Options, evidence::Level};
 use spocc_bench::Crowd;
 
 use crate::{
@@ -24,14 +24,14 @@ pub(crate) fn run(crowd: Crowd, limit: Duration) -> Result<(), Failure> {
     }
     let (predictions, truth) = crowd.panel();
     print(&json!({ "task": "crowd", "crowd": crowd, "bytes": predictions.bytes() }))?;
-    let counted = within(limit, |watch| count(&predictions, &truth, Level::Marginals, watch));
+    let counted = within(limit, |control| count(&predictions, &truth, Level::Marginals, control));
     print(&Measured::new("count", &"marginals", counted.map_err(|error| reason(&error))))?;
     for method in METHODS {
         let combiner = method.combiner();
-        let whole = within(limit, |watch| {
-            let evidence = count(&predictions, &truth, Level::Marginals, watch)?;
-            let model = Model::fit(&*combiner, &evidence, &Options::default(), watch)?;
-            model.align(&predictions)?.decide_all(watch)
+        let whole = within(limit, |control| {
+            let evidence = count(&predictions, &truth, Level::Marginals, control)?;
+            let model = Model::fit(&*combiner, &evidence, &Options::default(), control)?;
+            model.align(&predictions)?.decide_all(control)
         });
         print(&Measured::new("count, fit, predict", &method, whole.map_err(|error| reason(&error))))?;
     }

@@ -39,7 +39,7 @@ struct Series {
 /// Exponents of rows, classifiers and classes that fitting to evidence should not exceed.
 ///
 /// With n rows, K classifiers and l classes: tables per classifier have l^2 cells; a hard tally has n patterns
-/// of K answers. adaSPOCC looks at every pair of classifiers on every pattern, and tunes on K l^2 opinions of
+/// of K answers. adaSPOCC looks at every pair of classifiers on every pattern, and tunes on K l^2 possibilities of
 /// l degrees each. Stacking solves for K l inputs and l outputs, at worst by factoring a matrix per output.
 fn fit_bound(method: Method) -> [f64; 3] {
     match method {
@@ -112,15 +112,15 @@ fn slope(sizes: &[usize], seconds: &[f64]) -> f64 {
 fn fitting(shape: Shape, method: Method, limit: Duration) -> Result<f64, Error> {
     let (predictions, truth) = shape.panel();
     let combiner = method.combiner();
-    let evidence = count(&predictions, &truth, combiner.needs(), &spocc::Watch::default())?;
-    shortest(|| once_within(limit, |watch| Model::fit(&*combiner, &evidence, &Options::default(), watch)))
+    let evidence = count(&predictions, &truth, combiner.needs(), &spocc::Control::default())?;
+    shortest(|| once_within(limit, |control| Model::fit(&*combiner, &evidence, &Options::default(), control)))
 }
 
 /// Seconds to decide a panel's rows.
 fn predicting(shape: Shape, method: Method, limit: Duration) -> Result<f64, Error> {
     let (predictions, _) = shape.panel();
     let model = fitted_to_first_rows(shape, method, 10 * limit)?;
-    shortest(|| once_within(limit, |watch| model.align(&predictions)?.decide_all(watch)))
+    shortest(|| once_within(limit, |control| model.align(&predictions)?.decide_all(control)))
 }
 
 /// The shortest of a few runs: a slope of many points needs less care than a figure.

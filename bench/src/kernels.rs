@@ -11,7 +11,10 @@ use std::{
 use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::json;
-use spocc::{Counting, Error, Evidence, Level, Method, Model, Options, Predictions, Truth, Watch};
+use spocc::{
+    Control, Error, Evidence, Method, Model, Options, Predictions, Truth,
+    evidence::{Counting, Level},
+};
 use spocc_bench::{Shape, Timing, measure};
 
 use crate::{Failure, print, settings::Setting};
@@ -64,7 +67,7 @@ pub(crate) fn reason(error: &Error) -> String {
 /// Measures work that is cancelled once a single run has taken longer than the limit.
 pub(crate) fn within<T>(
     limit: Duration,
-    work: impl Fn(&Watch<'_>) -> Result<T, Error>,
+    work: impl Fn(&Control<'_>) -> Result<T, Error>,
 ) -> Result<Timing, Error> {
     measure(|| once_within(limit, &work))
 }
@@ -72,11 +75,11 @@ pub(crate) fn within<T>(
 /// Runs work once, cancelled when it has taken longer than the limit.
 pub(crate) fn once_within<T>(
     limit: Duration,
-    work: impl Fn(&Watch<'_>) -> Result<T, Error>,
+    work: impl Fn(&Control<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let begun = Instant::now();
     let stop = |_| if begun.elapsed() > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    work(&Watch::new(&stop))
+    work(&Control::new(&stop))
 }
 
 /// Prints what every kernel takes on one panel.
@@ -92,7 +95,7 @@ pub(crate) fn run(
     let (predictions, truth) = shape.panel();
     if tasks.contains(&Task::Count) {
         for (name, level) in LEVELS {
-            let timing = within(limit, |watch| count(&predictions, &truth, level, watch));
+            let timing = within(limit, |control| count(&predictions, &truth, level, control));
             print(&Measured::new("count", &name, timing.map_err(|error| reason(&error))))?;
         }
     }
@@ -120,25 +123,25 @@ fn fitting(
     // Methods that need less than the tally must not pay for carrying it.
     let evidences = LEVELS.map(|(_, level)| {
         let begun = Instant::now();
-        let evidence = once_within(limit, |watch| count(predictions, truth, level, watch));
+        let evidence = once_within(limit, |control| count(predictions, truth, level, control));
         (evidence, begun.elapsed().as_secs_f64())
     });
     for &setting in settings {
         let combiner = setting.combiner();
         let needs = combiner.needs();
-        let fit = |evidence: &Evidence, watch: &Watch<'_>| {
-            Model::fit(&*combiner, evidence, &Options::default(), watch)
+        let fit = |evidence: &Evidence, control: &Control<'_>| {
+            Model::fit(&*combiner, evidence, &Options::default(), control)
         };
         let (evidence, counting) = &evidences[usize::from(needs == Level::Tally)];
         let timing = match evidence {
-            Ok(evidence) => within(limit, |watch| fit(evidence, watch)).map_err(|error| reason(&error)),
+            Ok(evidence) => within(limit, |control| fit(evidence, control)).map_err(|error| reason(&error)),
             Err(error) => Err(reason(error)),
         };
         print(&Measured::new("fit", &setting, timing.clone()))?;
         let whole = match timing {
             // Long work is not done twice: what counting took is added to it.
             Ok(fit) if fit.wall > LONG_FIT => Ok(fit.after(*counting)),
-            Ok(_) => within(limit, |watch| fit(&count(predictions, truth, needs, watch)?, watch))
+            Ok(_) => within(limit, |control| fit(&count(predictions, truth, needs, control)?, control))
                 .map_err(|error| reason(&error)),
             refused => refused,
         };
@@ -175,9 +178,9 @@ pub(crate) fn count(
     predictions: &Predictions,
     truth: &Truth,
     level: Level,
-    watch: &Watch<'_>,
+    control: &Control<'_>,
 ) -> Result<Evidence, Error> {
-    Evidence::count(predictions, truth, &Counting { level, ..Counting::default() }, watch)
+    Evidence::count(predictions, truth, &Counting { level, ..Counting::default() }, control)
 }
 
 /// A model to predict with, fitted to the first rows of a panel.
@@ -185,14 +188,14 @@ pub(crate) fn fitted_to_first_rows(shape: Shape, method: Method, limit: Duration
     let rows = if method == Method::Stacking { STACKED_ROWS } else { FITTED_ROWS };
     let (predictions, truth) = shape.with_rows(rows.min(shape.rows)).panel();
     let combiner = method.combiner();
-    once_within(limit, |watch| {
-        let evidence = count(&predictions, &truth, combiner.needs(), watch)?;
-        Model::fit(&*combiner, &evidence, &Options::default(), watch)
+    once_within(limit, |control| {
+        let evidence = count(&predictions, &truth, combiner.needs(), control)?;
+        Model::fit(&*combiner, &evidence, &Options::default(), control)
     })
 }
 
 fn predicting(shape: Shape, method: Method, predictions: &Predictions, limit: Duration) -> Measured {
     let timing = fitted_to_first_rows(shape, method, limit)
-        .and_then(|model| within(limit, |watch| model.align(predictions)?.decide_all(watch)));
+        .and_then(|model| within(limit, |control| model.align(predictions)?.decide_all(control)));
     Measured::new("predict", &method, timing.map_err(|error| reason(&error)))
 }

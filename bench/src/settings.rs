@@ -2,7 +2,10 @@
 
 use std::{fmt, str::FromStr};
 
-use spocc::{Combiner, Error, Method, Stacking, StackingStrength, Strength};
+use spocc::{
+    Combiner, Error, Method,
+    methods::{Stacking, StackingStrength, Strength},
+};
 
 /// A method and its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

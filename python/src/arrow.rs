@@ -11,7 +11,7 @@ use arrow_array::{
     },
 };
 use arrow_schema::DataType;
-use spocc::IntegerSlice;
+use spocc::data::IntegerSlice;
 
 use crate::{
     columns::{Column, Number, Refusal, write},

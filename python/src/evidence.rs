@@ -3,7 +3,7 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::{prelude::*, types::PyBytes, types::PyList};
 use rustc_hash::FxHashMap as HashMap;
-use spocc::{Audit, Counting, Integers, Label, Predictions, Truth};
+use spocc::{Label, Predictions, Truth, audit::Audit, data::IntegerTable, evidence::Counting};
 
 use crate::{
     arrays::{Labelled, Panel, labels_of},
@@ -47,15 +47,15 @@ impl Evidence {
         let answers = panel.source()?;
         let truth = truth.as_mut().map(Labelled::source).transpose()?;
         let terms = Terms { memory, progress };
-        let engine = run(py, &terms, move |watch, signal| {
+        let engine = run(py, &terms, move |control, signal| {
             let n_rows = answers.n_rows();
             let (weights, counts) = (weights.as_deref(), counts.as_deref());
             let counting = Counting { level, classes, counts, weights, unlabelled };
-            let count = |answers: &Integers<'_>, truth: &Truth| {
-                spocc::Evidence::count(answers, truth, &counting, watch)
+            let count = |answers: &IntegerTable<'_>, truth: &Truth| {
+                spocc::Evidence::count(answers, truth, &counting, control)
             };
             // Pairs take room for every label that there could be.
-            if let Some(truth) = truth.as_ref().filter(|_| level != spocc::Level::Pairs)
+            if let Some(truth) = truth.as_ref().filter(|_| level != spocc::evidence::Level::Pairs)
                 && let Some(counted) = answers.in_place(truth, count)?
             {
                 return Ok(counted);
@@ -65,7 +65,7 @@ impl Evidence {
                 None => Truth::from_dense(Vec::new(), vec![u16::GAP; n_rows])?,
             };
             let answers = answers.predictions(signal)?;
-            Ok(spocc::Evidence::count(&answers, &truth, &counting, watch)?)
+            Ok(spocc::Evidence::count(&answers, &truth, &counting, control)?)
         })?;
         Ok(Self { engine })
     }
@@ -98,7 +98,7 @@ impl Evidence {
         let sources = columns.iter_mut().map(Labelled::source).collect::<Result<Vec<_>, Fault>>()?;
         let gold = (gold.0.source()?, gold.1.source()?);
         let terms = Terms { memory, progress };
-        let engine = run(py, &terms, move |watch, signal| {
+        let engine = run(py, &terms, move |control, signal| {
             let read =
                 sources.into_iter().map(|source| source.read(signal)).collect::<Result<Vec<_>, Fault>>()?;
             let [items, classifiers, labels] = &read[..] else {
@@ -108,7 +108,7 @@ impl Evidence {
             let truth = long.truth(&gold.0.read(signal)?, &gold.1.read(signal)?)?;
             let answers = long.predictions()?;
             let counting = Counting { level, classes, unlabelled, ..Counting::default() };
-            Ok(spocc::Evidence::count(&answers, &truth, &counting, watch)?)
+            Ok(spocc::Evidence::count(&answers, &truth, &counting, control)?)
         })?;
         Ok(Self { engine })
     }
@@ -129,20 +129,21 @@ impl Evidence {
     #[pyo3(signature = (other, *, memory=None))]
     fn merge(&self, py: Python<'_>, other: &Self, memory: Option<u64>) -> Result<Self, Fault> {
         let terms = Terms { memory, progress: None };
-        run(py, &terms, |watch, _| Ok(self.engine.merge(&other.engine, watch)?)).map(|engine| Self { engine })
+        run(py, &terms, |control, _| Ok(self.engine.merge(&other.engine, control)?))
+            .map(|engine| Self { engine })
     }
 
     /// The evidence about these classifiers only.
     #[expect(clippy::needless_pass_by_value, reason = "as pyo3 hands it over")]
     fn select(&self, py: Python<'_>, names: Vec<String>) -> Result<Self, Fault> {
-        run(py, &Terms::default(), |watch, _| Ok(self.engine.select(&names, watch)?))
+        run(py, &Terms::default(), |control, _| Ok(self.engine.select(&names, control)?))
             .map(|engine| Self { engine })
     }
 
     /// The same rows with less detail.
     fn reduce(&self, py: Python<'_>, level: &str) -> Result<Self, Fault> {
         let level = settings::level(level)?;
-        run(py, &Terms::default(), |watch, _| Ok(self.engine.reduce_to(level, watch)?))
+        run(py, &Terms::default(), |control, _| Ok(self.engine.reduce_to(level, control)?))
             .map(|engine| Self { engine })
     }
 
@@ -197,10 +198,10 @@ impl Evidence {
 
     /// Columns that look like no classifiers: what is seen, and what to do about it.
     fn column_warnings(&self) -> Vec<String> {
-        let told = |warning: &spocc::ColumnWarning| {
+        let told = |warning: &spocc::evidence::ColumnWarning| {
             let kind = match warning.looks_like {
-                spocc::LooksLike::Id { .. } => "names the rows",
-                spocc::LooksLike::Truth { .. } => "is the truth itself",
+                spocc::evidence::LooksLike::Id { .. } => "names the rows",
+                spocc::evidence::LooksLike::Truth { .. } => "is the truth itself",
                 _ => "is no classifier",
             };
             format!("{warning}: if it {kind}, leave it out of the predictions")
@@ -210,7 +211,7 @@ impl Evidence {
 
     /// An audit as JSON and as text.
     fn audit(&self, py: Python<'_>) -> Result<(String, String), Fault> {
-        run(py, &Terms::default(), |watch, _| report(&Audit::of_evidence(&self.engine, watch)?))
+        run(py, &Terms::default(), |control, _| report(&Audit::of_evidence(&self.engine, control)?))
     }
 }
 

@@ -5,11 +5,11 @@ use pyo3::{
     types::{PyBool, PyFloat, PyInt, PyList, PyString},
 };
 use rustc_hash::FxHashMap as HashMap;
-use spocc::{Label, Written};
+use spocc::{Label, data::Written};
 
 use crate::error::Fault;
 
-/// Integers from here on have a place each: most labels are small numbers.
+/// IntegerTable from here on have a place each: most labels are small numbers.
 const FIRST: i64 = -1024;
 /// How many of them there are.
 pub(crate) const PLACES: usize = 4096;

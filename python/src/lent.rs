@@ -1,7 +1,10 @@
 //! Whole numbers that are counted and decided where they lie, without being copied.
 
 use ndarray::{ArrayViewD, Axis};
-use spocc::{IntegerSlice, Integers, Truth};
+use spocc::{
+    Truth,
+    data::{IntegerSlice, IntegerTable},
+};
 
 use crate::{
     arrays::{Held, Source},
@@ -71,11 +74,11 @@ where
 
 impl Source<'_, u16> {
     /// The table where it lies, if it holds only whole numbers; it has no labels yet.
-    pub(crate) fn integers(&self) -> Option<Integers<'_>> {
+    pub(crate) fn integers(&self) -> Option<IntegerTable<'_>> {
         let names = self.names.iter().cloned();
         match self.lent.as_ref()? {
-            Lent::Rows(cells) => Integers::of_rows(names, *cells, 0).ok(),
-            Lent::Columns(columns) => Integers::of_columns(names, columns.clone(), 0).ok(),
+            Lent::Rows(cells) => IntegerTable::of_rows(names, *cells, 0).ok(),
+            Lent::Columns(columns) => IntegerTable::of_columns(names, columns.clone(), 0).ok(),
         }
     }
 
@@ -86,12 +89,12 @@ impl Source<'_, u16> {
     pub(crate) fn in_place<T>(
         &self,
         truth: &Source<'_, u16>,
-        work: impl Fn(&Integers<'_>, &Truth) -> Result<T, spocc::Error>,
+        work: impl Fn(&IntegerTable<'_>, &Truth) -> Result<T, spocc::Error>,
     ) -> Result<Option<T>, Fault> {
         let (Some(answers), Some(Lent::Columns(truth))) = (self.integers(), &truth.lent) else {
             return Ok(None);
         };
-        let truth = Integers::of_columns(["truth"], truth.clone(), 0)?;
+        let truth = IntegerTable::of_columns(["truth"], truth.clone(), 0)?;
         let Some(classes) = small(truth.highest(0..truth.n_rows())) else { return Ok(None) };
         let truth = truth.with_labels(classes)?.to_truth()?;
         let Some(guess) = small(answers.highest(0..answers.n_rows().min(SAMPLE))) else { return Ok(None) };

@@ -4,7 +4,13 @@ use std::ops::Range;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::{prelude::*, types::PyBytes, types::PyList};
-use spocc::{Aligned, Audit, Basis, Coverage, Decision, Decisions, Label, Lot, Predictions, Watch};
+use spocc::{
+    Control, Decision, Label, Predictions,
+    audit::Audit,
+    conformal::{Coverage, RowDraw},
+    decision::Basis,
+    predict::{AlignedTable, Decisions},
+};
 
 use crate::{
     arrays::{Labelled, Panel, Source},
@@ -50,13 +56,14 @@ impl Model {
         progress: Option<Py<PyAny>>,
     ) -> Result<Self, Fault> {
         let options = &options.engine;
-        let level = if options.calibrate.is_some() { spocc::Level::Tally } else { combiner.engine.needs() };
-        let engine = run(py, &Terms { memory, progress }, |watch, _| {
+        let level =
+            if options.calibrate.is_some() { spocc::evidence::Level::Tally } else { combiner.engine.needs() };
+        let engine = run(py, &Terms { memory, progress }, |control, _| {
             if combiner.engine.uses_unlabelled(&evidence.engine) {
-                return Ok(spocc::Model::fit(&*combiner.engine, &evidence.engine, options, watch)?);
+                return Ok(spocc::Model::fit(&*combiner.engine, &evidence.engine, options, control)?);
             }
-            let reduced = evidence.engine.reduce_to(level, watch)?;
-            Ok(spocc::Model::fit(&*combiner.engine, &reduced, options, watch)?)
+            let reduced = evidence.engine.reduce_to(level, control)?;
+            Ok(spocc::Model::fit(&*combiner.engine, &reduced, options, control)?)
         })?;
         Ok(Self { engine })
     }
@@ -99,8 +106,8 @@ impl Model {
 
     /// Whose silence is an answer.
     #[getter]
-    fn declines(&self) -> Vec<bool> {
-        self.engine.declines().to_vec()
+    fn missing_is_answer(&self) -> Vec<bool> {
+        self.engine.missing_is_answer().to_vec()
     }
 
     /// Whether the method has probabilities.
@@ -134,7 +141,8 @@ impl Model {
 
     /// The same with the one classifier more that the evidence knows.
     fn append(&self, py: Python<'_>, evidence: &Evidence) -> Result<Self, Fault> {
-        let grown = run(py, &Terms::default(), |watch, _| Ok(self.engine.append(&evidence.engine, watch)?));
+        let grown =
+            run(py, &Terms::default(), |control, _| Ok(self.engine.append(&evidence.engine, control)?));
         grown.map(|engine| Self { engine })
     }
 
@@ -147,12 +155,12 @@ impl Model {
     ) -> Result<Bound<'py, PyArray1<u16>>, Fault> {
         let mut panel = Panel::of_model(cells, &self.engine)?;
         let source = panel.source()?;
-        let decided = work(py, source.n_cells(), |watch, signal| {
-            if let Some(decided) = self.decide_in_place(&source, watch)? {
+        let decided = work(py, source.n_cells(), |control, signal| {
+            if let Some(decided) = self.decide_in_place(&source, control)? {
                 return Ok(decided);
             }
             let table = source.predictions(signal)?;
-            Ok(self.aligned(&table, strict)?.decide_all(watch)?)
+            Ok(self.aligned(&table, strict)?.decide_all(control)?)
         })?;
         Ok(array(py, decided.rulings().iter().map(|ruling| ruling.class).collect()))
     }
@@ -261,9 +269,9 @@ impl Model {
                 signal.check()?;
                 let sets = aligned.sets(rows.clone(), coverage, |row| match &names {
                     Some((names, ids)) => {
-                        Lot::of_name(seed, [names.get(ids[row].place()).map_or("", String::as_str)])
+                        RowDraw::of_name(seed, [names.get(ids[row].place()).map_or("", String::as_str)])
                     }
-                    None => Lot::of_number(seed, row as u64),
+                    None => RowDraw::of_number(seed, row as u64),
                 })?;
                 for (row, set) in rows.zip(sets.iter()) {
                     set.iter().for_each(|class| members[row * n_classes + usize::from(*class)] = true);
@@ -296,7 +304,7 @@ impl Model {
                 "audit: expected a model that holds its evidence, found a slim one".into(),
             ));
         };
-        run(py, &Terms::default(), |watch, _| report(&Audit::new(evidence, Some(&self.engine), watch)?))
+        run(py, &Terms::default(), |control, _| report(&Audit::new(evidence, Some(&self.engine), control)?))
     }
 }
 
@@ -307,17 +315,17 @@ impl Model {
         py: Python<'_>,
         cells: &Bound<'_, PyAny>,
         strict: bool,
-        job: impl FnOnce(&Aligned<'_>, &Predictions, &Watch<'_>, &Signal) -> Result<T, Fault> + Send,
+        job: impl FnOnce(&AlignedTable<'_>, &Predictions, &Control<'_>, &Signal) -> Result<T, Fault> + Send,
     ) -> Result<T, Fault> {
         let mut panel = Panel::of_model(cells, &self.engine)?;
         let source = panel.source()?;
-        work(py, source.n_cells(), |watch, signal| {
+        work(py, source.n_cells(), |control, signal| {
             let table = source.predictions(signal)?;
-            job(&self.aligned(&table, strict)?, &table, watch, signal)
+            job(&self.aligned(&table, strict)?, &table, control, signal)
         })
     }
 
-    fn aligned<'a>(&'a self, table: &'a Predictions, strict: bool) -> Result<Aligned<'a>, Fault> {
+    fn aligned<'a>(&'a self, table: &'a Predictions, strict: bool) -> Result<AlignedTable<'a>, Fault> {
         let aligned = self.engine.align(table)?;
         Ok(if strict { aligned.strict()? } else { aligned })
     }
@@ -326,12 +334,12 @@ impl Model {
     fn decide_in_place(
         &self,
         source: &Source<'_, u16>,
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<Option<Decisions>, Fault> {
         let Some(table) = source.integers() else { return Ok(None) };
         let is_known = |number: &usize| self.engine.knows(&Label::from_integer(*number as i128));
         let known = (0..SMALL).take_while(is_known).count();
-        match self.engine.decide_all(&table.with_labels(known)?, watch) {
+        match self.engine.decide_all(&table.with_labels(known)?, control) {
             Err(spocc::Error::LabelId { .. }) => Ok(None),
             decided => Ok(Some(decided?)),
         }
@@ -340,7 +348,7 @@ impl Model {
     /// Shows every decision in full, a few at a time.
     fn each_in_full(
         &self,
-        aligned: &Aligned<'_>,
+        aligned: &AlignedTable<'_>,
         n_rows: usize,
         signal: &Signal,
         mut show: impl FnMut(&Decision),
@@ -353,11 +361,11 @@ impl Model {
     }
 }
 
-/// Work on so many cells: without looking up from it if it is done in an instant.
+/// Scratch on so many cells: without looking up from it if it is done in an instant.
 fn work<T: Send>(
     py: Python<'_>,
     n_cells: usize,
-    job: impl FnOnce(&Watch<'_>, &Signal) -> Result<T, Fault> + Send,
+    job: impl FnOnce(&Control<'_>, &Signal) -> Result<T, Fault> + Send,
 ) -> Result<T, Fault> {
     if n_cells <= FEW { run_here(py, job) } else { run(py, &Terms::default(), job) }
 }

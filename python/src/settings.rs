@@ -3,8 +3,14 @@
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use spocc::{
-    AdaSpocc, Calibrate, ClassWeights, Combiner as Engine, ExpVote, Exponent, Inputs, Label, Level, Method,
-    Spocc, SpoccExponent, Stacking, StackingStrength, Strength, TieBreak, Tuning,
+    Combiner as Engine, Label, Method,
+    conformal::Calibrate,
+    data::ClassWeights,
+    decision::TieBreak,
+    evidence::Level,
+    fusion::Exponent,
+    methods::{AdaSpocc, ExpVote, Inputs, Spocc, SpoccExponent, Stacking, StackingStrength, Strength},
+    tuning::Tuning,
 };
 
 use crate::{arrays::labels_of, error::Fault};

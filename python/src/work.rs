@@ -14,7 +14,7 @@ use std::{
 
 use pyo3::prelude::*;
 use rayon::ThreadPool;
-use spocc::{Progress, Watch};
+use spocc::{Control, progress::Progress};
 
 use crate::error::Fault;
 
@@ -65,23 +65,23 @@ impl Signal {
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     terms: &Terms,
-    job: impl FnOnce(&Watch<'_>, &Signal) -> Result<T, Fault> + Send,
+    job: impl FnOnce(&Control<'_>, &Signal) -> Result<T, Fault> + Send,
 ) -> Result<T, Fault> {
     let signal = Signal::default();
     let note = |at: Progress| signal.note(at);
-    let mut watch = Watch::new(&note);
+    let mut control = Control::new(&note);
     if let Some(bytes) = terms.memory {
-        watch = watch.with_memory_limit(bytes);
+        control = control.with_memory_limit(bytes);
     }
     let progress = terms.progress.as_ref();
     py.detach(|| {
         let (done, outcome) = channel();
         with_pool(ALL, |pool| {
             pool.in_place_scope(|scope| {
-                let (watch, signal) = (&watch, &signal);
+                let (control, signal) = (&control, &signal);
                 scope.spawn(move |_| {
                     // Whoever waits is there until this is received.
-                    let _ = done.send(guard(|| job(watch, signal)));
+                    let _ = done.send(guard(|| job(control, signal)));
                 });
                 let mut stopped = None;
                 loop {
@@ -106,9 +106,11 @@ pub(crate) fn run<T: Send>(
 /// Does `job` without the interpreter and without looking up from it; for what is done in an instant.
 pub(crate) fn run_here<T: Send>(
     py: Python<'_>,
-    job: impl FnOnce(&Watch<'_>, &Signal) -> Result<T, Fault> + Send,
+    job: impl FnOnce(&Control<'_>, &Signal) -> Result<T, Fault> + Send,
 ) -> Result<T, Fault> {
-    py.detach(|| with_pool(ONE, |pool| pool.install(|| guard(|| job(&Watch::default(), &Signal::default())))))
+    py.detach(|| {
+        with_pool(ONE, |pool| pool.install(|| guard(|| job(&Control::default(), &Signal::default()))))
+    })
 }
 
 /// Turns a panic into an error.

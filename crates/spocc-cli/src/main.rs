@@ -49,18 +49,18 @@ fn run(args: &Args) -> Result<(), Error> {
         // Fails only if threads run already, and nothing has been computed yet.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
     }
-    let watch = &progress::watch(args.memory);
+    let control = &progress::control(args.memory);
     match &args.command {
-        Command::Demo(args) => commands::demo(args, watch),
-        Command::Fit(args) => commands::fit(args, watch),
-        Command::Predict(args) => commands::predict(args, watch),
-        Command::Compare(args) => commands::compare(args, watch),
-        Command::Audit(args) => commands::audit(args, watch),
+        Command::Demo(args) => commands::demo(args, control),
+        Command::Fit(args) => commands::fit(args, control),
+        Command::Predict(args) => commands::predict(args, control),
+        Command::Compare(args) => commands::compare(args, control),
+        Command::Audit(args) => commands::audit(args, control),
         Command::Explain(args) => commands::explain(args),
-        Command::Append(args) => commands::append(args, watch),
-        Command::Tally(args) => commands::tally(args, watch),
-        Command::Merge(args) => commands::merge(args, watch),
-        Command::Inspect(args) => commands::inspect(args, watch),
+        Command::Append(args) => commands::append(args, control),
+        Command::Tally(args) => commands::tally(args, control),
+        Command::Merge(args) => commands::merge(args, control),
+        Command::Inspect(args) => commands::inspect(args, control),
         Command::Sql(args) => commands::sql(args),
         Command::Completions(args) => commands::completions(args),
         Command::Man(args) => commands::man(args),

@@ -7,9 +7,9 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use spocc::{Progress, Watch};
+use spocc::{Control, progress::Progress};
 
-/// Work shorter than this shows nothing.
+/// Scratch shorter than this shows nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The one bar there is: a terminal has one last line.
@@ -74,10 +74,10 @@ pub(crate) fn clear() {
 }
 
 /// Lets the engine report here, and use so much memory for its tables.
-pub(crate) fn watch(memory: u64) -> Watch<'static> {
+pub(crate) fn control(memory: u64) -> Control<'static> {
     fn report(at: Progress) -> ControlFlow<()> {
         show(at.stage, at.done, Some(at.total));
         ControlFlow::Continue(())
     }
-    Watch::new(&report).with_memory_limit(memory)
+    Control::new(&report).with_memory_limit(memory)
 }

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, io::Write as _};
 
 use serde::Serialize;
-use spocc::{Audit, Verdict};
+use spocc::audit::{Audit, Verdict};
 
 use crate::{
     compare::Comparison,

@@ -79,7 +79,7 @@ pub(crate) enum Command {
         #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
         reps: u32,
     },
-    /// Show what the exponent of a t-norm does to three opinions (paper, Example 3)
+    /// Show what the exponent of a t-norm does to three possibilities (paper, Example 3)
     Example3 {
         /// Print JSON, the whole curve
         #[arg(long)]

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, panic, thread, time::Instant};
 
-use spocc::{Method, Model, Options, Predictions, Watch};
+use spocc::{Control, Method, Model, Options, Predictions};
 
 use crate::{error::Error, panel::Answers, setting::Setting};
 
@@ -27,10 +27,10 @@ impl Contest {
     /// Fits every method to the first `width` classifiers.
     pub(crate) fn new(setting: Setting, validation: &Answers, width: usize) -> Result<Self, Error> {
         let evidence = validation.evidence(width)?;
-        let (watch, options) = (Watch::default(), Options::default());
+        let (control, options) = (Control::default(), Options::default());
         let fit = |method: Method| {
             let begun = Instant::now();
-            let model = Model::fit(&*setting.combiner(method), &evidence, &options, &watch)?;
+            let model = Model::fit(&*setting.combiner(method), &evidence, &options, &control)?;
             Ok((model, (method.to_string(), begun.elapsed().as_secs_f64())))
         };
         let fitted = alone(|| Method::ALL.into_iter().map(fit).collect::<Result<Vec<_>, Error>>())?;

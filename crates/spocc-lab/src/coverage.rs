@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use spocc::{Calibrate, Coverage, Method, Model, Options, Scheme, Sets, Watch};
+use spocc::{
+    Control, Method, Model, Options,
+    conformal::{Calibrate, Coverage, PredictionSets, Scheme},
+};
 
 use crate::{error::Error, panel::Answers, setting::Setting};
 
@@ -37,7 +40,7 @@ impl From<Held> for [u64; 3] {
 }
 
 impl Held {
-    fn count(sets: &Sets, truth: &[u16]) -> Self {
+    fn count(sets: &PredictionSets, truth: &[u16]) -> Self {
         let hits = sets.iter().zip(truth).filter(|(set, class)| set.contains(class)).count();
         let classes = sets.iter().map(<[u16]>::len).sum::<usize>();
         Self { rows: truth.len() as u64, hits: hits as u64, classes: classes as u64 }
@@ -84,7 +87,7 @@ pub(crate) fn judge(
     let options = Options { calibrate, ..Options::default() };
     let mut sets = BTreeMap::new();
     for method in METHODS {
-        let model = Model::fit(&*setting.combiner(method), &evidence, &options, &Watch::default())?;
+        let model = Model::fit(&*setting.combiner(method), &evidence, &options, &Control::default())?;
         let mut by_coverage = BTreeMap::new();
         for coverage in COVERAGES {
             let coverage = Coverage::try_from(coverage)?;

@@ -1,6 +1,6 @@
 //! Panels: what classifiers answer to the same rows, some of them spoiled.
 
-use spocc::{Counting, Evidence, Label, Predictions, Truth, Watch};
+use spocc::{Control, Evidence, Label, Predictions, Truth, evidence::Counting};
 
 use crate::{draw, error::Error};
 
@@ -83,7 +83,7 @@ impl Answers {
         let classes = (0..self.n_classes as i64).map(Label::from).collect();
         let truth = Truth::new(self.truth.iter().map(|&class| Some(i64::from(class))))?;
         let counting = Counting { classes: Some(classes), ..Counting::default() };
-        Ok(Evidence::count(&self.predictions(width)?, &truth, &counting, &Watch::default())?)
+        Ok(Evidence::count(&self.predictions(width)?, &truth, &counting, &Control::default())?)
     }
 }
 

@@ -2,7 +2,11 @@
 
 use std::{fmt, str::FromStr};
 
-use spocc::{AdaSpocc, Combiner, ExpVote, Inputs, Method, Stacking, StackingStrength, Tuning};
+use spocc::{
+    Combiner, Method,
+    methods::{AdaSpocc, ExpVote, Inputs, Stacking, StackingStrength},
+    tuning::Tuning,
+};
 
 use crate::error::{Error, choose};
 

@@ -2,7 +2,10 @@
 //! `cargo run --example append_classifier`.
 #![allow(clippy::print_stdout)]
 
-use spocc::{AdaSpocc, Combiner, Error, Evidence, Fitted, Model, Predictions, Truth, Watch};
+use spocc::{
+    Combiner, Control, Error, Evidence, Model, Predictions, Truth,
+    methods::{AdaSpocc, Fitted},
+};
 
 /// The first `n` of four classifiers on the same 300 rows.
 fn evidence(n: usize) -> Result<Evidence, Error> {
@@ -27,7 +30,7 @@ fn exponents(model: &Model) -> Vec<f64> {
 
 fn main() -> Result<(), Error> {
     let three = AdaSpocc::default().fit(&evidence(3)?)?;
-    let four = three.append(&evidence(4)?, &Watch::default())?;
+    let four = three.append(&evidence(4)?, &Control::default())?;
     println!("exponents of {:?}: {:?}", three.classifiers(), exponents(&three));
     println!("exponents of {:?}: {:?}", four.classifiers(), exponents(&four));
     Ok(())

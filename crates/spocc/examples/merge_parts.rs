@@ -2,7 +2,7 @@
 //! `cargo run --example merge_parts`.
 #![allow(clippy::print_stdout)]
 
-use spocc::{AdaSpocc, Combiner, Error, Evidence, Predictions, Truth, Watch};
+use spocc::{Combiner, Control, Error, Evidence, Predictions, Truth, methods::AdaSpocc};
 
 /// What a site counts at home: `rows` of its own.
 fn site(rows: std::ops::Range<usize>) -> Result<Evidence, Error> {
@@ -19,16 +19,16 @@ fn site(rows: std::ops::Range<usize>) -> Result<Evidence, Error> {
 }
 
 fn main() -> Result<(), Error> {
-    let watch = Watch::default();
+    let control = Control::default();
     // Only these bytes leave a site.
     let shared: Vec<Vec<u8>> = [0..100, 100..130, 130..400]
         .map(site)
         .into_iter()
         .map(|part| Ok(part?.to_bytes()))
         .collect::<Result<_, Error>>()?;
-    let mut sum = Evidence::empty(["x-ray", "blood", "nurse"], None, spocc::Level::Tally)?;
+    let mut sum = Evidence::empty(["x-ray", "blood", "nurse"], None, spocc::evidence::Level::Tally)?;
     for bytes in &shared {
-        sum = sum.merge(&Evidence::from_bytes(bytes)?, &watch)?;
+        sum = sum.merge(&Evidence::from_bytes(bytes)?, &control)?;
     }
     let together = AdaSpocc::default().fit(&sum)?;
     let pooled = AdaSpocc::default().fit(&site(0..400)?)?;

@@ -1,4 +1,4 @@
-//! Measures what an empty cell should mean: no opinion, an answer, or whichever the evidence speaks for.
+//! Measures what an empty cell should mean: no distribution, an answer, or whichever the evidence speaks for.
 //!
 //! `cargo run --release -p spocc --example missing -- REPS SEED [DIR]` prints, for each kind of silence, number of
 //! labelled rows and method, how often new rows are decided rightly under each choice, and by how much `auto`
@@ -8,7 +8,9 @@
 
 use std::{collections::HashMap, env, error::Error, fs, path::Path};
 
-use spocc::{Counting, Evidence, Method, Missing, Model, Options, Predictions, Truth, Watch};
+use spocc::{
+    Control, Evidence, Method, Model, Options, Predictions, Truth, data::Missing, evidence::Counting,
+};
 
 const METHODS: [Method; 4] = [Method::Ladder, Method::AdaSpocc, Method::NaiveBayes, Method::Stacking];
 const N_ROWS: [usize; 3] = [40, 160, 1000];
@@ -112,12 +114,12 @@ impl Panel {
 
     /// Share of the rows not learned from that are decided rightly, under each choice.
     fn judge(&self, method: Method, learns: &[bool]) -> Result<[f64; 3], spocc::Error> {
-        let watch = Watch::default();
+        let control = Control::default();
         let gold = self.truth.iter().zip(learns).map(|(truth, &learns)| truth.as_deref().filter(|_| learns));
-        let evidence = Evidence::count(&self.rows, &Truth::new(gold)?, &Counting::default(), &watch)?;
+        let evidence = Evidence::count(&self.rows, &Truth::new(gold)?, &Counting::default(), &control)?;
         let judge = |missing: Missing| {
             let options = Options { missing, ..Options::default() };
-            let model = Model::fit(&*method.combiner(), &evidence, &options, &watch)?;
+            let model = Model::fit(&*method.combiner(), &evidence, &options, &control)?;
             let decided = model.predict(&self.rows)?;
             let judged = self.truth.iter().zip(learns).zip(decided.labels());
             let (mut right, mut rows) = (0.0, 0.0);
@@ -129,7 +131,7 @@ impl Panel {
             }
             Ok(100.0 * right / rows)
         };
-        Ok([judge(Missing::Silent)?, judge(Missing::Symbol)?, judge(Missing::Auto)?])
+        Ok([judge(Missing::Ignore)?, judge(Missing::Answer)?, judge(Missing::Auto)?])
     }
 }
 

@@ -1,7 +1,7 @@
 //! From a table of answers to decisions, an audit of the panel and a reason: `cargo run --example quickstart`.
 #![allow(clippy::print_stdout)]
 
-use spocc::{AdaSpocc, Audit, Combiner, Error, Evidence, Predictions, Truth, Watch};
+use spocc::{Combiner, Control, Error, Evidence, Predictions, Truth, audit::Audit, methods::AdaSpocc};
 
 fn main() -> Result<(), Error> {
     // Two honest judges with different weaknesses, one who copies the first, one who always lies.
@@ -19,7 +19,7 @@ fn main() -> Result<(), Error> {
     let evidence = Evidence::new(&rows, &Truth::new(truths)?)?;
 
     let model = AdaSpocc::default().fit(&evidence)?;
-    println!("{}", Audit::new(&evidence, Some(&model), &Watch::default())?);
+    println!("{}", Audit::new(&evidence, Some(&model), &Control::default())?);
 
     // Row 5: ann and her copy are wrong together.
     println!("{}", model.align(&rows)?.explain(5)?);

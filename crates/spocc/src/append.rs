@@ -1,24 +1,23 @@
 //! Appending: one more classifier joins a fitted model (paper, section 3.8).
 //!
 //! In: a model and the evidence of the very rows it was fitted to, with one more column. Out: a model of one
-//! more leaf. SPOCC and adaSPOCC keep all they learned: SPOCC gains an opinion, adaSPOCC an opinion, one row of
+//! more leaf. SPOCC and adaSPOCC keep all they learned: SPOCC gains an distribution, adaSPOCC an distribution, one row of
 //! dissimilarities, one merge and at most one searched exponent. The ladder, a function of the counts alone, is
 //! climbed anew.
 
 use std::borrow::Cow;
 
 use crate::{
-    combiners::{Combiner, FittedAdaSpocc, Kind, Ladder, Opinions, opinions_of, share},
+    data::{Labels, Missing},
     dependence::newcomer_dissimilarities,
     error::{Error, list},
     evidence::Evidence,
     fusion::{Exponent, FusionTree},
-    labels::Labels,
+    methods::{Combiner, FittedAdaSpocc, Kind, Ladder, PossibilityTable, opinions_of, share},
     model::{self, Model},
     possibility::Discount,
-    silence::Missing,
-    tuning::{Trees, Trials, choose, discount, exponent_grid, sweep},
-    watch::Watch,
+    progress::Control,
+    tuning::{Trees, ValidationCases, choose, discount, exponent_grid, sweep},
 };
 
 impl Model {
@@ -32,7 +31,7 @@ impl Model {
     ///
     /// [`Error::CannotAppend`] for other methods, a slim or a calibrated model, more or fewer than one newcomer, or other rows;
     /// [`Error::MissingClassifier`] if an old column is missing; [`Error::LevelTooLow`].
-    pub fn append(&self, evidence: &Evidence, watch: &Watch<'_>) -> Result<Self, Error> {
+    pub fn append(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Self, Error> {
         const ROWS: &str = "the rows the model was fitted to";
         let refuse = |expected, found: String| Err(Error::CannotAppend { expected, found });
         let Some(known) = &self.evidence else {
@@ -57,7 +56,7 @@ impl Model {
         }
         evidence.require("append", known.level())?;
         let evidence = match (known.unlabelled_rows(), evidence.unlabelled_rows()) {
-            (None, _) => evidence.labelled(watch)?,
+            (None, _) => evidence.labelled(control)?,
             (Some(_), Some(_)) => Cow::Borrowed(evidence),
             (Some(_), None) => {
                 return refuse(ROWS, format!("none of the {} without truth", known.n_unlabelled()));
@@ -65,68 +64,70 @@ impl Model {
         };
         let everyone: Vec<&String> = self.classifiers.iter().chain([newcomer]).collect();
         let grown = evidence
-            .reduce_to(known.level(), watch)?
-            .select(&everyone, watch)?
-            .with_classes_of(&known.labels(), watch)?;
-        if !grown.select(&self.classifiers, watch)?.without_unseen_labels(watch)?.has_counts_of(known) {
+            .reduce_to(known.level(), control)?
+            .select(&everyone, control)?
+            .with_classes_of(&known.labels(), control)?;
+        if !grown.select(&self.classifiers, control)?.without_unseen_labels(control)?.has_counts_of(known) {
             return refuse(ROWS, "rows with other counts".to_owned());
         }
-        let mut declines = self.declines.clone();
-        declines.push(self.missing == Missing::Symbol);
-        let as_read = model::read(&grown, self.classes(), &declines, &self.class_weights, watch)?;
+        let mut missing_is_answer = self.missing_is_answer.clone();
+        missing_is_answer.push(self.missing == Missing::Answer);
+        let as_read = model::read(&grown, self.classes(), &missing_is_answer, &self.class_weights, control)?;
         let rule = match &self.rule {
-            Kind::Spocc(opinions) => {
-                let tree = FusionTree::flat(everyone.len(), opinions.tree().root_exponent());
-                Kind::Spocc(self.opinions_with(opinions, &as_read, tree, Discount::default()))
+            Kind::Spocc(possibilities) => {
+                let tree = FusionTree::flat(everyone.len(), possibilities.tree().root_exponent());
+                Kind::Spocc(self.opinions_with(possibilities, &as_read, tree, Discount::default()))
             }
-            Kind::AdaSpocc(fitted) => Kind::AdaSpocc(Box::new(self.adaspocc_with(fitted, &as_read, watch)?)),
+            Kind::AdaSpocc(fitted) => {
+                Kind::AdaSpocc(Box::new(self.adaspocc_with(fitted, &as_read, control)?))
+            }
             // The ladder is a function of the evidence: it is climbed anew.
-            Kind::Ladder(_) => Ladder.learn(&as_read, watch)?.0,
+            Kind::Ladder(_) => Ladder.learn(&as_read, control)?.0,
             _ => return refuse("a spocc, adaspocc or ladder model", self.method.to_string()),
         };
         Ok(Self {
             classifiers: everyone.into_iter().cloned().collect(),
             labels: as_read.labels().into_owned(),
-            declines,
+            missing_is_answer,
             rule,
             evidence: Some(grown.clone()),
             ..self.clone()
         })
     }
 
-    /// The old opinions as they are, and those of the last classifier of the evidence.
+    /// The old possibilities as they are, and those of the last classifier of the evidence.
     fn opinions_with(
         &self,
-        old: &Opinions,
+        old: &PossibilityTable,
         evidence: &Evidence,
         tree: FusionTree,
         newcomer: Discount,
-    ) -> Opinions {
+    ) -> PossibilityTable {
         let (n, s, l) = (self.classifiers.len(), evidence.n_labels(), evidence.n_classes());
-        // An answer that only the newcomer gives leaves the others without an opinion: surprisal 0.
+        // An answer that only the newcomer gives leaves the others without an distribution: surprisal 0.
         let mut table = vec![0.0; (n + 1) * s * l];
         let places = evidence.labels().translate(self.labels.all());
         for k in 0..n {
             for (j, &place) in places.iter().enumerate() {
                 let at = (k * s + usize::from(place)) * l;
-                table[at..at + l].copy_from_slice(old.opinion(k, j as u16));
+                table[at..at + l].copy_from_slice(old.distribution(k, j as u16));
             }
         }
         opinions_of(evidence, n, newcomer, &mut table[n * s * l..]);
-        Opinions::from_table(s, l, tree, table)
+        PossibilityTable::from_table(s, l, tree, table)
     }
 
     fn adaspocc_with(
         &self,
         old: &FittedAdaSpocc,
         evidence: &Evidence,
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<FittedAdaSpocc, Error> {
         let n = self.classifiers.len();
         let tally = evidence.tally_for(self.method)?;
         let own_discount = discount(share(evidence.accuracies()[n], old.best_accuracy), old.severity)?;
         let distances =
-            old.dendrogram.distances_of_newcomer(&newcomer_dissimilarities(evidence, tally, watch)?);
+            old.dendrogram.distances_of_newcomer(&newcomer_dissimilarities(evidence, tally, control)?);
         let clusters = old.dendrogram.clusters_below(old.cut);
         let nearest = clusters.into_iter().min_by(|&a, &b| distances[a].total_cmp(&distances[b]));
         let cluster = nearest.filter(|&top| distances[top] <= old.cut);
@@ -145,7 +146,7 @@ impl Model {
             let parent = dendrogram.merges().iter().position(|merge| merge.children.contains(&joint));
             let least = parent.map_or(Exponent::PRODUCT, |q| exponents[q]);
             let most = exponent_of(below).unwrap_or(Exponent::MINIMUM);
-            let trials = Trials::new(evidence, tally, old.tuning, watch)?;
+            let trials = ValidationCases::new(evidence, tally, old.tuning, control)?;
             let candidates: Vec<Exponent> = exponent_grid()
                 .into_iter()
                 .filter_map(|x| Exponent::try_from(x).ok())
@@ -159,22 +160,22 @@ impl Model {
             let trees = Trees::new(&trials, candidates.len(), at_exponent);
             exponents[merge] = match candidates.len() {
                 0 => least,
-                _ => candidates[choose(&sweep(&trials, &trees, "exponent", watch)?).0],
+                _ => candidates[choose(&sweep(&trials, &trees, "exponent", control)?).0],
             };
         }
         let tree = FusionTree::new(&dendrogram, &exponents);
-        let opinions = self.opinions_with(&old.opinions, evidence, tree, own_discount);
-        Ok(FittedAdaSpocc { dendrogram, exponents, discounts, opinions, ..old.clone() })
+        let possibilities = self.opinions_with(&old.possibilities, evidence, tree, own_discount);
+        Ok(FittedAdaSpocc { dendrogram, exponents, discounts, possibilities, ..old.clone() })
     }
 }
 
 impl Evidence {
     /// The same counts with the classes of `labels` and everything else as mere answers.
-    fn with_classes_of(self, labels: &Labels, watch: &Watch<'_>) -> Result<Self, Error> {
+    fn with_classes_of(self, labels: &Labels, control: &Control<'_>) -> Result<Self, Error> {
         if self.labels().is_identical(labels) {
             return Ok(self);
         }
         let closed = Labels::closed(labels.classes(), self.labels().all().iter().cloned())?;
-        self.under(closed, watch)
+        self.under(closed, control)
     }
 }

@@ -5,10 +5,10 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    elementary::{exp_m1, pow},
+    data::Label,
     error::Error,
     hash,
-    labels::Label,
+    math::{exp_m1, pow},
     possibility::Possibility,
 };
 

@@ -6,10 +6,10 @@
 use serde::Serialize;
 
 use crate::{
-    elementary::{exp, ln},
     error::Error,
     evidence::{Evidence, Level, Tally, map_tables, pair_index, pattern_weight},
-    watch::Watch,
+    math::{exp, ln},
+    progress::Control,
 };
 
 /// Dissimilarities of all pairs, 1 for independent classifiers, smaller the more they depend on each other.
@@ -27,12 +27,12 @@ impl Dissimilarities {
     ///
     /// [`Error::LevelTooLow`] without pair counts or a tally, [`Error::MemoryLimit`] for a matrix that would
     /// not fit, [`Error::Cancelled`].
-    pub fn new(evidence: &Evidence, watch: &Watch<'_>) -> Result<Self, Error> {
+    pub fn new(evidence: &Evidence, control: &Control<'_>) -> Result<Self, Error> {
         let (s, total) = (evidence.n_labels(), evidence.total());
         let dissimilarity =
             |terms: &EntropyTerms, table: &[u64]| exp(-terms.mutual_information(table, s, total));
         // Half a square once as it is, once to build a tree on.
-        Ok(Self { n: evidence.n_classifiers(), values: map_pairs(evidence, 8, watch, dissimilarity)? })
+        Ok(Self { n: evidence.n_classifiers(), values: map_pairs(evidence, 8, control, dissimilarity)? })
     }
 
     /// From the upper triangle of a symmetric matrix, row by row.
@@ -104,11 +104,11 @@ impl Dependence {
     /// As [`Dissimilarities::new`].
     pub(crate) fn with_dissimilarities(
         evidence: &Evidence,
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<(Self, Dissimilarities), Error> {
         let (s, total) = (evidence.n_labels(), evidence.total());
         // Half a square of pairs, again taken apart, and of distances to build a tree on.
-        let pairs = map_pairs(evidence, 28, watch, |terms, table| {
+        let pairs = map_pairs(evidence, 28, control, |terms, table| {
             let dissimilarity = exp(-terms.mutual_information(table, s, total));
             let both: u64 = table.iter().sum();
             let is_known = evidence.rows_of(both) >= JOINT_ROWS;
@@ -144,27 +144,27 @@ impl Dependence {
 fn map_pairs<T: Send>(
     evidence: &Evidence,
     bytes: usize,
-    watch: &Watch<'_>,
+    control: &Control<'_>,
     map: impl Fn(&EntropyTerms, &[u64]) -> T + Sync,
 ) -> Result<Vec<T>, Error> {
     evidence.require("dependence", Level::Pairs)?;
     let (n, s, total) = (evidence.n_classifiers(), evidence.n_labels(), evidence.total());
-    watch.allow(|| format!("dependence of {n} x {n} classifiers"), &[n, n, bytes])?;
+    control.allow(|| format!("dependence of {n} x {n} classifiers"), &[n, n, bytes])?;
     let nothing = Tally::empty(n);
     let tally = evidence.tally().unwrap_or(&nothing);
     let n_tables = n * n.saturating_sub(1) / 2;
     let terms = EntropyTerms::new(total, n_tables.saturating_mul(s));
-    map_tables(evidence.pairs(), tally, s, watch, |table: &[u64]| map(&terms, table))
+    map_tables(evidence.pairs(), tally, s, control, |table: &[u64]| map(&terms, table))
 }
 
 /// Dissimilarities of the last classifier to all others, from one pass over the tally.
 pub(crate) fn newcomer_dissimilarities(
     evidence: &Evidence,
     tally: &Tally,
-    watch: &Watch<'_>,
+    control: &Control<'_>,
 ) -> Result<Vec<f64>, Error> {
     let (n, s, total) = (evidence.n_classifiers(), evidence.n_labels(), evidence.total());
-    watch.allow(|| format!("pair counts of a newcomer and {} classifiers", n - 1), &[n, s, s, 8])?;
+    control.allow(|| format!("pair counts of a newcomer and {} classifiers", n - 1), &[n, s, s, 8])?;
     let mut tables = vec![0u64; (n - 1) * s * s];
     for p in 0..tally.n_patterns() {
         let weight = pattern_weight(tally, p);

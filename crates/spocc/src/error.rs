@@ -1,6 +1,6 @@
 //! The one error type: where, what was expected, what was found.
 
-use crate::{Level, Method, Tuning};
+use crate::{Method, evidence::Level, tuning::Tuning};
 
 /// Everything the engine can refuse.
 ///
@@ -233,7 +233,7 @@ pub enum Error {
         /// What was given.
         found: String,
     },
-    /// Sets were asked of a model that cannot promise anything.
+    /// PredictionSets were asked of a model that cannot promise anything.
     #[error(
         "sets: expected a calibrated model, found one fitted without (fit with --calibrate split or --calibrate cross)"
     )]

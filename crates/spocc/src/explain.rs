@@ -8,14 +8,13 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::{
-    aligned::{Aligned, Rewritten},
+    data::{Label, MISSING, Row},
     decision::Decision,
-    elementary::exp,
     error::Error,
-    fusion::{Exponent, Operand, Work},
-    grid::Row,
-    labels::{Label, MISSING},
+    fusion::{Exponent, Operand, Scratch},
+    math::exp,
     model::Model,
+    predict::{AlignedTable, Rewritten},
 };
 
 /// Why one row was decided as it was.
@@ -31,8 +30,8 @@ pub struct Explanation {
     /// What the margin of the decision compares: `possibility`, `probability` or `vote share`.
     pub margin_of: &'static str,
     /// Every classifier, in the order of the model.
-    pub voices: Vec<Voice>,
-    /// Which opinions were joined, lowest first; empty for methods without a tree.
+    pub contributions: Vec<Contribution>,
+    /// Which possibilities were joined, lowest first; empty for methods without a tree.
     pub joins: Vec<Join>,
     /// Every single other answer that would have changed the decision; none if there are too many to try.
     pub flips: Option<Vec<Flip>>,
@@ -41,7 +40,7 @@ pub struct Explanation {
 /// What one classifier contributed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Voice {
+pub struct Contribution {
     /// Its name.
     pub classifier: String,
     /// What it said, if anything.
@@ -77,7 +76,7 @@ pub struct Flip {
     pub becomes: Label,
 }
 
-impl Aligned<'_> {
+impl AlignedTable<'_> {
     /// Explains the decision of one row, counted from 0.
     ///
     /// # Errors
@@ -92,7 +91,7 @@ impl Aligned<'_> {
 }
 
 fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<String>) -> Explanation {
-    let mut work = Work::default();
+    let mut work = Scratch::default();
     let decision = model.decision(Row::Dense(cells), &mut work);
     let surprisals = work.out.clone();
     let runner_up = (0..surprisals.len())
@@ -103,7 +102,7 @@ fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<Strin
 
     let silence = model.labels.silence();
     let mut changed = cells.to_vec();
-    let mut voices = Vec::with_capacity(cells.len());
+    let mut contributions = Vec::with_capacity(cells.len());
     // Trying every answer of everyone costs a decision each.
     let cost = cells.len() as f64 * model.labels.len() as f64 * (cells.len() * model.classes().len()) as f64;
     let mut flips = (cost <= FLIP_BUDGET).then(Vec::new);
@@ -120,10 +119,10 @@ fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<Strin
                 .filter(|push| push.is_finite());
         }
         // With any other answer, silence among them: what would flip.
-        let declines = model.declines[k];
+        let missing_is_answer = model.missing_is_answer[k];
         let answers = (0..model.labels.len() as u16)
-            .filter(|&answer| declines || answer != silence)
-            .chain((!declines).then_some(MISSING));
+            .filter(|&answer| missing_is_answer || answer != silence)
+            .chain((!missing_is_answer).then_some(MISSING));
         let tried = flips.is_some();
         for instead in answers.filter(|&instead| tried && instead != said) {
             changed[k] = instead;
@@ -141,11 +140,24 @@ fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<Strin
         }
         changed[k] = said;
         let possibility = if said == MISSING { None } else { model.rule.possibility(k, said) };
-        voices.push(Voice { classifier: model.classifiers[k].clone(), said: written(k), possibility, push });
+        contributions.push(Contribution {
+            classifier: model.classifiers[k].clone(),
+            said: written(k),
+            possibility,
+            push,
+        });
     }
     let joins = joins(model, cells);
     let margin_of = model.method.margin_of();
-    Explanation { decision, classes: model.classes().to_vec(), runner_up, margin_of, voices, joins, flips }
+    Explanation {
+        decision,
+        classes: model.classes().to_vec(),
+        runner_up,
+        margin_of,
+        contributions,
+        joins,
+        flips,
+    }
 }
 
 fn degrees(surprisals: &[f64]) -> Vec<f64> {
@@ -153,8 +165,8 @@ fn degrees(surprisals: &[f64]) -> Vec<f64> {
 }
 
 fn joins(model: &Model, cells: &[u16]) -> Vec<Join> {
-    let Some(opinions) = model.rule.opinions() else { return Vec::new() };
-    let steps = opinions.trace(Row::Dense(cells));
+    let Some(possibilities) = model.rule.possibilities() else { return Vec::new() };
+    let steps = possibilities.trace(Row::Dense(cells));
     let name = |operand: &Operand| match operand {
         Operand::Leaf(k) => model.classifiers[*k].clone(),
         Operand::Step(at) => format!("#{}", at + 1),
@@ -182,7 +194,7 @@ impl fmt::Display for Explanation {
         let decision = &self.decision;
         write!(out, "decided: {}", decision.label)?;
         match self.runner_up {
-            _ if decision.basis == crate::Basis::Prior => {
+            _ if decision.basis == crate::decision::Basis::Prior => {
                 write!(
                     out,
                     ", the class most often true: {}",
@@ -199,7 +211,7 @@ impl fmt::Display for Explanation {
             }
             None => {}
         }
-        writeln!(out, ", {} of {} answered", decision.answered, self.voices.len())?;
+        writeln!(out, ", {} of {} answered", decision.answered, self.contributions.len())?;
 
         let degrees = decision.possibility.degrees();
         let mut shown: Vec<usize> = (0..self.classes.len()).collect();
@@ -208,9 +220,13 @@ impl fmt::Display for Explanation {
         shown.sort_unstable();
         let names: Vec<String> = shown.iter().map(|&i| self.classes[i].to_string()).collect();
         let wide = |text: &mut dyn Iterator<Item = usize>| text.max().unwrap_or(0).min(WIDEST);
-        let who = wide(&mut self.voices.iter().map(|voice| voice.classifier.chars().count())).max(11);
+        let who = wide(&mut self.contributions.iter().map(|voice| voice.classifier.chars().count())).max(11);
         let said = wide(
-            &mut self.voices.iter().filter_map(|voice| voice.said.as_ref()).map(|said| said.chars().count()),
+            &mut self
+                .contributions
+                .iter()
+                .filter_map(|voice| voice.said.as_ref())
+                .map(|said| said.chars().count()),
         )
         .max(4);
         let columns: Vec<usize> = names.iter().map(|name| name.chars().count().clamp(6, WIDEST)).collect();
@@ -224,7 +240,7 @@ impl fmt::Display for Explanation {
         write!(out, "\n{:who$}  {:said$}", "classifier", "said")?;
         names.iter().zip(&columns).try_for_each(|(name, width)| write!(out, "  {name:>width$}"))?;
         writeln!(out, "    push")?;
-        for voice in &self.voices {
+        for voice in &self.contributions {
             write!(out, "{:who$}  ", voice.classifier)?;
             // A silence is listed bare unless it counts as an answer, and then it pushes.
             if voice.said.is_none() && voice.push.is_none() {

@@ -6,12 +6,10 @@
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    class_weights,
+    data::{MISSING, Missing, class_weights},
     error::{Error, list},
     evidence::Evidence,
-    labels::MISSING,
     model::Model,
-    silence::Missing,
 };
 
 const MARK: [u8; 8] = *b"\x89SPOCC\r\n";
@@ -93,16 +91,19 @@ impl Model {
     /// Refuses silences that are not those of the choice, or that no label stands for.
     fn check_silence(&self) -> Result<(), Error> {
         let fits = match self.missing {
-            Missing::Silent => !self.declines.contains(&true),
-            Missing::Symbol => !self.declines.contains(&false),
+            Missing::Ignore => !self.missing_is_answer.contains(&true),
+            Missing::Answer => !self.missing_is_answer.contains(&false),
             Missing::Auto => true,
         };
         let has_label = self.labels.silence() != MISSING;
-        if fits && self.declines.len() == self.classifiers.len() && has_label == self.declines.contains(&true)
+        if fits
+            && self.missing_is_answer.len() == self.classifiers.len()
+            && has_label == self.missing_is_answer.contains(&true)
         {
             return Ok(());
         }
-        let found = format!("{} silences of {} classifiers", self.declines.len(), self.classifiers.len());
+        let found =
+            format!("{} silences of {} classifiers", self.missing_is_answer.len(), self.classifiers.len());
         Err(Error::Inconsistent { expected: "whose silence is an answer, and a label for it", found })
     }
 }

@@ -5,22 +5,17 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    aligned::{Aligned, Decisions},
-    calibration::{Calibrate, Calibration},
-    class_weights::ClassWeights,
-    combiners::{Combiner, Fitted, Kind, Method},
+    conformal::{Calibrate, Calibration},
+    data::{ClassWeights, Label, Labels, Missing, Predictions, Row, Table},
     decision::{self, Basis, Decision, TieBreak},
-    elementary::{exp, ln},
     error::Error,
     evidence::Evidence,
-    fusion::Work,
-    grid::Row,
-    integers::Table,
-    labels::{Label, Labels},
+    fusion::Scratch,
+    math::{exp, ln},
+    methods::{Combiner, Fitted, Kind, Method},
     possibility::Possibility,
-    predictions::Predictions,
-    silence::Missing,
-    watch::Watch,
+    predict::{AlignedTable, Decisions},
+    progress::Control,
 };
 
 /// Choices that every method shares.
@@ -45,7 +40,7 @@ pub struct Model {
     pub(crate) labels: Labels,
     pub(crate) missing: Missing,
     /// Whose silence is an answer.
-    pub(crate) declines: Vec<bool>,
+    pub(crate) missing_is_answer: Vec<bool>,
     pub(crate) ties: TieBreak,
     /// A weight per class, or none.
     pub(crate) class_weights: Vec<f64>,
@@ -67,9 +62,9 @@ impl Model {
         combiner: &C,
         evidence: &Evidence,
         options: &Options,
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<Self, Error> {
-        Self::fit_among(combiner, evidence, None, options, watch)
+        Self::fit_among(combiner, evidence, None, options, control)
     }
 
     /// The same with these classes, where rows are a part of those that say which labels are candidates.
@@ -78,22 +73,22 @@ impl Model {
         evidence: &Evidence,
         classes: Option<&[Label]>,
         options: &Options,
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<Self, Error> {
         let uses_all = combiner.uses_unlabelled(evidence);
-        let evidence = if uses_all { Cow::Borrowed(evidence) } else { evidence.labelled(watch)? };
+        let evidence = if uses_all { Cow::Borrowed(evidence) } else { evidence.labelled(control)? };
         if evidence.total() == 0 && (evidence.unlabelled_rows().is_none() || evidence.n_classes() == 0) {
             return Err(Error::NoLabelledRows);
         }
         evidence.require(combiner.method(), combiner.needs())?;
         if let Some(how) = options.calibrate {
-            return Self::fit_calibrated(combiner, &evidence, options, how, watch);
+            return Self::fit_calibrated(combiner, &evidence, options, how, control);
         }
-        let (missing, declines) = options.missing.resolve(combiner.method(), &evidence);
+        let (missing, missing_is_answer) = options.missing.resolve(combiner.method(), &evidence);
         let classes = classes.map_or_else(|| evidence.candidate_classes(), <[Label]>::to_vec);
         let class_weights = options.class_weights.resolve_among(&evidence, &classes)?;
-        let as_read = read(&evidence, &classes, &declines, &class_weights, watch)?;
-        let rule = combiner.learn(&as_read, watch)?.0;
+        let as_read = read(&evidence, &classes, &missing_is_answer, &class_weights, control)?;
+        let rule = combiner.learn(&as_read, control)?.0;
         let prior = if evidence.total() > 0 {
             as_read.class_counts().to_vec()
         } else {
@@ -104,7 +99,7 @@ impl Model {
             classifiers: evidence.classifiers().to_vec(),
             labels: as_read.labels().into_owned(),
             missing,
-            declines,
+            missing_is_answer,
             ties: options.ties,
             class_weights,
             prior,
@@ -140,8 +135,8 @@ impl Model {
     }
 
     /// Whether the silence of each classifier is an answer.
-    pub fn declines(&self) -> &[bool] {
-        &self.declines
+    pub fn missing_is_answer(&self) -> &[bool] {
+        &self.missing_is_answer
     }
 
     /// How much the rows of each class counted; none if all counted alike.
@@ -176,7 +171,7 @@ impl Model {
     ///
     /// As [`decide_all`](Self::decide_all).
     pub fn predict<'a>(&self, table: impl Into<Table<'a>>) -> Result<Decisions, Error> {
-        self.decide_all(table, &Watch::default())
+        self.decide_all(table, &Control::default())
     }
 
     /// Whether an answer means something to it, be it a class or not.
@@ -191,8 +186,8 @@ impl Model {
     /// # Errors
     ///
     /// [`Error::MissingClassifier`] if a classifier of the model has no column.
-    pub fn align<'a>(&'a self, predictions: &'a Predictions) -> Result<Aligned<'a>, Error> {
-        Aligned::new(self, predictions)
+    pub fn align<'a>(&'a self, predictions: &'a Predictions) -> Result<AlignedTable<'a>, Error> {
+        AlignedTable::new(self, predictions)
     }
 
     /// As [`align`](Self::align), for a table that lacks some of the model's classifiers: their predictions are
@@ -201,12 +196,12 @@ impl Model {
     /// # Errors
     ///
     /// [`Error::MissingClassifier`] if no classifier of the model has a column.
-    pub fn align_present<'a>(&'a self, predictions: &'a Predictions) -> Result<Aligned<'a>, Error> {
-        Aligned::present(self, predictions)
+    pub fn align_present<'a>(&'a self, predictions: &'a Predictions) -> Result<AlignedTable<'a>, Error> {
+        AlignedTable::present(self, predictions)
     }
 
     /// Decides one row in full; the surprisals behind it stay in `work.out`.
-    pub(crate) fn decision(&self, row: Row<'_>, work: &mut Work) -> Decision {
+    pub(crate) fn decision(&self, row: Row<'_>, work: &mut Scratch) -> Decision {
         let silence = self.labels.silence();
         let mut answered = 0;
         row.for_each(|_, j| answered += usize::from(j != silence));
@@ -218,7 +213,7 @@ impl Model {
         let (class, _) =
             decision::decide(surprisals, decision::tolerance(1.0), self.ties, |seed| row.hash(seed));
         let ties = decision::tied(surprisals);
-        let is_fused = basis == Basis::Panel && self.rule.opinions().is_some();
+        let is_fused = basis == Basis::Panel && self.rule.possibilities().is_some();
         let possibility = if is_fused {
             // Fused possibilities stay as they are.
             Possibility::new(surprisals.iter().map(|s| exp(-s)).collect())
@@ -243,7 +238,7 @@ impl Model {
     }
 
     /// Appends the probability of every class of one row.
-    pub(crate) fn extend_probabilities(&self, row: Row<'_>, work: &mut Work, out: &mut Vec<f64>) {
+    pub(crate) fn extend_probabilities(&self, row: Row<'_>, work: &mut Scratch, out: &mut Vec<f64>) {
         if !self.rule.surprisals(row, work) {
             self.prior_surprisals(&mut work.out);
         }
@@ -279,7 +274,7 @@ fn extend_probabilities(surprisals: &[f64], out: &mut Vec<f64>) {
 /// How often the rule decides for each class among rows without truth; none if nobody spoke on any of them.
 fn decided(rule: &Kind, evidence: &Evidence) -> Option<Vec<u64>> {
     let mut counts = vec![0; evidence.n_classes()];
-    let mut work = Work::default();
+    let mut work = Scratch::default();
     for (row, count) in evidence.unlabelled_rows().iter().flat_map(|rows| rows.rows()) {
         if rule.surprisals(row, &mut work) {
             counts[decision::first_best(&work.out)] += count;
@@ -293,9 +288,9 @@ fn decided(rule: &Kind, evidence: &Evidence) -> Option<Vec<u64>> {
 pub(crate) fn read<'a>(
     evidence: &'a Evidence,
     classes: &[Label],
-    declines: &[bool],
+    missing_is_answer: &[bool],
     class_weights: &[f64],
-    watch: &Watch<'_>,
+    control: &Control<'_>,
 ) -> Result<Cow<'a, Evidence>, Error> {
     let mut as_read = Cow::Borrowed(evidence);
     let labels = evidence.labels();
@@ -304,10 +299,10 @@ pub(crate) fn read<'a>(
         || labels.classes() != classes
     {
         let labels = Labels::closed(classes, labels.all().iter().cloned())?;
-        as_read = Cow::Owned(evidence.under(labels, watch)?);
+        as_read = Cow::Owned(evidence.under(labels, control)?);
     }
-    if declines.contains(&true) {
-        as_read = Cow::Owned(as_read.with_silence_as_answer(declines, watch)?);
+    if missing_is_answer.contains(&true) {
+        as_read = Cow::Owned(as_read.with_silence_as_answer(missing_is_answer, control)?);
     }
     if !class_weights.is_empty() {
         as_read = Cow::Owned(as_read.weighed(class_weights)?);

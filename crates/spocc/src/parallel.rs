@@ -1,4 +1,4 @@
-//! Work over ranges, on every core or on one: the pieces and their order are the same either way.
+//! Scratch over ranges, on every core or on one: the pieces and their order are the same either way.
 
 use std::ops::Range;
 

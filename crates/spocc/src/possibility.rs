@@ -10,11 +10,11 @@ use crate::error::Error;
 /// A possibility distribution over the classes: 1 is "nothing speaks against it", 0 is "excluded".
 ///
 /// ```
-/// use spocc::Possibility;
-/// let opinion = Possibility::from_probabilities(&[0.1, 0.15, 0.75])?; // paper, example 2
-/// assert_eq!(opinion.degrees(), [0.1, 0.25, 1.0]);
-/// assert_eq!(opinion.possibility(&[0, 1]), 0.25);
-/// assert_eq!(opinion.necessity(&[2]), 0.75);
+/// use spocc::possibility::Possibility;
+/// let distribution = Possibility::from_probabilities(&[0.1, 0.15, 0.75])?; // paper, example 2
+/// assert_eq!(distribution.degrees(), [0.1, 0.25, 1.0]);
+/// assert_eq!(distribution.possibility(&[0, 1]), 0.25);
+/// assert_eq!(distribution.necessity(&[2]), 0.75);
 /// # Ok::<(), spocc::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,7 +41,7 @@ impl Possibility {
     /// The Dubois-Prade transform of frequencies; equal counts are exactly equally possible.
     ///
     /// The most frequent classes get 1; any other class gets the share of all rows whose class is no more
-    /// frequent than itself. No counts at all give no opinion: every class is possible.
+    /// frequent than itself. No counts at all give no distribution: every class is possible.
     ///
     /// # Errors
     ///
@@ -108,14 +108,14 @@ impl Possibility {
         1.0 - self.possibility(&others)
     }
 
-    /// Weakens the opinion: at 0 it stays, at 1 every class becomes possible.
+    /// Weakens the distribution: at 0 it stays, at 1 every class becomes possible.
     #[must_use]
     pub fn discounted(&self, discount: Discount) -> Self {
         Self { degrees: self.degrees.iter().map(|&degree| discount.apply(degree)).collect() }
     }
 }
 
-/// How much of an opinion is not believed: a number from 0 to 1.
+/// How much of an distribution is not believed: a number from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Discount(f64);
@@ -209,8 +209,8 @@ mod tests {
 
     #[test]
     fn discounting_runs_from_all_to_nothing() {
-        let opinion = Possibility::from_counts(&[1, 3]).expect("small");
-        let at = |d: f64| opinion.discounted(Discount::try_from(d).expect("in range"));
+        let distribution = Possibility::from_counts(&[1, 3]).expect("small");
+        let at = |d: f64| distribution.discounted(Discount::try_from(d).expect("in range"));
         assert_eq!(at(0.0).degrees(), [0.25, 1.0]);
         assert_eq!(at(0.5).degrees(), [0.625, 1.0]);
         assert_eq!(at(1.0).degrees(), [1.0, 1.0]);

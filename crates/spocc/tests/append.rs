@@ -2,8 +2,12 @@
 //! close to what a full refit would have given.
 
 use spocc::{
-    AdaSpocc, Combiner, Counting, Error, Evidence, Exponent, Fitted, Label, Ladder, Majority, Missing, Model,
-    Options, Predictions, Spocc, SpoccExponent, Truth, Tuning, Watch,
+    Combiner, Control, Error, Evidence, Label, Ladder, Model, Options, Predictions, Truth,
+    data::Missing,
+    evidence::Counting,
+    fusion::Exponent,
+    methods::{AdaSpocc, Fitted, Majority, Spocc, SpoccExponent},
+    tuning::Tuning,
 };
 
 const CLASSES: [&str; 3] = ["x", "y", "z"];
@@ -73,7 +77,7 @@ fn spocc_appended_is_spocc_refitted_byte_for_byte() {
     for exponent in [5.0, 1.0, f64::INFINITY] {
         let spocc = Spocc { exponent: SpoccExponent::Fixed(Exponent::try_from(exponent).expect("from 1")) };
         let small = spocc.fit(&panel.evidence(3)).expect("rows");
-        let grown = small.append(&panel.evidence(4), &Watch::default()).expect("the same rows");
+        let grown = small.append(&panel.evidence(4), &Control::default()).expect("the same rows");
         let refitted = spocc.fit(&panel.evidence(4)).expect("rows");
         assert_eq!(grown.to_bytes(), refitted.to_bytes());
     }
@@ -86,7 +90,7 @@ fn adaspocc_keeps_every_earlier_parameter() {
             (0..6).map(|k| 0.35 + 0.1 * f64::from((k * 5 + seed as u32) % 6)).collect();
         let panel = panel(&accuracies, 200, seed);
         let small = AdaSpocc { tuning: Tuning::Resubstitution }.fit(&panel.evidence(5)).expect("rows");
-        let grown = small.append(&panel.evidence(6), &Watch::default()).expect("the same rows");
+        let grown = small.append(&panel.evidence(6), &Control::default()).expect("the same rows");
         let (before, after) = (ada(&small), ada(&grown));
         assert_eq!((before.1, before.2), (after.1, after.2), "cut and severity");
         assert_eq!(before.3, after.3[..5], "discounts");
@@ -109,7 +113,7 @@ fn a_silent_newcomer_changes_no_decision() {
     let silent = panel.with("mute", vec![None; 200]);
     for combiner in [Box::new(Spocc::default()) as Box<dyn Combiner>, Box::new(AdaSpocc::default())] {
         let small = combiner.fit(&silent.evidence(3)).expect("rows");
-        let grown = small.append(&silent.evidence(4), &Watch::default()).expect("the same rows");
+        let grown = small.append(&silent.evidence(4), &Control::default()).expect("the same rows");
         let decide =
             |model: &Model| model.predict(&silent.predictions(4)).expect("all columns").rulings().to_vec();
         assert_eq!(decide(&small), decide(&grown));
@@ -136,7 +140,7 @@ fn a_copy_joins_the_cluster_of_its_original() {
         let (a, b, c) = (noisy(seed * 3 + 1), noisy(seed * 3 + 2), noisy(seed * 3 + 3));
         let panel = base.with("copy1", a).with("copy2", b).with("copy3", c);
         let small = AdaSpocc { tuning: Tuning::Resubstitution }.fit(&panel.evidence(5)).expect("rows");
-        let grown = small.append(&panel.evidence(6), &Watch::default()).expect("the same rows");
+        let grown = small.append(&panel.evidence(6), &Control::default()).expect("the same rows");
         let Fitted::AdaSpocc { dendrogram, exponents, cut, .. } = grown.fitted() else {
             panic!("an adaSPOCC model")
         };
@@ -162,7 +166,7 @@ fn appending_decides_nearly_as_a_full_refit() {
     for seed in 0..20 {
         let panel = panel(&[0.75, 0.65, 0.7, 0.5, 0.6], 300, 100 + seed);
         let small = AdaSpocc::default().fit(&panel.evidence(4)).expect("rows");
-        let grown = small.append(&panel.evidence(5), &Watch::default()).expect("the same rows");
+        let grown = small.append(&panel.evidence(5), &Control::default()).expect("the same rows");
         let refitted = AdaSpocc::default().fit(&panel.evidence(5)).expect("rows");
         let decide = |model: &Model| -> Vec<u16> {
             model
@@ -189,11 +193,11 @@ fn a_label_only_the_newcomer_says_is_an_answer_and_never_a_class() {
         .map(|(t, said)| if t % 4 == 0 { Some("refuse") } else { *said })
         .collect();
     let panel = panel.with("llm", refuser);
-    for missing in [Missing::Silent, Missing::Symbol] {
+    for missing in [Missing::Ignore, Missing::Answer] {
         let options = Options { missing, ..Options::default() };
-        let small =
-            Model::fit(&AdaSpocc::default(), &panel.evidence(2), &options, &Watch::default()).expect("rows");
-        let grown = small.append(&panel.evidence(3), &Watch::default()).expect("the same rows");
+        let small = Model::fit(&AdaSpocc::default(), &panel.evidence(2), &options, &Control::default())
+            .expect("rows");
+        let grown = small.append(&panel.evidence(3), &Control::default()).expect("the same rows");
         assert_eq!(grown.classes(), CLASSES.map(Label::from));
         let read = Model::from_bytes(&grown.to_bytes()).expect("own bytes");
         let decided = read.predict(&panel.predictions(3)).expect("all columns");
@@ -204,7 +208,7 @@ fn a_label_only_the_newcomer_says_is_an_answer_and_never_a_class() {
         let names = panel.names.clone();
         let wider =
             Panel { names, columns: panel.columns.clone(), truth: panel.truth.clone() }.with("late", again);
-        grown.append(&wider.evidence(4), &Watch::default()).expect("the same rows");
+        grown.append(&wider.evidence(4), &Control::default()).expect("the same rows");
     }
 }
 
@@ -215,9 +219,9 @@ fn a_ladder_grows_with_its_rows_without_truth() {
     let truth = truth.expect("few labels");
     let evidence = |n: usize, unlabelled: bool| {
         let counting = Counting { unlabelled, ..Counting::default() };
-        Evidence::count(&panel.predictions(n), &truth, &counting, &Watch::default()).expect("rows")
+        Evidence::count(&panel.predictions(n), &truth, &counting, &Control::default()).expect("rows")
     };
-    let append = |model: &Model, evidence: &Evidence| model.append(evidence, &Watch::default());
+    let append = |model: &Model, evidence: &Evidence| model.append(evidence, &Control::default());
     let small = Ladder.fit(&evidence(3, true)).expect("rows");
     let grown = append(&small, &evidence(4, true)).expect("the same rows");
     assert_eq!(grown.to_bytes(), Ladder.fit(&evidence(4, true)).expect("rows").to_bytes());
@@ -248,9 +252,9 @@ fn a_newcomer_between_two_far_clusters_has_a_distance() {
     let truth = Truth::new((0..320).map(|t| name(t % 16))).expect("few labels");
     let classes: Vec<Label> = names.iter().map(|name| Label::from(name.as_str())).collect();
     let options = Counting { classes: Some(classes), ..Counting::default() };
-    let evidence = |n| Evidence::count(&table(n), &truth, &options, &Watch::default()).expect("rows");
+    let evidence = |n| Evidence::count(&table(n), &truth, &options, &Control::default()).expect("rows");
     let small = AdaSpocc::default().fit(&evidence(3)).expect("rows");
-    let grown = small.append(&evidence(4), &Watch::default()).expect("the same rows");
+    let grown = small.append(&evidence(4), &Control::default()).expect("the same rows");
     let Fitted::AdaSpocc { dendrogram, .. } = grown.fitted() else { panic!("an adaSPOCC model") };
     assert!(dendrogram.merges().iter().all(|merge| merge.height.is_finite()));
     Model::from_bytes(&grown.to_bytes()).expect("a model that can be read back");
@@ -264,7 +268,7 @@ fn a_new_branch_gets_the_best_exponent_there_is() {
         let panel = panel(&[0.7, 0.6, 0.65, 0.8], 150, 300 + seed);
         let tuning = Tuning::Resubstitution;
         let small = AdaSpocc { tuning }.fit(&panel.evidence(3)).expect("rows");
-        let grown = small.append(&panel.evidence(4), &Watch::default()).expect("the same rows");
+        let grown = small.append(&panel.evidence(4), &Control::default()).expect("the same rows");
         let Fitted::AdaSpocc { dendrogram, exponents, .. } = grown.fitted() else {
             panic!("an adaSPOCC model")
         };
@@ -289,8 +293,9 @@ fn a_new_branch_gets_the_best_exponent_there_is() {
             let said = panel.columns[3][t].expect("complete");
             let counts: Vec<u64> =
                 CLASSES.iter().map(|truth| panel.evidence(4).count_of(3, said, *truth) as u64).collect();
-            let own =
-                spocc::Possibility::from_counts_smoothed(&counts).expect("small").discounted(discounts[3]);
+            let own = spocc::possibility::Possibility::from_counts_smoothed(&counts)
+                .expect("small")
+                .discounted(discounts[3]);
             let fused: Vec<f64> =
                 decision.possibility.degrees().iter().zip(own.degrees()).map(|(a, b)| a * b).collect();
             let best = (0..3).rev().max_by(|&a, &b| fused[a].total_cmp(&fused[b])).expect("classes");
@@ -306,8 +311,9 @@ fn other_rows_and_other_models_are_refused() {
     let rows = panel(&[0.8, 0.6, 0.7], 100, 5);
     let others = panel(&[0.8, 0.6, 0.7], 100, 6);
     let model = AdaSpocc::default().fit(&rows.evidence(2)).expect("rows");
-    let refused =
-        |model: &Model, evidence: &Evidence| model.append(evidence, &Watch::default()).expect_err("refused");
+    let refused = |model: &Model, evidence: &Evidence| {
+        model.append(evidence, &Control::default()).expect_err("refused")
+    };
     let message = |error: Error| error.to_string();
     let other_rows = message(refused(&model, &others.evidence(3)));
     assert_eq!(other_rows, "append: expected the rows the model was fitted to, found rows with other counts");
@@ -320,14 +326,15 @@ fn other_rows_and_other_models_are_refused() {
         message(refused(&majority, &rows.evidence(3))),
         "append: expected a spocc, adaspocc or ladder model, found majority"
     );
-    let without_c1 = rows.evidence(3).select(&["c0", "c2"], &Watch::default()).expect("known names");
+    let without_c1 = rows.evidence(3).select(&["c0", "c2"], &Control::default()).expect("known names");
     assert_eq!(
         message(refused(&model, &without_c1)),
         "classifier `c1`: expected predictions of every classifier of the model, found only those of c0, c2"
     );
-    let marginals = Counting { level: spocc::Level::Marginals, ..Counting::default() };
+    let marginals = Counting { level: spocc::evidence::Level::Marginals, ..Counting::default() };
     let truth = Truth::new(rows.truth.iter().copied().map(Some)).expect("few labels");
-    let shallow = Evidence::count(&rows.predictions(3), &truth, &marginals, &Watch::default()).expect("rows");
+    let shallow =
+        Evidence::count(&rows.predictions(3), &truth, &marginals, &Control::default()).expect("rows");
     assert!(matches!(refused(&model, &shallow), Error::LevelTooLow { .. }));
     assert_eq!(rows.n(), 3);
 }

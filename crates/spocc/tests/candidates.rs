@@ -1,7 +1,9 @@
 //! Labels that are no candidate classes are never decided, by any method, and count as predictions all the same.
 
 use spocc::{
-    Calibrate, Coverage, Evidence, Label, Method, Missing, Model, Options, Predictions, Scheme, Truth, Watch,
+    Control, Evidence, Label, Method, Model, Options, Predictions, Truth,
+    conformal::{Calibrate, Coverage, Scheme},
+    data::Missing,
 };
 
 const CLASSES: [&str; 3] = ["ant", "bee", "cow"];
@@ -40,7 +42,7 @@ fn options() -> Options {
 }
 
 fn fit(method: Method, evidence: &Evidence, options: &Options) -> Model {
-    Model::fit(&*method.combiner(), evidence, options, &Watch::default()).expect("rows")
+    Model::fit(&*method.combiner(), evidence, options, &Control::default()).expect("rows")
 }
 
 #[test]
@@ -62,8 +64,9 @@ fn no_method_decides_what_is_no_candidate() {
 fn what_is_no_candidate_counts_as_a_prediction() {
     // `na` is said of every fourth row, on which `one` errs as elsewhere: naive Bayes has a likelihood for it.
     let (rows, truth) = panel(60);
-    let closed = spocc::Counting { classes: Some(CLASSES.map(Label::from).to_vec()), ..Default::default() };
-    let given = Evidence::count(&rows, &truth, &closed, &Watch::default()).expect("rows");
+    let closed =
+        spocc::evidence::Counting { classes: Some(CLASSES.map(Label::from).to_vec()), ..Default::default() };
+    let given = Evidence::count(&rows, &truth, &closed, &Control::default()).expect("rows");
     for method in Method::ALL {
         let found = fit(method, &evidence(60), &options());
         let expected = fit(method, &given, &options());
@@ -85,13 +88,13 @@ fn models_keep_counts_that_merge_and_are_read_back() {
         assert_eq!(read.classes(), model.classes());
         let kept = read.evidence().expect("not slim");
         assert!(!kept.labels().is_closed(), "{method}: counts are kept as they were");
-        kept.merge(&evidence(12), &Watch::default()).expect("open labels merge");
+        kept.merge(&evidence(12), &Control::default()).expect("open labels merge");
     }
 }
 
 #[test]
 fn the_merged_rows_say_what_is_a_candidate() {
-    let quiet = Watch::default();
+    let quiet = Control::default();
     // Nine rows with `na` leave it possible, eighteen do not.
     let half = evidence(36);
     assert!(half.candidate_classes().contains(&Label::from("na")));
@@ -125,7 +128,7 @@ fn a_model_grows_without_new_classes() {
     for method in [Method::Spocc, Method::AdaSpocc, Method::Ladder] {
         let model = fit(method, &old, &options());
         assert_eq!(model.classes(), CLASSES.map(Label::from), "{method}");
-        let grown = model.append(&evidence(60), &Watch::default()).expect("one more column");
+        let grown = model.append(&evidence(60), &Control::default()).expect("one more column");
         assert_eq!(grown.classes(), CLASSES.map(Label::from), "{method}");
         assert!(grown.knows(&Label::from("na")), "{method}");
         let read = Model::from_bytes(&grown.to_bytes()).expect("a model");
@@ -136,9 +139,9 @@ fn a_model_grows_without_new_classes() {
 
 #[test]
 fn a_weight_of_a_label_that_is_no_candidate_is_refused() {
-    let weights = spocc::ClassWeights::Given(vec![(Label::from("na"), 5.0)]);
+    let weights = spocc::data::ClassWeights::Given(vec![(Label::from("na"), 5.0)]);
     let options = Options { class_weights: weights, ..options() };
-    let refused = Model::fit(&spocc::NaiveBayes, &evidence(60), &options, &Watch::default()).err();
+    let refused = Model::fit(&spocc::methods::NaiveBayes, &evidence(60), &options, &Control::default()).err();
     let message = "class weights: expected one of ant, bee, cow, found `na`";
     assert_eq!(refused.map(|error| error.to_string()).as_deref(), Some(message));
 }
@@ -158,7 +161,7 @@ fn split_conformal_keeps_the_kind_of_the_labels() {
     for seed in 0..8 {
         let calibrate = Some(Calibrate { seed, ..Calibrate::new(Scheme::Split) });
         let model = fit(Method::NaiveBayes, &evidence, &Options { calibrate, ..options() });
-        let written: Vec<&spocc::Written> = model.classes().iter().map(Label::written).collect();
-        assert_eq!(written[0], &spocc::Written::Integer, "seed {seed}");
+        let written: Vec<&spocc::data::Written> = model.classes().iter().map(Label::written).collect();
+        assert_eq!(written[0], &spocc::data::Written::Integer, "seed {seed}");
     }
 }

@@ -6,7 +6,10 @@ use std::{
     path::Path,
 };
 
-use spocc::{Counting, Evidence, Level, Method, Predictions, Truth, Watch};
+use spocc::{
+    Control, Evidence, Method, Predictions, Truth,
+    evidence::{Counting, Level},
+};
 
 /// A long table `item,worker,label` and its truths `item,truth`.
 struct Crowd {
@@ -89,7 +92,7 @@ fn crowds_are_counted_sparsely_and_decided_well() {
             assert!(accuracy > needed, "{name} {method}: {accuracy}");
         }
         let level = Counting { level: Level::Marginals, ..Counting::default() };
-        Evidence::count(&table, &truth, &level, &Watch::default()).expect("marginals of a crowd");
+        Evidence::count(&table, &truth, &level, &Control::default()).expect("marginals of a crowd");
     }
 }
 
@@ -108,7 +111,7 @@ fn a_crowd_is_decided_without_a_single_truth() {
             .expect("one label per worker and item");
         let unknown = Truth::new(vec![None::<&str>; table.n_rows()]).expect("no labels");
         let all = Counting { unlabelled: true, ..Counting::default() };
-        let evidence = Evidence::count(&table, &unknown, &all, &Watch::default()).expect("rows");
+        let evidence = Evidence::count(&table, &unknown, &all, &Control::default()).expect("rows");
         let [majority, dawid_skene] = [Method::Majority, Method::DawidSkene].map(|method| {
             let start = std::time::Instant::now();
             let model = method.combiner().fit(&evidence).expect("answers enough");

@@ -4,8 +4,10 @@ mod panels;
 
 use panels::{Panel, Random, Shape};
 use spocc::{
-    Counting, Error, Evidence, IntegerSlice, Integers, Label, Level, Method, Missing, Model, Options,
-    Predictions, TieBreak, Truth, Watch,
+    Control, Error, Evidence, Label, Method, Model, Options, Predictions, Truth,
+    data::{IntegerSlice, IntegerTable, Missing},
+    decision::TieBreak,
+    evidence::{Counting, Level},
 };
 
 /// Tables whose rows are decided by number, by fours, by pairs, one by one, and as sparse rows.
@@ -59,7 +61,7 @@ fn disguised(panel: &Panel, seed: u64) -> Predictions {
 
 fn assert_alike(model: &Model, table: &Predictions, what: &str) {
     let aligned = model.align(table).expect("all columns");
-    let rulings = aligned.decide_all(&Watch::default()).expect("not cancelled");
+    let rulings = aligned.decide_all(&Control::default()).expect("not cancelled");
     let decisions = aligned.decide_rows(0..table.n_rows()).expect("rows");
     let shares: Option<Vec<Vec<f64>>> =
         decisions.iter().map(|decision| decision.probability.clone()).collect();
@@ -88,13 +90,13 @@ fn all_rows_at_once_are_decided_as_one_by_one() {
                 continue;
             }
             for (missing, ties) in [
-                (Missing::Silent, TieBreak::First),
-                (Missing::Symbol, TieBreak::Random(7)),
+                (Missing::Ignore, TieBreak::First),
+                (Missing::Answer, TieBreak::Random(7)),
                 (Missing::Auto, TieBreak::First),
             ] {
                 let options = Options { missing, ties, ..Options::default() };
                 let model =
-                    Model::fit(&*method.combiner(), &evidence, &options, &Watch::default()).expect("rows");
+                    Model::fit(&*method.combiner(), &evidence, &options, &Control::default()).expect("rows");
                 let what = format!("{method} {missing:?} {shape:?}");
                 assert_alike(&model, &panel.predictions(), &what);
                 assert_alike(&model, &disguised(&panel, seed), &format!("{what}, disguised"));
@@ -128,7 +130,7 @@ fn near_ties_are_left_to_the_careful_way() {
     let mut ties = 0;
     for evidence in [symmetric.expect("rows"), own] {
         for method in Method::ALL {
-            let model = Model::fit(&*method.combiner(), &evidence, &Options::default(), &Watch::default())
+            let model = Model::fit(&*method.combiner(), &evidence, &Options::default(), &Control::default())
                 .expect("rows");
             assert_alike(&model, &table, &method.to_string());
             ties += model.predict(&table).expect("all columns").n_ties();
@@ -177,12 +179,12 @@ fn numbers_are_counted_and_decided_where_they_lie() {
     for (n_classifiers, n_classes, n_rows) in [(10, 5, 40_000), (3, 2, 700), (6, 30, 3_000), (25, 4, 2_000)] {
         let (said, truths) = numbers(n_classifiers, n_classes, n_rows);
         let names: Vec<String> = (0..n_classifiers).map(|k| format!("c{k}")).collect();
-        let lent = Integers::of_rows(names.clone(), said.as_slice(), n_classes + 2).expect("whole rows");
+        let lent = IntegerTable::of_rows(names.clone(), said.as_slice(), n_classes + 2).expect("whole rows");
         let columns: Vec<Vec<u8>> = (0..n_classifiers)
             .map(|k| said.iter().skip(k).step_by(n_classifiers).map(|said| *said as u8).collect())
             .collect();
         let slices = columns.iter().map(|column| IntegerSlice::from(column.as_slice())).collect();
-        let columns = Integers::of_columns(names.clone(), slices, n_classes).expect("equal columns");
+        let columns = IntegerTable::of_columns(names.clone(), slices, n_classes).expect("equal columns");
         let mut held = Predictions::builder(names).expect("distinct names");
         for row in said.chunks_exact(n_classifiers) {
             held.push(row.iter().map(|said| Some(*said))).expect("a whole row");
@@ -192,14 +194,14 @@ fn numbers_are_counted_and_decided_where_they_lie() {
         let some = |(row, truth): (usize, &i64)| (row % 3 > 0).then_some(*truth);
         let partly = Truth::new(truths.iter().enumerate().map(some)).expect("labels");
         let weights: Vec<f64> = (0..n_rows).map(|row| [0.0, 1.0, 2.5][row % 3]).collect();
-        let watch = Watch::default();
+        let control = Control::default();
         for level in [Level::Marginals, Level::Pairs, Level::Tally] {
             let once = Counting { level, ..Counting::default() };
             let weighed = Counting { weights: Some(&weights), ..once.clone() };
             for (truth, options) in [(&truth, &once), (&partly, &once), (&truth, &weighed)] {
-                let expected = Evidence::count(&held, truth, options, &watch).expect("rows").to_bytes();
+                let expected = Evidence::count(&held, truth, options, &control).expect("rows").to_bytes();
                 for table in [&lent, &columns] {
-                    let counted = Evidence::count(table, truth, options, &watch).expect("rows");
+                    let counted = Evidence::count(table, truth, options, &control).expect("rows");
                     assert_eq!(counted.to_bytes(), expected, "{n_classifiers} {n_classes} {level}");
                 }
             }
@@ -220,16 +222,17 @@ fn a_number_above_the_labels_stops_counting_and_deciding() {
     let (mut said, truths) = numbers(4, 3, 50_000);
     let names = ["a", "b", "c", "d"];
     let truth = Truth::new(truths.iter().map(|truth| Some(*truth))).expect("labels");
-    let table = Integers::of_rows(names, said.as_slice(), 3).expect("whole rows");
-    let evidence = Evidence::count(&table, &truth, &Counting::default(), &Watch::default()).expect("labels");
+    let table = IntegerTable::of_rows(names, said.as_slice(), 3).expect("whole rows");
+    let evidence =
+        Evidence::count(&table, &truth, &Counting::default(), &Control::default()).expect("labels");
     let model = Method::Spocc.combiner().fit(&evidence).expect("a model");
     said[4 * 31_000 + 2] = 3;
     said[4 * 49_000] = -7;
-    let table = Integers::of_rows(names, said.as_slice(), 3).expect("whole rows");
+    let table = IntegerTable::of_rows(names, said.as_slice(), 3).expect("whole rows");
     let expected = Error::LabelId { row: 31_001, expected: 3, found: 3 };
     for level in [Level::Marginals, Level::Pairs, Level::Tally] {
         let options = Counting { level, ..Counting::default() };
-        let counted = Evidence::count(&table, &truth, &options, &Watch::default());
+        let counted = Evidence::count(&table, &truth, &options, &Control::default());
         assert_eq!(counted.map(|_| ()), Err(expected.clone()), "{level}");
     }
     assert_eq!(model.predict(&table).map(|_| ()), Err(expected));
@@ -260,9 +263,9 @@ fn a_classifier_without_a_column_is_missing_on_every_row() {
         let left = [1, 3];
         let (table, twin) = (without(&panel, &left, false), without(&panel, &left, true));
         for method in Method::ALL {
-            for missing in [Missing::Silent, Missing::Symbol] {
+            for missing in [Missing::Ignore, Missing::Answer] {
                 let options = Options { missing, ..Options::default() };
-                let model = Model::fit(&*method.combiner(), &panel.tally(), &options, &Watch::default())
+                let model = Model::fit(&*method.combiner(), &panel.tally(), &options, &Control::default())
                     .expect("rows");
                 assert!(matches!(model.align(&table), Err(Error::MissingClassifier { .. })));
                 let aligned = model.align_present(&table).expect("some columns");
@@ -270,8 +273,8 @@ fn a_classifier_without_a_column_is_missing_on_every_row() {
                 assert_eq!(names, left.map(|k| panel.names[k].as_str()));
                 // A label that the model has not seen counts as a missing prediction.
                 let twin = model.align(&twin).expect("all columns");
-                let watch = Watch::default();
-                let (decided, expected) = (aligned.decide_all(&watch), twin.decide_all(&watch));
+                let control = Control::default();
+                let (decided, expected) = (aligned.decide_all(&control), twin.decide_all(&control));
                 assert_eq!(
                     decided.expect("rows").rulings(),
                     expected.expect("rows").rulings(),

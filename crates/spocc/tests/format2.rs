@@ -2,7 +2,11 @@
 
 use std::{fs, path::PathBuf};
 
-use spocc::{Counting, Coverage, Evidence, Label, Level, Lot, Model, Predictions, Truth, Watch};
+use spocc::{
+    Control, Evidence, Label, Model, Predictions, Truth,
+    conformal::{Coverage, RowDraw},
+    evidence::{Counting, Level},
+};
 
 const CLASSIFIERS: [&str; 5] = ["a", "b", "c", "d", "e"];
 
@@ -59,7 +63,7 @@ fn models_decide_as_they_did() {
         assert_eq!(name.contains(".conformal"), model.calibration().is_some(), "{name}");
         if model.calibration().is_some() {
             let aligned = model.align(&predictions).expect("all classifiers are there");
-            let lot = |row: usize| Lot::of_name(0, [rows[row][0].as_str()]);
+            let lot = |row: usize| RowDraw::of_name(0, [rows[row][0].as_str()]);
             let coverage = Coverage::try_from(0.8).expect("a coverage");
             let sets = aligned.sets(0..rows.len(), coverage, lot).expect("scores enough");
             let label = |class: &u16| model.classes()[usize::from(*class)].to_string();
@@ -96,7 +100,7 @@ fn the_same_rows_are_counted_into_the_same_bytes() {
     assert_eq!(names(".tally").len(), cases.len());
     for (name, counting) in cases {
         let counted =
-            Evidence::count(&predictions(&rows), &truth, &counting, &Watch::default()).expect("rows");
+            Evidence::count(&predictions(&rows), &truth, &counting, &Control::default()).expect("rows");
         let bytes = bytes(&format!("{name}.tally"));
         assert!(counted.to_bytes() == bytes, "{name}");
         let read = Evidence::from_bytes(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));

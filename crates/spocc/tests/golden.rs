@@ -8,9 +8,17 @@ use std::{fs, path::PathBuf};
 
 use serde_json::Value;
 use spocc::{
-    AdaSpocc, Bayes, Combiner, Dendrogram, Dissimilarities, Evidence, ExpVote, Exponent, Fitted, Inputs,
-    Label, Model, NaiveBayes, Possibility, Predictions, Selection, Spocc, SpoccExponent, Stacking,
-    StackingStrength, Strength, Truth, Tuning, Watch, WeightedVote, clopper_pearson, t_norm,
+    Combiner, Control, Evidence, Label, Model, Predictions, Truth,
+    audit::clopper_pearson,
+    dendrogram::Dendrogram,
+    dependence::Dissimilarities,
+    fusion::{Exponent, t_norm},
+    methods::{
+        AdaSpocc, Bayes, ExpVote, Fitted, Inputs, NaiveBayes, Selection, Spocc, SpoccExponent, Stacking,
+        StackingStrength, Strength, WeightedVote,
+    },
+    possibility::Possibility,
+    tuning::Tuning,
 };
 
 /// The files hold 12 significant digits.
@@ -61,8 +69,8 @@ fn case(json: &Value) -> Case {
     };
     let validation = table("preds_val");
     let truth = Truth::new(ints(&json["y_val"]).into_iter().map(Some)).expect("few labels");
-    let options = spocc::Counting { classes: Some(classes.clone()), ..Default::default() };
-    let evidence = Evidence::count(&validation, &truth, &options, &Watch::default()).expect("golden rows");
+    let options = spocc::evidence::Counting { classes: Some(classes.clone()), ..Default::default() };
+    let evidence = Evidence::count(&validation, &truth, &options, &Control::default()).expect("golden rows");
     Case {
         id: json["id"].as_str().expect("a name").to_owned(),
         n_classes,
@@ -153,7 +161,7 @@ fn dependence_and_dendrogram() {
     for case in cases() {
         let golden = &case.json["ref"];
         let n = case.validation.n_classifiers();
-        let dissimilarities = Dissimilarities::new(&case.evidence, &Watch::default()).expect("a tally");
+        let dissimilarities = Dissimilarities::new(&case.evidence, &Control::default()).expect("a tally");
         for a in 0..n {
             for b in (0..n).filter(|&b| b != a) {
                 let dissimilarity = dissimilarities.get(a, b);
@@ -321,7 +329,7 @@ fn naive_bayes_and_bayes() {
         let bayes = Bayes.fit(&case.evidence).expect("rows");
         let unseen = ints(&golden["bayes"]["unseen_rows"]);
         assert_decisions(&case, &bayes, &golden["bayes"]["pred_test"], &unseen, "bayes");
-        // On a pattern never met the authors' program has no opinion, which their tie rule makes class 0; ours
+        // On a pattern never met the authors' program has no distribution, which their tie rule makes class 0; ours
         // falls back on the class most often true.
         let decided = bayes.predict(&case.test).expect("same columns");
         let truths = ints(&case.json["y_val"]);

@@ -9,8 +9,11 @@ use std::cell::Cell;
 use panels::{Panel, Random, Shape, config};
 use proptest::prelude::*;
 use spocc::{
-    Calibrate, ClassWeights, Counting, Coverage, Error, Evidence, Level, Method, Missing, Model, Options,
-    Predictions, Scheme, TieBreak, Watch,
+    Control, Error, Evidence, Method, Model, Options, Predictions,
+    conformal::{Calibrate, Coverage, Scheme},
+    data::{ClassWeights, Missing},
+    decision::TieBreak,
+    evidence::{Counting, Level},
 };
 
 /// Mark, version, kind, length, checksum.
@@ -49,13 +52,13 @@ fn sparse_panel() -> Panel {
 fn all_rows(panel: &Panel) -> Evidence {
     let few = Panel { truth: vec![None; 3], ..panel.part(&[0, 1, 2]) };
     let counting = Counting { unlabelled: true, ..few.counting(Level::Tally) };
-    let few = Evidence::count(&few.predictions(), &few.truths(), &counting, &Watch::default());
-    panel.tally().merge(&few.expect("sound rows"), &Watch::default()).expect("the same panel")
+    let few = Evidence::count(&few.predictions(), &few.truths(), &counting, &Control::default());
+    panel.tally().merge(&few.expect("sound rows"), &Control::default()).expect("the same panel")
 }
 
 fn models(panel: &Panel) -> Vec<Model> {
     let evidence = all_rows(panel);
-    let symbol = Options { missing: Missing::Symbol, ties: TieBreak::Random(3), ..Options::default() };
+    let symbol = Options { missing: Missing::Answer, ties: TieBreak::Random(3), ..Options::default() };
     let class_weights = ClassWeights::Balanced;
     let weighed = Options { missing: Missing::Auto, class_weights, ..Options::default() };
     let how = Calibrate { scheme: Scheme::Split, per_class: true, seed: 1 };
@@ -63,7 +66,7 @@ fn models(panel: &Panel) -> Vec<Model> {
     let mut models = Vec::new();
     for method in Method::ALL {
         for options in [Options::default(), symbol.clone(), weighed.clone(), calibrated.clone()] {
-            let model = Model::fit(method.combiner().as_ref(), &evidence, &options, &Watch::default());
+            let model = Model::fit(method.combiner().as_ref(), &evidence, &options, &Control::default());
             // Not every method takes every kind of evidence.
             models.extend(model.ok().into_iter().flat_map(|model| [model.slim(), model]));
         }
@@ -226,11 +229,13 @@ fn weights_and_silences_that_no_fit_gives_are_refused() {
     let evidence = small_panel().tally();
     let class = evidence.labels().classes()[0].clone();
     let options = Options {
-        missing: Missing::Symbol,
+        missing: Missing::Answer,
         class_weights: ClassWeights::Given(vec![(class, 5.5)]),
         ..Options::default()
     };
-    let model = Model::fit(&spocc::NaiveBayes, &evidence, &options, &Watch::default()).expect("rows").slim();
+    let model = Model::fit(&spocc::methods::NaiveBayes, &evidence, &options, &Control::default())
+        .expect("rows")
+        .slim();
     let bytes = model.to_bytes();
     let find =
         |what: &[u8]| bytes.windows(what.len()).position(|window| window == what).expect("it is there");
@@ -286,20 +291,20 @@ fn exercise_model(model: &Model, panel: &Panel) {
 /// Uses evidence that was believed: every method fits it or says why not, and it can be merged and reduced.
 fn exercise_evidence(evidence: &Evidence) {
     // A believed file may be large in numbers, never in what it makes us allocate.
-    let watch = Watch::default().with_memory_limit(1 << 26);
+    let control = Control::default().with_memory_limit(1 << 26);
     for method in Method::ALL.into_iter().filter(|method| *method != Method::Stacking) {
-        for missing in [Missing::Silent, Missing::Symbol] {
+        for missing in [Missing::Ignore, Missing::Answer] {
             let options = Options { missing, ..Options::default() };
-            if let Err(error) = Model::fit(method.combiner().as_ref(), evidence, &options, &watch) {
+            if let Err(error) = Model::fit(method.combiner().as_ref(), evidence, &options, &control) {
                 assert!(error.to_string().contains("expected"), "{error}");
             }
         }
     }
     for level in [Level::Marginals, Level::Pairs, Level::Tally] {
-        let reduced = evidence.reduce_to(level, &watch).expect("small evidence");
+        let reduced = evidence.reduce_to(level, &control).expect("small evidence");
         assert!(reduced.level() <= level.max(evidence.level()));
     }
-    match evidence.merge(evidence, &watch) {
+    match evidence.merge(evidence, &control) {
         Ok(twice) => assert_eq!(twice.n_rows(), 2.0 * evidence.n_rows()),
         Err(error) => assert!(matches!(error, Error::Overflow { .. }), "{error}"),
     }

@@ -1,8 +1,9 @@
 //! What the ladder promises: copies, other names, guessers and hardly any evidence.
 
 use spocc::{
-    Combiner, Counting, Evidence, Fitted, Ladder, Majority, Method, Model, Predictions, Selection, Truth,
-    Watch,
+    Combiner, Control, Evidence, Ladder, Method, Model, Predictions, Truth,
+    evidence::Counting,
+    methods::{Fitted, Majority, Selection},
 };
 
 /// Rows of answers with their truths.
@@ -232,7 +233,7 @@ fn a_classifier_more_is_the_ladder_of_all() {
     let fewer = Table { columns: table.columns[..3].to_vec(), ..table.clone() };
     let truth = Truth::new(table.truth.iter().map(|&class| Some(NAMES[class]))).expect("few labels");
     let evidence = Evidence::new(&table.predictions(), &truth).expect("rows");
-    let grown = fewer.fit(&Ladder).append(&evidence, &spocc::Watch::default()).expect("one more");
+    let grown = fewer.fit(&Ladder).append(&evidence, &spocc::Control::default()).expect("one more");
     assert_eq!(grown.to_bytes(), table.fit(&Ladder).to_bytes());
 }
 
@@ -265,7 +266,7 @@ fn evidence(names: &[&str], rows: &[(Vec<Option<&str>>, &str, f64)]) -> Evidence
     let truth = Truth::new(rows.iter().map(|row| Some(row.1))).expect("labels");
     let weights: Vec<f64> = rows.iter().map(|row| row.2).collect();
     let counting = Counting { weights: Some(&weights), ..Counting::default() };
-    Evidence::count(&answers.finish(), &truth, &counting, &Watch::default()).expect("rows")
+    Evidence::count(&answers.finish(), &truth, &counting, &Control::default()).expect("rows")
 }
 
 #[test]

@@ -8,8 +8,12 @@ use naive::{Judged, Variant};
 use panels::{Panel, Random, Shape, config, plain_panels};
 use proptest::prelude::*;
 use spocc::{
-    AdaSpocc, Combiner, Decision, Discount, Dissimilarities, Exponent, Fitted, Method, Model, Possibility,
-    Spocc, SpoccExponent, Tuning, Watch, t_norm,
+    Combiner, Control, Decision, Method, Model,
+    dependence::Dissimilarities,
+    fusion::{Exponent, t_norm},
+    methods::{AdaSpocc, Fitted, Spocc, SpoccExponent},
+    possibility::{Discount, Possibility},
+    tuning::Tuning,
 };
 
 /// Both sides round differently, in the last digits only.
@@ -256,7 +260,7 @@ fn a_copy_joined_by_the_product_counts_twice() {
     let once = degree(&panel, Exponent::PRODUCT, &[0]);
     assert!(once < 1.0);
     assert!(close(degree(&twin, Exponent::PRODUCT, &[0, 0]), once * once));
-    // At the paper's 5 it counts 2^(1/5) times: about 1.15 voices.
+    // At the paper's 5 it counts 2^(1/5) times: about 1.15 contributions.
     let five = Exponent::try_from(5.0).expect("at least 1");
     assert!(close(degree(&twin, five, &[0, 0]), once.powf(2f64.powf(0.2))));
     assert!(close(degree(&twin, Exponent::MINIMUM, &[0, 0]), once));
@@ -267,7 +271,7 @@ fn two_copies_are_as_dissimilar_as_their_entropy_says() {
     // `c` says 0 three times in four: two copies share its entropy, not everything.
     let rows: Vec<(Vec<usize>, usize)> = (0..40).map(|t| (vec![usize::from(t % 4 == 0); 2], t % 2)).collect();
     let dissimilarities =
-        Dissimilarities::new(&Panel::of(2, &rows).tally(), &Watch::default()).expect("a tally");
+        Dissimilarities::new(&Panel::of(2, &rows).tally(), &Control::default()).expect("a tally");
     let entropy = -(0.75f64 * 0.75f64.ln() + 0.25 * 0.25f64.ln());
     assert!(close(dissimilarities.get(0, 1), (-entropy).exp()));
     assert!(dissimilarities.get(0, 1) > 0.5, "far from 0");
@@ -277,7 +281,7 @@ fn two_copies_are_as_dissimilar_as_their_entropy_says() {
 fn a_constant_classifier_depends_on_nobody_not_even_its_copy() {
     let rows: Vec<(Vec<usize>, usize)> = (0..30).map(|t| (vec![1, 1, t % 3], t % 3)).collect();
     let dissimilarities =
-        Dissimilarities::new(&Panel::of(3, &rows).tally(), &Watch::default()).expect("a tally");
+        Dissimilarities::new(&Panel::of(3, &rows).tally(), &Control::default()).expect("a tally");
     for (a, b) in [(0, 1), (0, 2), (1, 2)] {
         assert_eq!(dissimilarities.get(a, b), 1.0, "{a} {b}");
     }
@@ -291,7 +295,7 @@ fn a_constant_classifier_never_quite_excludes_a_class() {
     let said = decide(&model, &panel, &[vec![Some(0)], vec![Some(1)]]);
     assert_eq!(said[0].class, 0);
     assert!(close(said[0].possibility.degrees()[1], 1.0 / 12.0), "not a Dirac distribution");
-    assert_eq!(said[1].possibility.degrees(), [1.0, 1.0], "a label never said is no opinion");
+    assert_eq!(said[1].possibility.degrees(), [1.0, 1.0], "a label never said is no distribution");
 }
 
 // ---- the examples of appendix B
@@ -322,21 +326,21 @@ fn examples_2_and_3_turn_from_the_many_to_the_sure() {
     let first = Possibility::from_counts(&[10, 15, 75]).expect("small");
     let second = Possibility::from_counts(&[20, 60, 20]).expect("small");
     assert_eq!((first.degrees(), second.degrees()), (&[0.1, 0.25, 1.0][..], &[0.4, 1.0, 0.4][..]));
-    let opinions = [&first, &second, &second];
+    let possibilities = [&first, &second, &second];
     let fused = |x: f64| {
         let x = Exponent::try_from(x).expect("at least 1");
-        [0, 1, 2].map(|i| t_norm(&opinions.map(|opinion| opinion.degrees()[i]), x))
+        [0, 1, 2].map(|i| t_norm(&possibilities.map(|distribution| distribution.degrees()[i]), x))
     };
     let best = |x: f64| {
         let [a, b, c] = fused(x);
         assert!(a < b && a < c, "the first class never wins");
         if b > c { 1 } else { 2 }
     };
-    // Two moderate voices win as a product; one sure voice wins as a minimum; in between they change once.
+    // Two moderate contributions win as a product; one sure voice wins as a minimum; in between they change once.
     let path: Vec<usize> = (0..=100).map(|i| best(10f64.powf(f64::from(i) / 100.0))).collect();
     assert_eq!((path[0], path[100], best(f64::INFINITY)), (1, 2, 2));
     assert!(path.is_sorted());
-    // The t-norm of x joins the two equal voices to ln(.4) 2^(1/x), so the turn is where that is ln(.25).
+    // The t-norm of x joins the two equal contributions to ln(.4) 2^(1/x), so the turn is where that is ln(.25).
     let turn = 2f64.ln() / (0.25f64.ln() / 0.4f64.ln()).ln();
     assert_eq!((best(turn - 1e-9), best(turn + 1e-9)), (1, 2));
 }
@@ -354,10 +358,10 @@ fn indicator_functions_fuse_to_the_intersection() {
 
 #[test]
 fn a_discount_runs_from_full_belief_to_none() {
-    let opinion = Possibility::from_counts(&[10, 15, 75]).expect("small");
+    let distribution = Possibility::from_counts(&[10, 15, 75]).expect("small");
     for d in [0.0, 0.3, 1.0] {
-        let discounted = opinion.discounted(Discount::try_from(d).expect("from 0 to 1"));
-        for (after, before) in discounted.degrees().iter().zip(opinion.degrees()) {
+        let discounted = distribution.discounted(Discount::try_from(d).expect("from 0 to 1"));
+        for (after, before) in discounted.degrees().iter().zip(distribution.degrees()) {
             assert!(close(*after, (1.0 - d) * before + d));
         }
     }

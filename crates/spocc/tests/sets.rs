@@ -1,11 +1,14 @@
-//! Sets of labels: they hold the truth as often as was asked, whatever the method, and depend on nothing else.
+//! PredictionSets of labels: they hold the truth as often as was asked, whatever the method, and depend on nothing else.
 
 mod panels;
 
 use panels::Random;
 use spocc::{
-    Calibrate, ClassWeights, Counting, Coverage, Error, Evidence, Label, Level, Lot, Method, Missing, Model,
-    NaiveBayes, Options, Predictions, Scheme, Sets, Spocc, Truth, Watch,
+    Control, Error, Evidence, Label, Method, Model, Options, Predictions, Truth,
+    conformal::{Calibrate, Coverage, PredictionSets, RowDraw, Scheme},
+    data::{ClassWeights, Missing},
+    evidence::{Counting, Level},
+    methods::{NaiveBayes, Spocc},
 };
 
 const CLASSES: [&str; 3] = ["ant", "bee", "cow"];
@@ -38,13 +41,13 @@ fn table(rows: &[([Option<usize>; 3], usize)], names: [&str; 3]) -> (Predictions
 fn evidence(rows: &[([Option<usize>; 3], usize)], names: [&str; 3]) -> Evidence {
     let (answers, truth) = table(rows, names);
     let classes = Some(names.map(Label::from).to_vec());
-    Evidence::count(&answers, &truth, &Counting { classes, ..Counting::default() }, &Watch::default())
+    Evidence::count(&answers, &truth, &Counting { classes, ..Counting::default() }, &Control::default())
         .expect("rows")
 }
 
 fn calibrated(method: Method, evidence: &Evidence, how: Calibrate) -> Model {
     let options = Options { calibrate: Some(how), ..Options::default() };
-    Model::fit(method.combiner().as_ref(), evidence, &options, &Watch::default()).expect("a tally")
+    Model::fit(method.combiner().as_ref(), evidence, &options, &Control::default()).expect("a tally")
 }
 
 fn coverage(share: f64) -> Coverage {
@@ -138,10 +141,10 @@ fn every_method_can_be_calibrated() {
     let fresh = table(&draw(50, &mut random), CLASSES).0;
     for method in Method::ALL {
         for scheme in [Scheme::Split, Scheme::Cross] {
-            for missing in [Missing::Silent, Missing::Symbol] {
+            for missing in [Missing::Ignore, Missing::Answer] {
                 let options =
                     Options { missing, calibrate: Some(Calibrate::new(scheme)), ..Options::default() };
-                let model = Model::fit(method.combiner().as_ref(), &evidence, &options, &Watch::default());
+                let model = Model::fit(method.combiner().as_ref(), &evidence, &options, &Control::default());
                 let model = model.expect("whole counts");
                 let n_rows = model.calibration().expect("calibrated").n_rows();
                 assert_eq!(n_rows, [if scheme == Scheme::Split { 30 } else { 120 }], "{method}");
@@ -171,7 +174,7 @@ fn a_class_met_only_in_held_rows_is_scored_as_what_it_is() {
         classes.sort();
         let count = |classes| {
             let counting = Counting { classes, ..Counting::default() };
-            Evidence::count(&answers, &truth, &counting, &Watch::default()).expect("rows")
+            Evidence::count(&answers, &truth, &counting, &Control::default()).expect("rows")
         };
         let (open, closed) = (count(None), count(Some(classes)));
         for class_weights in [ClassWeights::Equal, ClassWeights::Given(vec![(rare.into(), 2.0)])] {
@@ -185,7 +188,7 @@ fn a_class_met_only_in_held_rows_is_scored_as_what_it_is() {
                     ..Options::default()
                 };
                 let fit = |evidence: &Evidence| {
-                    Model::fit(method.combiner().as_ref(), evidence, &options, &Watch::default())
+                    Model::fit(method.combiner().as_ref(), evidence, &options, &Control::default())
                         .expect("a tally")
                 };
                 let model = fit(&open);
@@ -209,7 +212,7 @@ fn fitted(seed: u64) -> (Model, Predictions) {
 #[test]
 fn sets_grow_with_coverage() {
     let (model, fresh) = fitted(4);
-    let mut smaller = Sets::default();
+    let mut smaller = PredictionSets::default();
     for (at, share) in [0.1, 0.75, 0.8, 0.9, 0.95, 0.98].into_iter().enumerate() {
         let sets = model.predict_sets(&fresh, coverage(share), 1).expect("scores enough");
         assert_eq!(sets.len(), 3000);
@@ -231,14 +234,14 @@ fn neither_pieces_nor_the_order_of_learned_rows_matter() {
     let model = calibrated(Method::AdaSpocc, &evidence(&learned, CLASSES), how);
     assert_eq!(model.to_bytes(), calibrated(Method::AdaSpocc, &evidence(&shuffled, CLASSES), how).to_bytes());
     let halves =
-        evidence(&learned[..70], CLASSES).merge(&evidence(&learned[70..], CLASSES), &Watch::default());
+        evidence(&learned[..70], CLASSES).merge(&evidence(&learned[70..], CLASSES), &Control::default());
     assert_eq!(model.to_bytes(), calibrated(Method::AdaSpocc, &halves.expect("one panel"), how).to_bytes());
 
     let fresh = draw(2500, &mut random);
     let whole = table(&fresh, CLASSES).0;
     let all = model.predict_sets(&whole, coverage(0.9), 7).expect("scores enough");
     let piece = table(&fresh[1700..], CLASSES).0;
-    let lot = |row: usize| Lot::of_number(7, 1700 + row as u64);
+    let lot = |row: usize| RowDraw::of_number(7, 1700 + row as u64);
     let own =
         model.align(&piece).expect("the same panel").sets(0..800, coverage(0.9), lot).expect("scores enough");
     assert!(all.iter().skip(1700).eq(own.iter()));
@@ -299,7 +302,7 @@ fn what_cannot_be_promised_is_refused() {
     let refusal = |model: &Model, share| {
         model.predict_sets(&fresh, coverage(share), 0).expect_err("no promise").to_string()
     };
-    let plain = Model::fit(&NaiveBayes, &evidence, &Options::default(), &Watch::default()).expect("rows");
+    let plain = Model::fit(&NaiveBayes, &evidence, &Options::default(), &Control::default()).expect("rows");
     assert_eq!(
         refusal(&plain, 0.9),
         "sets: expected a calibrated model, found one fitted without (fit with --calibrate split or --calibrate cross)"
@@ -317,14 +320,14 @@ fn what_cannot_be_promised_is_refused() {
 
     let options = Options { calibrate: Some(how), ..Options::default() };
     let fit = |evidence: &Evidence| {
-        Model::fit(&NaiveBayes, evidence, &options, &Watch::default()).expect_err("refused").to_string()
+        Model::fit(&NaiveBayes, evidence, &options, &Control::default()).expect_err("refused").to_string()
     };
-    let marginals = evidence.reduce_to(Level::Marginals, &Watch::default()).expect("less");
+    let marginals = evidence.reduce_to(Level::Marginals, &Control::default()).expect("less");
     assert_eq!(fit(&marginals), "calibration: expected evidence with a tally, found marginals");
     let (answers, truth) = table(&rows, CLASSES);
     let weights = vec![0.5; rows.len()];
     let counting = Counting { weights: Some(&weights), ..Counting::default() };
-    let weighted = Evidence::count(&answers, &truth, &counting, &Watch::default()).expect("weights");
+    let weighted = Evidence::count(&answers, &truth, &counting, &Control::default()).expect("weights");
     assert_eq!(fit(&weighted), "calibration: expected rows that count as whole numbers, found weights");
     let (answers, truth) = table(&rows[..1], CLASSES);
     let single = Evidence::new(&answers, &truth).expect("a row");
@@ -335,10 +338,10 @@ fn what_cannot_be_promised_is_refused() {
 fn a_calibrated_model_does_not_grow() {
     let rows = draw(80, &mut Random(11));
     let evidence = evidence(&rows, CLASSES);
-    let two = evidence.select(&["a", "b"], &Watch::default()).expect("known names");
+    let two = evidence.select(&["a", "b"], &Control::default()).expect("known names");
     let options = Options { calibrate: Some(Calibrate::new(Scheme::Cross)), ..Options::default() };
-    let model = Model::fit(&Spocc::default(), &two, &options, &Watch::default()).expect("a tally");
-    let error = model.append(&evidence, &Watch::default()).expect_err("calibrated");
+    let model = Model::fit(&Spocc::default(), &two, &options, &Control::default()).expect("a tally");
+    let error = model.append(&evidence, &Control::default()).expect_err("calibrated");
     assert!(matches!(error, Error::CannotAppend { .. }));
     assert_eq!(
         error.to_string(),

@@ -10,8 +10,14 @@ use naive::{Closeness, Counts, Judged, Variant};
 use panels::{Panel, Random, Shape, config, panels, plain_panels};
 use proptest::prelude::*;
 use spocc::{
-    AdaSpocc, Bayes, Combiner, Dendrogram, Dissimilarities, ExpVote, Fitted, Level, Majority, Model,
-    NaiveBayes, Selection, Spocc, SpoccExponent, Tuning, Watch, WeightedVote,
+    Combiner, Control, Model,
+    dendrogram::Dendrogram,
+    dependence::Dissimilarities,
+    evidence::Level,
+    methods::{
+        AdaSpocc, Bayes, ExpVote, Fitted, Majority, NaiveBayes, Selection, Spocc, SpoccExponent, WeightedVote,
+    },
+    tuning::Tuning,
 };
 
 /// Both sides round differently, in the last digits only.
@@ -78,7 +84,7 @@ fn mutual_information_is_what_plain_floats_say() {
     proptest!(config(200), |(panel in panels(5, 4, 60))| {
         prop_assume!(panel.has_truth());
         for level in [Level::Pairs, Level::Tally] {
-            let found = Dissimilarities::new(&panel.evidence(level), &Watch::default()).expect("rows");
+            let found = Dissimilarities::new(&panel.evidence(level), &Control::default()).expect("rows");
             for a in 0..panel.names.len() {
                 for b in 0..a {
                     let expected = (-naive::mutual_information(&panel, a, b)).exp();
@@ -179,7 +185,7 @@ fn assert_adaspocc(panel: &Panel, judged: Judged) -> Option<Vec<f64>> {
     let Fitted::AdaSpocc { dendrogram, exponents, severity, discounts, .. } = model.fitted() else {
         panic!("an adaSPOCC model")
     };
-    let dissimilarities = Dissimilarities::new(&evidence, &Watch::default()).expect("a tally");
+    let dissimilarities = Dissimilarities::new(&evidence, &Control::default()).expect("a tally");
     let n = panel.names.len();
     let square: Vec<Vec<f64>> = (0..n).map(|a| (0..n).map(|b| dissimilarities.get(a, b)).collect()).collect();
     assert_eq!(dendrogram.merges(), naive::ward_chain(&square));
@@ -298,7 +304,7 @@ fn a_tuned_spocc_takes_the_median_of_the_best_exponents() {
                     let mut right = 0;
                     for case in &cases {
                         let flat = |i: usize| {
-                            let degrees: Vec<f64> = case.opinions.iter().flatten().map(|o| o[i]).collect();
+                            let degrees: Vec<f64> = case.possibilities.iter().flatten().map(|o| o[i]).collect();
                             let sum: f64 = degrees.iter().map(|d| (-d.ln()).powf(x)).sum();
                             sum.powf(1.0 / x)
                         };

@@ -7,15 +7,18 @@ use std::ops::ControlFlow;
 use panels::{Panel, Random, Shape, config, panels};
 use proptest::prelude::*;
 use spocc::{
-    Calibrate, ClassWeights, Combiner, Counting, DawidSkene, Error, Evidence, Fitted, Label, Level, Majority,
-    Method, Missing, Model, Options, Predictions, Scheme, Truth, Watch,
+    Combiner, Control, Error, Evidence, Label, Method, Model, Options, Predictions, Truth,
+    conformal::{Calibrate, Scheme},
+    data::{ClassWeights, Missing},
+    evidence::{Counting, Level},
+    methods::{DawidSkene, Fitted, Majority},
 };
 
 /// Shares stand still within 1e-6; what they decide is a little further off.
 const CLOSE: f64 = 1e-4;
 
-fn quiet() -> Watch<'static> {
-    Watch::default()
+fn quiet() -> Control<'static> {
+    Control::default()
 }
 
 fn all(panel: &Panel) -> Evidence {
@@ -249,7 +252,7 @@ fn other_methods_never_see_them() {
     panel.truth.push(None);
     let (labelled, all) = (panel.tally(), all(&panel));
     assert!(all.n_unlabelled() > 1.0);
-    for missing in [Missing::Silent, Missing::Symbol] {
+    for missing in [Missing::Ignore, Missing::Answer] {
         let options = Options { missing, ..Options::default() };
         for method in Method::ALL {
             let fit = |evidence: &Evidence| {
@@ -302,7 +305,7 @@ fn a_vote_needs_no_truth_and_other_methods_say_that_they_do() {
         &quiet(),
     )
     .expect("a row");
-    for missing in [Missing::Silent, Missing::Symbol] {
+    for missing in [Missing::Ignore, Missing::Answer] {
         let options = Options { missing, ..Options::default() };
         for combiner in [&Majority as &dyn Combiner, &DawidSkene] {
             let refused = Model::fit(combiner, &silent, &options, &quiet()).expect_err("nobody spoke");
@@ -337,15 +340,16 @@ fn what_few_rows_share_is_kept_back_with_or_without_truth() {
 fn whoever_watches_can_stop_the_estimate_and_bound_its_memory() {
     let (panel, _) = crowd(100, 3);
     let evidence = all(&without_truth(&panel));
-    let stop = |at: spocc::Progress| {
+    let stop = |at: spocc::progress::Progress| {
         if at.stage == "estimating" && at.done > 1 {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
     };
-    let fit = |watch: &Watch<'_>| Model::fit(&DawidSkene, &evidence, &Options::default(), watch).map(|_| ());
-    assert_eq!(fit(&Watch::new(&stop)), Err(Error::Cancelled));
+    let fit =
+        |control: &Control<'_>| Model::fit(&DawidSkene, &evidence, &Options::default(), control).map(|_| ());
+    assert_eq!(fit(&Control::new(&stop)), Err(Error::Cancelled));
     let poor = fit(&quiet().with_memory_limit(1000));
     assert!(matches!(poor, Err(Error::MemoryLimit { .. })), "{poor:?}");
 }

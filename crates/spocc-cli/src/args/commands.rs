@@ -94,14 +94,14 @@ pub(crate) struct PredictArgs {
     pub(crate) table: TableArgs,
 }
 
-/// Sets of classes, and silence where a decision would be rash.
+/// PredictionSets of classes, and silence where a decision would be rash.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Sets and silence")]
+#[command(next_help_heading = "PredictionSets and silence")]
 pub(crate) struct SetArgs {
     /// Also write the set of classes that holds the truth with this probability, and its size; needs a model fitted
     /// with --calibrate
     #[arg(long, value_name = "P", value_parser = coverage)]
-    pub(crate) coverage: Option<spocc::Coverage>,
+    pub(crate) coverage: Option<spocc::conformal::Coverage>,
 
     /// Seed of the lots that rows draw, by their --id or else their number [default: 0]
     #[arg(long, value_name = "N", requires = "coverage", value_parser = whole::<u64>(0..=u64::MAX))]

@@ -2,8 +2,12 @@
 
 use clap::error::ErrorKind;
 use spocc::{
-    AdaSpocc, Calibrate, ClassWeights, Combiner, ExpVote, Inputs, Method, Missing, Options, Scheme, Spocc,
-    SpoccExponent, Stacking, StackingStrength, TieBreak, Tuning,
+    Combiner, Method, Options,
+    conformal::{Calibrate, Scheme},
+    data::{ClassWeights, Missing},
+    decision::TieBreak,
+    methods::{AdaSpocc, ExpVote, Inputs, Spocc, SpoccExponent, Stacking, StackingStrength},
+    tuning::Tuning,
 };
 
 use crate::args::{
@@ -59,7 +63,7 @@ pub(crate) struct OptionArgs {
 
 /// Whether and how a model learns what sets can promise.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Sets")]
+#[command(next_help_heading = "PredictionSets")]
 pub(crate) struct CalibrateArgs {
     /// Let `predict --coverage` promise sets that hold the truth: `split` keeps a quarter of the rows from learning,
     /// for a guarantee; `cross` learns from all, for about the same without one

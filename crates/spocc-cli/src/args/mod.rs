@@ -114,7 +114,7 @@ Examples:
     /// Say who in the panel is worth listening to
     ///
     /// Who is right how often, who copies whom, who guesses, who is reliably wrong, who hardly speaks, and
-    /// how many independent voices the panel amounts to.
+    /// how many independent contributions the panel amounts to.
     #[command(after_help = "\
 Examples:
   spocc audit gold.csv --label truth --id item

@@ -6,7 +6,13 @@ use clap::{
     ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
-use spocc::{Coverage, Exponent, Method, SpoccExponent, StackingStrength, Strength, Tuning};
+use spocc::{
+    Method,
+    conformal::Coverage,
+    fusion::Exponent,
+    methods::{SpoccExponent, StackingStrength, Strength},
+    tuning::Tuning,
+};
 
 /// What can be written about a decided row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

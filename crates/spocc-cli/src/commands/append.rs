@@ -1,6 +1,6 @@
 //! `spocc append`: one more classifier joins a model.
 
-use spocc::{Level, Watch};
+use spocc::{Control, evidence::Level};
 
 use crate::{
     args::{AppendArgs, Names, PanelArgs},
@@ -16,7 +16,7 @@ use crate::{
 /// # Errors
 ///
 /// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
-pub(crate) fn append(args: &AppendArgs, watch: &Watch<'_>) -> Result<(), Error> {
+pub(crate) fn append(args: &AppendArgs, control: &Control<'_>) -> Result<(), Error> {
     let output = Output::new(&args.output)?;
     output.refuse_inputs(args.input.iter().chain(&args.panel.gold).chain(&args.unlabelled))?;
     let (place, model) = Input::model(&args.model)?;
@@ -34,10 +34,10 @@ pub(crate) fn append(args: &AppendArgs, watch: &Watch<'_>) -> Result<(), Error> 
     let everyone: Vec<String> = model.classifiers().iter().chain([&args.name]).cloned().collect();
     let panel = PanelArgs { classifiers: Some(Names(everyone.clone())), ..args.panel.clone() };
     let keep = if learned_all { Keep::all(level) } else { Keep::labelled(level) };
-    let labelled = Labelled::read_with(&args.input, &args.unlabelled, &panel, "append", keep, watch)?;
+    let labelled = Labelled::read_with(&args.input, &args.unlabelled, &panel, "append", keep, control)?;
     let engine = |error| labelled.place.engine(error);
-    let evidence = labelled.evidence.select(&everyone, watch).map_err(engine)?;
-    let grown = model.append(&evidence, watch).map_err(|error| match error {
+    let evidence = labelled.evidence.select(&everyone, control).map_err(engine)?;
+    let grown = model.append(&evidence, control).map_err(|error| match error {
         // What the model lacks is said of the model, the rest of the rows.
         spocc::Error::CannotAppend { expected, found } if expected.contains("rows") => {
             labelled.place.refused(expected, found)

@@ -1,6 +1,6 @@
 //! `spocc audit`: who in a panel is worth listening to.
 
-use spocc::{Audit, Level, Model, Watch};
+use spocc::{Control, Model, audit::Audit, evidence::Level};
 
 use crate::{
     args::AuditArgs,
@@ -15,19 +15,19 @@ use crate::{
 /// # Errors
 ///
 /// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
-pub(crate) fn audit(args: &AuditArgs, watch: &Watch<'_>) -> Result<(), Error> {
+pub(crate) fn audit(args: &AuditArgs, control: &Control<'_>) -> Result<(), Error> {
     args.panel.refuse_double_use("audit")?;
     let (audit, notes) = match Input::open(&args.input, &args.panel.table.reading())? {
-        Input::Model(place, model) => (of_model(&place, &model, args, watch)?, None),
+        Input::Model(place, model) => (of_model(&place, &model, args, control)?, None),
         Input::Tally(place, evidence) => {
             args.panel.refuse_columns("audit", "a tally")?;
-            let labelled = Labelled::of_tally(place, &evidence, &args.panel, watch)?;
-            (of_labelled(&labelled, watch)?, Some(labelled))
+            let labelled = Labelled::of_tally(place, &evidence, &args.panel, control)?;
+            (of_labelled(&labelled, control)?, Some(labelled))
         }
         Input::Table(table) => {
             let labelled =
-                Labelled::count(*table, &args.panel, "audit", Keep::labelled(Level::Tally), watch)?;
-            (of_labelled(&labelled, watch)?, Some(labelled))
+                Labelled::count(*table, &args.panel, "audit", Keep::labelled(Level::Tally), control)?;
+            (of_labelled(&labelled, control)?, Some(labelled))
         }
     };
     crate::progress::clear();
@@ -38,14 +38,14 @@ pub(crate) fn audit(args: &AuditArgs, watch: &Watch<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-fn of_model(place: &Place, model: &Model, args: &AuditArgs, watch: &Watch<'_>) -> Result<Audit, Error> {
+fn of_model(place: &Place, model: &Model, args: &AuditArgs, control: &Control<'_>) -> Result<Audit, Error> {
     args.panel.refuse_columns("audit", "a model")?;
     let Some(evidence) = model.evidence() else {
         return Err(place.refused("a model that holds its counts", "a slim one"));
     };
-    Audit::new(evidence, Some(model), watch).map_err(|error| place.engine(error))
+    Audit::new(evidence, Some(model), control).map_err(|error| place.engine(error))
 }
 
-fn of_labelled(labelled: &Labelled, watch: &Watch<'_>) -> Result<Audit, Error> {
-    Audit::of_evidence(&labelled.evidence, watch).map_err(|error| labelled.place.engine(error))
+fn of_labelled(labelled: &Labelled, control: &Control<'_>) -> Result<Audit, Error> {
+    Audit::of_evidence(&labelled.evidence, control).map_err(|error| labelled.place.engine(error))
 }

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use spocc::{Aligned, Coverage, Decision, Decisions, Lot, Model, Ruling, Sets, Unseen, Watch};
+use spocc::{
+    Control, Decision, Model,
+    conformal::{Coverage, PredictionSets, RowDraw},
+    predict::{AlignedTable, Decisions, Ruling, UnseenLabel},
+};
 
 use crate::{
     args::{Column, PredictArgs},
@@ -16,14 +20,14 @@ use crate::{
 /// Possibilities held at a time, of rows decided in full.
 const DEGREES: usize = 1 << 22;
 
-/// Unseen answers told one by one.
+/// UnseenLabel answers told one by one.
 const SHOWN: usize = 8;
 
 /// Decides pieces and writes them down.
 pub(super) struct Clerk<'a> {
     model: &'a Model,
     args: &'a PredictArgs,
-    watch: &'a Watch<'a>,
+    control: &'a Control<'a>,
     /// Rows written so far, by which those without a name draw their lots.
     n_written: u64,
     /// The classifiers that the table has no column for.
@@ -33,8 +37,8 @@ pub(super) struct Clerk<'a> {
 
 impl<'a> Clerk<'a> {
     /// Of a model that can promise the coverage asked.
-    pub(super) fn new(model: &'a Model, args: &'a PredictArgs, watch: &'a Watch<'a>) -> Self {
-        Self { model, args, watch, n_written: 0, absent: Vec::new(), summary: Summary::default() }
+    pub(super) fn new(model: &'a Model, args: &'a PredictArgs, control: &'a Control<'a>) -> Self {
+        Self { model, args, control, n_written: 0, absent: Vec::new(), summary: Summary::default() }
     }
 
     /// Decides a piece.
@@ -50,7 +54,7 @@ impl<'a> Clerk<'a> {
         if self.args.strict {
             aligned = aligned.strict().map_err(blame)?;
         }
-        let decisions = aligned.decide_all(self.watch).map_err(blame)?;
+        let decisions = aligned.decide_all(self.control).map_err(blame)?;
         self.summary.add(&decisions);
         Ok(decisions)
     }
@@ -96,20 +100,25 @@ impl<'a> Clerk<'a> {
 
     fn sets(
         &self,
-        aligned: &Aligned<'_>,
+        aligned: &AlignedTable<'_>,
         piece: &Piece,
         rows: std::ops::Range<usize>,
         coverage: Coverage,
-    ) -> Result<Sets, spocc::Error> {
+    ) -> Result<PredictionSets, spocc::Error> {
         let seed = self.args.sets.seed.unwrap_or(0);
         aligned.sets(rows, coverage, |row| match &piece.ids[..] {
-            [] => Lot::of_number(seed, self.n_written + row as u64),
-            ids => Lot::of_name(seed, ids.iter().map(|cells| cells.get(row).unwrap_or_default())),
+            [] => RowDraw::of_number(seed, self.n_written + row as u64),
+            ids => RowDraw::of_name(seed, ids.iter().map(|cells| cells.get(row).unwrap_or_default())),
         })
     }
 
     /// Which decisions are left empty; nothing if none may be.
-    fn abstained(&self, rulings: &[Ruling], decisions: &[Decision], sets: Option<&Sets>) -> Vec<bool> {
+    fn abstained(
+        &self,
+        rulings: &[Ruling],
+        decisions: &[Decision],
+        sets: Option<&PredictionSets>,
+    ) -> Vec<bool> {
         if !self.args.sets.may_abstain() {
             return Vec::new();
         }
@@ -168,13 +177,13 @@ impl Summary {
         self.n_rows += decisions.rulings().len();
         self.n_ties += decisions.n_ties();
         self.n_prior += decisions.n_prior();
-        for Unseen { classifier, label, n_rows, .. } in decisions.unseen() {
+        for UnseenLabel { classifier, label, n_rows, .. } in decisions.unseen() {
             *self.unseen.entry((classifier.clone(), label.to_string())).or_default() += n_rows;
         }
     }
 
-    fn add_sets(&mut self, sets: Option<&Sets>, abstained: &[bool]) {
-        for set in sets.into_iter().flat_map(Sets::iter) {
+    fn add_sets(&mut self, sets: Option<&PredictionSets>, abstained: &[bool]) {
+        for set in sets.into_iter().flat_map(PredictionSets::iter) {
             self.n_in_sets += set.len();
             self.n_alone += usize::from(set.len() == 1);
         }

@@ -3,7 +3,7 @@
 use std::{ops::ControlFlow, path::PathBuf};
 
 use clap::error::ErrorKind;
-use spocc::{Level, Method, Watch};
+use spocc::{Control, Method, evidence::Level};
 
 use crate::{
     args::{CompareArgs, usage},
@@ -19,7 +19,7 @@ use crate::{
 /// # Errors
 ///
 /// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
-pub(crate) fn compare(args: &CompareArgs, watch: &Watch<'_>) -> Result<(), Error> {
+pub(crate) fn compare(args: &CompareArgs, control: &Control<'_>) -> Result<(), Error> {
     args.panel.refuse_double_use("compare")?;
     refuse_same_file(&args.input, &args.unlabelled, &args.panel)?;
     let open = |names: &Vec<PathBuf>| Input::open(names, &args.panel.table.reading());
@@ -43,18 +43,19 @@ pub(crate) fn compare(args: &CompareArgs, watch: &Watch<'_>) -> Result<(), Error
     if !args.unlabelled.is_empty() {
         learning = learning.with_ids();
     }
-    let mut labelled = Labelled::of(input, &args.panel, "compare", learning, watch)?;
+    let mut labelled = Labelled::of(input, &args.panel, "compare", learning, control)?;
     if !args.unlabelled.is_empty() {
         if !learns_all {
             let message =
                 "--unlabelled is only used by ladder and dawid-skene, which are not among --methods";
             return Err(usage("compare", ErrorKind::ArgumentConflict, message).into());
         }
-        labelled.add_unlabelled(&args.unlabelled, &args.panel, "compare", watch)?;
+        labelled.add_unlabelled(&args.unlabelled, &args.panel, "compare", control)?;
     }
-    let test = test.map(|test| Labelled::of(test, &args.panel, "compare", keep, watch)).transpose()?;
+    let test = test.map(|test| Labelled::of(test, &args.panel, "compare", keep, control)).transpose()?;
     // Rows without truth are not evaluated, so they do not make two tables different.
-    let fitted = labelled.evidence.labelled(watch).map_err(|error| labelled.place.engine(error))?.to_bytes();
+    let fitted =
+        labelled.evidence.labelled(control).map_err(|error| labelled.place.engine(error))?.to_bytes();
     if let Some(test) = test.as_ref().filter(|test| test.evidence.to_bytes() == fitted) {
         return Err(test.place.refused("held-out rows", "the rows that the methods are fitted to"));
     }
@@ -72,7 +73,7 @@ pub(crate) fn compare(args: &CompareArgs, watch: &Watch<'_>) -> Result<(), Error
         ControlFlow::Continue(())
     };
     // The bar is that of the whole comparison, not of each fit within.
-    let quiet = Watch::default().with_memory_limit(watch.memory_limit());
+    let quiet = Control::default().with_memory_limit(control.memory_limit());
     let tested = test.as_ref().map(|test| &test.evidence);
     let comparison = compare::compare(&labelled.evidence, tested, &settings, &quiet, &on)
         .map_err(|error| labelled.place.engine(error))?;

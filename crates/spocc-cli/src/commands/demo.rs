@@ -3,7 +3,10 @@
 use std::{ops::ControlFlow, path::Path};
 
 use spocc::{
-    AdaSpocc, Audit, Combiner, Decisions, Error as EngineError, Evidence, Label, Majority, Model, Watch,
+    Combiner, Control, Error as EngineError, Evidence, Label, Model,
+    audit::Audit,
+    methods::{AdaSpocc, Majority},
+    predict::Decisions,
 };
 
 use crate::{
@@ -27,14 +30,14 @@ const HELD_OUT: usize = 4000;
 /// # Errors
 ///
 /// [`Error::Io`] if standard output or a file does not take it.
-pub(crate) fn demo(args: &DemoArgs, watch: &Watch<'_>) -> Result<(), Error> {
+pub(crate) fn demo(args: &DemoArgs, control: &Control<'_>) -> Result<(), Error> {
     let engine = |error| Place::file(Path::new("demo"), "").engine(error);
     let labelled = Example::draw(LABELLED, 1).map_err(engine)?;
     let held_out = Example::draw(HELD_OUT, 2).map_err(engine)?;
     if let Some(directory) = &args.save {
         return save(directory, &labelled, &held_out);
     }
-    let text = screens(&labelled, &held_out, watch).map_err(engine)?;
+    let text = screens(&labelled, &held_out, control).map_err(engine)?;
     crate::progress::clear();
     report::print_text(&text)
 }
@@ -60,14 +63,14 @@ fn save(directory: &Path, labelled: &Example, held_out: &Example) -> Result<(), 
     Ok(())
 }
 
-fn screens(labelled: &Example, held_out: &Example, watch: &Watch<'_>) -> Result<String, EngineError> {
+fn screens(labelled: &Example, held_out: &Example, control: &Control<'_>) -> Result<String, EngineError> {
     let evidence = Evidence::new(&labelled.answers, &labelled.truth)?;
     let model = AdaSpocc::default().fit(&evidence)?;
-    let audit = Audit::of_evidence(&evidence, watch)?;
+    let audit = Audit::of_evidence(&evidence, control)?;
     let screens = [
         panel(&audit),
         ties(&audit),
-        contest(&evidence, held_out, watch)?,
+        contest(&evidence, held_out, control)?,
         explanation(&model, &Majority.fit(&evidence)?, held_out)?,
         next_steps(),
     ];
@@ -99,10 +102,10 @@ fn ties(audit: &Audit) -> String {
     )
 }
 
-fn contest(evidence: &Evidence, held_out: &Example, watch: &Watch<'_>) -> Result<String, EngineError> {
+fn contest(evidence: &Evidence, held_out: &Example, control: &Control<'_>) -> Result<String, EngineError> {
     let test = Evidence::new(&held_out.answers, &held_out.truth)?;
     let settings = Settings { curve: false, ..Settings::default() };
-    let comparison = compare(evidence, Some(&test), &settings, watch, &|_, _| ControlFlow::Continue(()))?;
+    let comparison = compare(evidence, Some(&test), &settings, control, &|_, _| ControlFlow::Continue(()))?;
     Ok(format!(
         "{}{}\n\
          The majority follows the five desks. This panel was made to have every trouble\n\

@@ -1,7 +1,7 @@
 //! `spocc explain`: why one row was decided as it was.
 
 use serde::{Serialize, Serializer};
-use spocc::{Explanation, Model};
+use spocc::{Model, explain::Explanation};
 
 use crate::{
     args::{ExplainArgs, Long},

@@ -3,7 +3,13 @@
 use std::borrow::Cow;
 
 use clap::error::ErrorKind;
-use spocc::{Calibration, Coverage, Evidence, Fitted, Level, Method, Missing, Model, Options, Scheme, Watch};
+use spocc::{
+    Control, Evidence, Method, Model, Options,
+    conformal::{Calibration, Coverage, Scheme},
+    data::Missing,
+    evidence::Level,
+    methods::Fitted,
+};
 
 use crate::{
     args::{FitArgs, usage},
@@ -18,7 +24,7 @@ use crate::{
 /// # Errors
 ///
 /// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
-pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
+pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
     let combiner = args.method.combiner()?;
     args.options.refuse_unused_seed(&args.calibrate)?;
     let calibrate = args.calibrate.calibrate(args.options.seed());
@@ -33,14 +39,14 @@ pub(crate) fn fit(args: &FitArgs, watch: &Watch<'_>) -> Result<(), Error> {
     output.refuse_inputs(args.input.iter().chain(&args.panel.gold).chain(&args.unlabelled))?;
     // A model keeps what its method needs; a table of a large crowd would not fit otherwise.
     let level = if calibrate.is_some() { Level::Tally } else { combiner.needs() };
-    let labelled = read(args, method, level, watch)?;
+    let labelled = read(args, method, level, control)?;
     let engine = |error| labelled.place.engine(error);
     let evidence = if combiner.uses_unlabelled(&labelled.evidence) {
         Cow::Borrowed(&labelled.evidence)
     } else {
-        Cow::Owned(labelled.evidence.reduce_to(level, watch).map_err(engine)?)
+        Cow::Owned(labelled.evidence.reduce_to(level, control).map_err(engine)?)
     };
-    let model = Model::fit(&*combiner, &evidence, &options, watch).map_err(|error| match error {
+    let model = Model::fit(&*combiner, &evidence, &options, control).map_err(|error| match error {
         spocc::Error::LevelTooLow { what, needs, found } if what == method.to_string() => {
             let others = Method::ALL.iter().filter(|method| method.combiner().needs() <= found);
             let others: Vec<String> = others.map(ToString::to_string).collect();
@@ -147,12 +153,12 @@ fn tell_never_decided(model: &Model, evidence: &Evidence) {
 
 /// The classifiers whose silence is an answer.
 pub(super) fn declining(model: &Model) -> Vec<&String> {
-    let declines = model.classifiers().iter().zip(model.declines());
-    declines.filter(|(_, declines)| **declines).map(|(name, _)| name).collect()
+    let missing_is_answer = model.classifiers().iter().zip(model.missing_is_answer());
+    missing_is_answer.filter(|(_, missing_is_answer)| **missing_is_answer).map(|(name, _)| name).collect()
 }
 
 /// Rows with truths and, where the method learns from them, rows without.
-fn read(args: &FitArgs, method: Method, needs: Level, watch: &Watch<'_>) -> Result<Labelled, Error> {
+fn read(args: &FitArgs, method: Method, needs: Level, control: &Control<'_>) -> Result<Labelled, Error> {
     let learns_all = match method {
         Method::DawidSkene => true,
         Method::Ladder => !args.unlabelled.is_empty(),
@@ -160,7 +166,7 @@ fn read(args: &FitArgs, method: Method, needs: Level, watch: &Watch<'_>) -> Resu
         _ => false,
     };
     let keep = if learns_all { Keep::all(Level::Tally) } else { Keep::labelled(needs) };
-    Labelled::read_with(&args.input, &args.unlabelled, &args.panel, "fit", keep, watch)
+    Labelled::read_with(&args.input, &args.unlabelled, &args.panel, "fit", keep, control)
 }
 
 /// `3 rows`, `3 rows and 2 without truth`, `2 rows without truth`.

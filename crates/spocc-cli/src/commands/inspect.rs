@@ -3,7 +3,14 @@
 use std::{fmt, path::Path};
 
 use serde::Serialize;
-use spocc::{Calibrate, Evidence, Exposure, Fitted, Label, Level, Method, Missing, Model, TieBreak, Watch};
+use spocc::{
+    Control, Evidence, Label, Method, Model,
+    conformal::Calibrate,
+    data::Missing,
+    decision::TieBreak,
+    evidence::{Exposure, Level},
+    methods::Fitted,
+};
 
 use crate::{
     args::InspectArgs,
@@ -109,7 +116,7 @@ struct ColumnFacts {
 /// # Errors
 ///
 /// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
-pub(crate) fn inspect(args: &InspectArgs, watch: &Watch<'_>) -> Result<(), Error> {
+pub(crate) fn inspect(args: &InspectArgs, control: &Control<'_>) -> Result<(), Error> {
     let inspection = match Input::open(&args.input, &args.panel.table.reading())? {
         Input::Model(_, model) => {
             args.panel.refuse_columns("inspect", "a model")?;
@@ -117,16 +124,16 @@ pub(crate) fn inspect(args: &InspectArgs, watch: &Watch<'_>) -> Result<(), Error
         }
         Input::Tally(place, evidence) => {
             args.panel.refuse_columns("inspect", "a tally")?;
-            let labelled = Labelled::of_tally(place, &evidence, &args.panel, watch)?;
+            let labelled = Labelled::of_tally(place, &evidence, &args.panel, control)?;
             Inspection::Tally(TallyFacts::of(&labelled.evidence))
         }
-        Input::Table(table) => Inspection::Table(inspect_table(*table, args, watch)?),
+        Input::Table(table) => Inspection::Table(inspect_table(*table, args, control)?),
     };
     crate::progress::clear();
     report::print(args.json, &inspection, || report::plain(&inspection.to_string()))
 }
 
-fn inspect_table(table: Table, args: &InspectArgs, watch: &Watch<'_>) -> Result<TableFacts, Error> {
+fn inspect_table(table: Table, args: &InspectArgs, control: &Control<'_>) -> Result<TableFacts, Error> {
     let place = table.source().clone();
     let mut facts = TableFacts::read(table)?;
     if args.panel.label.is_some() {
@@ -138,7 +145,7 @@ fn inspect_table(table: Table, args: &InspectArgs, watch: &Watch<'_>) -> Result<
             return Err(place.refused("a file, to read it twice", "something that can be read once"));
         }
         let labelled =
-            Labelled::read(&args.input, &args.panel, "inspect", Keep::labelled(Level::Tally), watch)?;
+            Labelled::read(&args.input, &args.panel, "inspect", Keep::labelled(Level::Tally), control)?;
         facts.tally = Some(TallyFacts::of(&labelled.evidence));
     }
     Ok(facts)
@@ -273,9 +280,11 @@ impl fmt::Display for ModelFacts {
         fact(out, "classifiers", names(&self.classifiers))?;
         fact(out, "classes", names(&self.classes))?;
         let silence = match (self.missing, &self.declining[..]) {
-            (Missing::Symbol, _) => "an answer like any other".to_owned(),
-            (_, []) => "no opinion".to_owned(),
-            (_, some) => format!("an answer of {}, no opinion of anyone else", list(some).replace('`', "")),
+            (Missing::Answer, _) => "an answer like any other".to_owned(),
+            (_, []) => "no distribution".to_owned(),
+            (_, some) => {
+                format!("an answer of {}, no distribution of anyone else", list(some).replace('`', ""))
+            }
         };
         fact(out, "empty cell", silence)?;
         if !self.class_weights.is_empty() {
@@ -414,9 +423,10 @@ mod tests {
         let mut rows = spocc::Predictions::builder(["a"]).expect("a name");
         rows.push([Some("x")]).expect("an answer");
         let truth = spocc::Truth::new([Some("x")]).expect("a truth");
-        let counting = spocc::Counting { weights: Some(&[0.5]), ..spocc::Counting::default() };
+        let counting =
+            spocc::evidence::Counting { weights: Some(&[0.5]), ..spocc::evidence::Counting::default() };
         let evidence =
-            Evidence::count(&rows.finish(), &truth, &counting, &Watch::default()).expect("a weighted row");
+            Evidence::count(&rows.finish(), &truth, &counting, &Control::default()).expect("a weighted row");
         let facts = TallyFacts::of(&evidence);
         assert!(facts.exposed.is_none());
         let text = facts.to_string();

@@ -1,6 +1,6 @@
 //! `spocc predict`: a model decides the rows of a table.
 
-use spocc::{Model, Predictions, Watch};
+use spocc::{Control, Model, Predictions};
 
 use crate::{
     args::{Column, PredictArgs},
@@ -19,7 +19,7 @@ use crate::{
 /// # Errors
 ///
 /// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
-pub(crate) fn predict(args: &PredictArgs, watch: &Watch<'_>) -> Result<(), Error> {
+pub(crate) fn predict(args: &PredictArgs, control: &Control<'_>) -> Result<(), Error> {
     let columns = columns(args);
     refuse_repeats(args, &columns)?;
     let shape = Shape::new(args.format, &args.output)?;
@@ -44,7 +44,7 @@ pub(crate) fn predict(args: &PredictArgs, watch: &Watch<'_>) -> Result<(), Error
     };
     heading.refuse_repeats(shape.is_json())?;
     // The first rows are decided before anything is written: most mistakes show there.
-    let mut clerk = Clerk::new(&model, args, watch);
+    let mut clerk = Clerk::new(&model, args, control);
     let first = source.next()?;
     let decided = first.as_ref().map(|piece| clerk.decide(piece)).transpose()?;
     let work = |sheet: &mut dyn Sheet| {

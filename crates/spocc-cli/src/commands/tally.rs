@@ -6,7 +6,7 @@ use std::{
     path::PathBuf,
 };
 
-use spocc::{Evidence, Level, Watch};
+use spocc::{Control, Evidence, evidence::Level};
 
 use crate::{
     args::{MergeArgs, TallyArgs},
@@ -23,15 +23,15 @@ use crate::{
 /// # Errors
 ///
 /// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
-pub(crate) fn tally(args: &TallyArgs, watch: &Watch<'_>) -> Result<(), Error> {
+pub(crate) fn tally(args: &TallyArgs, control: &Control<'_>) -> Result<(), Error> {
     let output = Output::new(&args.output)?;
     output.refuse_inputs(args.input.iter().chain(&args.panel.gold))?;
     let level = if args.marginals { Level::Marginals } else { Level::Tally };
-    let labelled = Labelled::read(&args.input, &args.panel, "tally", Keep::labelled(level), watch)?;
+    let labelled = Labelled::read(&args.input, &args.panel, "tally", Keep::labelled(level), control)?;
     let engine = |error| labelled.place.engine(error);
-    let mut evidence = labelled.evidence.reduce_to(level, watch).map_err(engine)?;
+    let mut evidence = labelled.evidence.reduce_to(level, control).map_err(engine)?;
     if let Some(min_count) = args.min_count {
-        evidence = evidence.without_rare(min_count, watch).map_err(|error| match error {
+        evidence = evidence.without_rare(min_count, control).map_err(|error| match error {
             spocc::Error::NoLabelledRows => {
                 let what = if args.marginals { "a class" } else { "a pattern" };
                 let found = format!("none in {}", rows(labelled.evidence.n_rows().round() as u64));
@@ -86,7 +86,7 @@ fn hash(bytes: &[u8]) -> u64 {
 /// # Errors
 ///
 /// [`Error::Refused`] for the same tally twice, [`Error::Engine`] for tallies of different panels, [`Error::Io`].
-pub(crate) fn merge(args: &MergeArgs, watch: &Watch<'_>) -> Result<(), Error> {
+pub(crate) fn merge(args: &MergeArgs, control: &Control<'_>) -> Result<(), Error> {
     let output = Output::new(&args.output)?;
     output.refuse_inputs(&args.input)?;
     let mut seen: HashMap<u64, &PathBuf> = HashMap::new();
@@ -106,7 +106,7 @@ pub(crate) fn merge(args: &MergeArgs, watch: &Watch<'_>) -> Result<(), Error> {
             return Err(place.refused("another tally", found));
         }
         sum = Some(match sum {
-            Some(sum) => sum.merge(&evidence, watch).map_err(|error| place.engine(error))?,
+            Some(sum) => sum.merge(&evidence, control).map_err(|error| place.engine(error))?,
             None => evidence,
         });
     }

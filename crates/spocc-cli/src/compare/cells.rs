@@ -3,7 +3,11 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use spocc::{ClassWeights, Counting, Error, Evidence, Grouped, Label, Model, Predictions, Watch};
+use spocc::{
+    Control, Error, Evidence, Label, Model, Predictions,
+    data::ClassWeights,
+    evidence::{Counting, Grouped},
+};
 
 use crate::compare::deal::{Part, Weighed, mix, text};
 
@@ -111,7 +115,7 @@ impl Cells {
     }
 
     /// The evidence of some of the rows; of an open list of labels it knows those it meets.
-    pub(super) fn evidence(&self, counts: &[u64], watch: &Watch<'_>) -> Result<Evidence, Error> {
+    pub(super) fn evidence(&self, counts: &[u64], control: &Control<'_>) -> Result<Evidence, Error> {
         let classes = self.is_closed.then(|| self.classes.clone());
         let counting = Counting {
             counts: Some(counts),
@@ -119,16 +123,16 @@ impl Cells {
             classes,
             ..Counting::default()
         };
-        Evidence::count(&self.table.answers, &self.table.truth, &counting, watch)
+        Evidence::count(&self.table.answers, &self.table.truth, &counting, control)
     }
 
     /// Whether a model is right about each cell; it never is about a truth that it does not know.
-    pub(super) fn judge(&self, model: &Model, watch: &Watch<'_>) -> Result<Vec<bool>, Error> {
+    pub(super) fn judge(&self, model: &Model, control: &Control<'_>) -> Result<Vec<bool>, Error> {
         let numbers: HashMap<&str, usize> = self.classes.iter().map(Label::canonical).zip(0..).collect();
         let number = |class: &Label| numbers.get(class.canonical()).copied();
         let known: Vec<Option<usize>> = model.classes().iter().map(number).collect();
-        let decided = model.align(&self.table.answers)?.decide_all(watch)?;
-        let is_right = |(ruling, truth): (&spocc::Ruling, &usize)| {
+        let decided = model.align(&self.table.answers)?.decide_all(control)?;
+        let is_right = |(ruling, truth): (&spocc::predict::Ruling, &usize)| {
             known.get(usize::from(ruling.class)).copied().flatten() == Some(*truth)
         };
         Ok(decided.rulings().iter().zip(&self.truths).map(is_right).collect())
@@ -176,7 +180,7 @@ fn effective(mut counting: Vec<f64>, counts: &[u64]) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::compare::panels::{evidence, table};
-    use spocc::{Combiner, Level, Majority};
+    use spocc::{Combiner, evidence::Level, methods::Majority};
 
     #[test]
     fn keys_depend_on_what_was_said_and_true_alone() {
@@ -197,14 +201,14 @@ mod tests {
     fn a_part_of_the_rows_knows_given_classes_and_otherwise_what_it_met() {
         let rows = [["x", "x"], ["y", "y"]];
         let open = Cells::new(&evidence(["a"], &rows), &ClassWeights::Equal).expect("a tally");
-        let part = open.evidence(&[1, 0], &Watch::default()).expect("counts fit");
+        let part = open.evidence(&[1, 0], &Control::default()).expect("counts fit");
         assert_eq!(part.labels().classes(), ["x".into()]);
         let (answers, truth) = table(["a"], &rows);
         let classes = ["z", "y", "x"].map(Label::from).to_vec();
         let counting = Counting { classes: Some(classes.clone()), ..Counting::default() };
-        let given = Evidence::count(&answers, &truth, &counting, &Watch::default()).expect("known truths");
+        let given = Evidence::count(&answers, &truth, &counting, &Control::default()).expect("known truths");
         let cells = Cells::new(&given, &ClassWeights::Equal).expect("a tally");
-        let part = cells.evidence(&[1, 0], &Watch::default()).expect("counts fit");
+        let part = cells.evidence(&[1, 0], &Control::default()).expect("counts fit");
         assert_eq!(part.labels().classes(), classes);
     }
 
@@ -213,7 +217,7 @@ mod tests {
         let model = Majority.fit(&evidence(["a"], &[["x", "x"]])).expect("a row");
         let cells =
             Cells::new(&evidence(["a"], &[["x", "x"], ["y", "y"]]), &ClassWeights::Equal).expect("a tally");
-        assert_eq!(cells.judge(&model, &Watch::default()).expect("the same panel"), [true, false]);
+        assert_eq!(cells.judge(&model, &Control::default()).expect("the same panel"), [true, false]);
     }
 
     #[test]
@@ -228,7 +232,7 @@ mod tests {
     #[test]
     fn less_than_a_tally_is_refused() {
         let rows = evidence(["a"], &[["x", "x"]]);
-        let marginals = rows.reduce_to(Level::Marginals, &Watch::default()).expect("less");
+        let marginals = rows.reduce_to(Level::Marginals, &Control::default()).expect("less");
         assert!(matches!(Cells::new(&marginals, &ClassWeights::Equal), Err(Error::LevelTooLow { .. })));
     }
 }

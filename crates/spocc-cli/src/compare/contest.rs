@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use spocc::{Combiner, Error, Evidence, Method, Model, Options, Watch};
+use spocc::{Combiner, Control, Error, Evidence, Method, Model, Options};
 
 use crate::compare::{cells::Cells, deal::Part, risk::Certainties};
 
@@ -21,7 +21,7 @@ pub(super) struct Marks {
 pub(super) struct Contest<'a> {
     combiners: Vec<Box<dyn Combiner>>,
     options: &'a Options,
-    pub(super) watch: &'a Watch<'a>,
+    pub(super) control: &'a Control<'a>,
     /// Rows without truth, for methods that learn from them.
     pub(super) unlabelled: Option<&'a Evidence>,
     pub(super) ladder_learns_all: bool,
@@ -38,7 +38,7 @@ impl<'a> Contest<'a> {
         methods: &[Method],
         options: &'a Options,
         trials: u64,
-        watch: &'a Watch<'a>,
+        control: &'a Control<'a>,
         progress: Progress<'a>,
     ) -> Self {
         let mut combiners: Vec<Box<dyn Combiner>> = Vec::new();
@@ -52,7 +52,7 @@ impl<'a> Contest<'a> {
         Self {
             combiners,
             options,
-            watch,
+            control,
             unlabelled: None,
             ladder_learns_all: false,
             progress,
@@ -98,7 +98,7 @@ impl<'a> Contest<'a> {
         sure: Option<&Part>,
         marks: &mut Marks,
     ) -> Result<(), Error> {
-        let right = judged.judge(model, self.watch)?;
+        let right = judged.judge(model, self.control)?;
         marks.give(m, &right);
         sure.map_or(Ok(()), |part| self.certainties[m].add(model, judged, part, &right))
     }
@@ -109,11 +109,11 @@ impl<'a> Contest<'a> {
         let class_weights = self.options.class_weights.among(training);
         let options = Options { class_weights, ..self.options.clone() };
         let combiner = self.combiners[m].as_ref();
-        let fit = |evidence: &Evidence| Model::fit(combiner, evidence, &options, self.watch);
+        let fit = |evidence: &Evidence| Model::fit(combiner, evidence, &options, self.control);
         let learns_all = combiner.uses_unlabelled(training)
             && (self.ladder_learns_all || combiner.method() != Method::Ladder);
         let fitted = match self.unlabelled.filter(|_| learns_all) {
-            Some(more) => training.merge(more, self.watch).and_then(|all| fit(&all)),
+            Some(more) => training.merge(more, self.control).and_then(|all| fit(&all)),
             None => fit(training),
         };
         match fitted {
@@ -139,7 +139,10 @@ impl Marks {
 
 #[cfg(test)]
 mod tests {
-    use spocc::{ClassWeights, Missing, TieBreak};
+    use spocc::{
+        data::{ClassWeights, Missing},
+        decision::TieBreak,
+    };
 
     use super::*;
     use crate::compare::panels::{drawn, evidence};
@@ -148,24 +151,24 @@ mod tests {
         evidence(["a", "b", "c"], &drawn::<3, 4>(60, &["x", "y"], [1.0, 0.5, 0.5], 1))
     }
 
-    fn contest<'a>(methods: &[Method], watch: &'a Watch<'a>, progress: Progress<'a>) -> Contest<'a> {
+    fn contest<'a>(methods: &[Method], control: &'a Control<'a>, progress: Progress<'a>) -> Contest<'a> {
         const USUAL: &Options = &Options {
-            missing: Missing::Silent,
+            missing: Missing::Ignore,
             ties: TieBreak::First,
             class_weights: ClassWeights::Equal,
             calibrate: None,
         };
-        Contest::new(methods, USUAL, 2, watch, progress)
+        Contest::new(methods, USUAL, 2, control, progress)
     }
 
     const GO_ON: Progress<'static> = &|_, _| ControlFlow::Continue(());
 
     #[test]
     fn each_method_takes_part_once_and_has_its_own_bit() {
-        let (evidence, watch) = (panel(), Watch::default());
+        let (evidence, control) = (panel(), Control::default());
         let cells = Cells::new(&evidence, &ClassWeights::Equal).expect("a tally");
         let methods = [Method::Selection, Method::Majority, Method::Selection];
-        let mut contest = contest(&methods, &watch, GO_ON);
+        let mut contest = contest(&methods, &control, GO_ON);
         assert_eq!(contest.methods(), methods[..2]);
         let marks = contest.hold(&evidence, &cells, None).expect("a tally");
         assert!(marks.right.iter().all(|who| who & 1 == 1), "the first classifier is always right");
@@ -174,15 +177,15 @@ mod tests {
 
     #[test]
     fn the_ladder_learns_from_rows_without_truth_where_it_is_told_to() {
-        let (evidence, watch) = (panel(), Watch::default());
+        let (evidence, control) = (panel(), Control::default());
         let rows = spocc::Predictions::builder(["a", "b", "c"]).and_then(|mut rows| {
             rows.push(["x", "x", "y"].map(Some))?;
             Ok(rows.finish())
         });
-        let counting = spocc::Counting { unlabelled: true, ..spocc::Counting::default() };
+        let counting = spocc::evidence::Counting { unlabelled: true, ..spocc::evidence::Counting::default() };
         let nobody = spocc::Truth::new([None::<&str>]).expect("a row");
-        let more = Evidence::count(&rows.expect("a row"), &nobody, &counting, &watch).expect("a row");
-        let mut contest = contest(&[Method::Ladder, Method::DawidSkene], &watch, GO_ON);
+        let more = Evidence::count(&rows.expect("a row"), &nobody, &counting, &control).expect("a row");
+        let mut contest = contest(&[Method::Ladder, Method::DawidSkene], &control, GO_ON);
         contest.unlabelled = Some(&more);
         let unlabelled = |contest: &Contest<'_>, m: usize| {
             let model = contest.fit(m, &evidence).expect("no wish to stop").expect("a tally");
@@ -197,8 +200,8 @@ mod tests {
     fn a_method_that_refuses_says_why_and_the_others_go_on() {
         let evidence = panel();
         let cells = Cells::new(&evidence, &ClassWeights::Equal).expect("a tally");
-        let watch = Watch::default().with_memory_limit(200);
-        let mut contest = contest(&[Method::Stacking, Method::Majority], &watch, GO_ON);
+        let control = Control::default().with_memory_limit(200);
+        let mut contest = contest(&[Method::Stacking, Method::Majority], &control, GO_ON);
         let marks = contest.hold(&evidence, &cells, None).expect("one method goes on");
         assert!(marks.right.iter().any(|who| who & 2 == 2) && marks.right.iter().all(|who| who & 1 == 0));
         assert!(
@@ -212,12 +215,12 @@ mod tests {
     fn whoever_watches_can_stop_it() {
         let evidence = panel();
         let cells = Cells::new(&evidence, &ClassWeights::Equal).expect("a tally");
-        let stop = |_: spocc::Progress| ControlFlow::Break(());
-        let (calm, hasty) = (Watch::default(), Watch::new(&stop));
+        let stop = |_: spocc::progress::Progress| ControlFlow::Break(());
+        let (calm, hasty) = (Control::default(), Control::new(&stop));
         let half_way: Progress<'_> =
             &|done, total| if done * 2 < total { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
-        for (watch, progress) in [(&calm, half_way), (&hasty, GO_ON)] {
-            let mut contest = contest(&[Method::Majority, Method::Stacking], watch, progress);
+        for (control, progress) in [(&calm, half_way), (&hasty, GO_ON)] {
+            let mut contest = contest(&[Method::Majority, Method::Stacking], control, progress);
             assert!(matches!(contest.hold(&evidence, &cells, None), Err(Error::Cancelled)));
         }
     }

@@ -126,7 +126,7 @@ impl Drawing {
                 continue;
             }
             counts = half(&trial.learned.keys, &counts, mix(salt, level as u64));
-            let training = trial.learned.evidence(&counts, contest.watch)?;
+            let training = trial.learned.evidence(&counts, contest.control)?;
             let marks = contest.hold(&training, trial.judged, None)?;
             point.add(&counts, &marks, trial.part);
             for (m, gains) in self.gains.get_mut(level - 1).into_iter().flatten().enumerate() {
@@ -194,7 +194,7 @@ impl Point {
     /// The 95 % interval of the accuracy; rows that are the same in all trials count once.
     fn interval(&self, m: usize, is_same_rows: bool) -> [f64; 2] {
         let times = if is_same_rows { self.trials.max(1.0) } else { 1.0 };
-        spocc::clopper_pearson(self.right[m] / times, self.judged / times)
+        spocc::audit::clopper_pearson(self.right[m] / times, self.judged / times)
     }
 
     fn accuracy(&self, m: usize) -> Option<f64> {

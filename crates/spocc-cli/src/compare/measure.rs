@@ -1,6 +1,6 @@
 //! Measuring: which rows are learned from, which are judged, and what comes of it.
 
-use spocc::{ClassWeights, Error, Evidence, Method, Watch};
+use spocc::{Control, Error, Evidence, Method, data::ClassWeights};
 
 use crate::compare::{
     Judged, Settings,
@@ -123,10 +123,10 @@ impl<'a> Plan<'a> {
     pub(super) fn measure(
         &self,
         methods: &[Method],
-        watch: &Watch<'_>,
+        control: &Control<'_>,
         progress: Progress<'_>,
     ) -> Result<Measured, Error> {
-        let mut contest = Contest::new(methods, &self.settings.options, self.n_trials(), watch, progress);
+        let mut contest = Contest::new(methods, &self.settings.options, self.n_trials(), control, progress);
         contest.unlabelled = self.unlabelled.as_ref();
         contest.ladder_learns_all = self.settings.ladder_learns_all;
         let methods = contest.methods();
@@ -162,7 +162,7 @@ impl<'a> Plan<'a> {
             let parts = deal(&learned.keys, learned.counts(), self.folds, self.salt(0, repetition));
             for (fold, part) in (0..).zip(&parts).filter(|(_, part)| !part.is_empty()) {
                 let counts = learned.without(part);
-                let training = learned.evidence(&counts, contest.watch)?;
+                let training = learned.evidence(&counts, contest.control)?;
                 let sure = (self.settings.curve && repetition == 0).then_some(part);
                 let marks = contest.hold(&training, learned, sure)?;
                 let part = &learned.weighed(part);
@@ -256,7 +256,7 @@ mod tests {
                 }
                 std::ops::ControlFlow::Continue(())
             };
-            plan.measure(&[Method::Majority], &Watch::default(), progress).expect("measured");
+            plan.measure(&[Method::Majority], &Control::default(), progress).expect("measured");
             let (done, total) = *last.lock().expect("nobody panicked");
             assert!(done == total && total > 1, "{done} of {total}");
         }

@@ -20,7 +20,7 @@ mod panels;
 mod tests;
 
 use serde::{Serialize, Serializer};
-use spocc::{ClassWeights, Error, Evidence, Method, Options, Watch};
+use spocc::{Control, Error, Evidence, Method, Options, data::ClassWeights};
 
 use cells::BestClassifier;
 use curve::Curve;
@@ -138,15 +138,15 @@ pub(crate) fn compare(
     evidence: &Evidence,
     test: Option<&Evidence>,
     settings: &Settings,
-    watch: &Watch<'_>,
+    control: &Control<'_>,
     progress: Progress<'_>,
 ) -> Result<Comparison, Error> {
-    let unlabelled = (evidence.n_unlabelled() > 0.0).then(|| evidence.unlabelled(watch)).transpose()?;
-    let evidence = &*evidence.labelled(watch)?;
+    let unlabelled = (evidence.n_unlabelled() > 0.0).then(|| evidence.unlabelled(control)).transpose()?;
+    let evidence = &*evidence.labelled(control)?;
     let mut plan = Plan::new(evidence, test, settings)?;
     plan.unlabelled = unlabelled;
     let methods = [&settings.methods[..], &REFERENCES].concat();
-    let measured = plan.measure(&methods, watch, progress)?;
+    let measured = plan.measure(&methods, control, progress)?;
     let ranking = measured.ranking();
     let entries: Vec<Entry> = ranking.iter().filter_map(|m| measured.entry(*m, &ranking, settings)).collect();
     let lines: Vec<(usize, Method)> = ranking.iter().map(|&m| (m, measured.methods[m])).collect();

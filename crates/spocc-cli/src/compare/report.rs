@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use spocc::{ClassWeights, Method};
+use spocc::{Method, data::ClassWeights};
 
 use crate::compare::{Comparison, Entry, Judged, curve::Curve, risk::Risk};
 

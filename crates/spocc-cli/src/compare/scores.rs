@@ -72,7 +72,7 @@ impl Scores {
     /// Its 95 % interval; judging a row three times does not make three rows of it.
     pub(super) fn interval(&self, m: usize) -> [f64; 2] {
         let (right, rows) = (self.mean(|sheet| sheet.right(m)), self.mean(Sheet::rows));
-        spocc::clopper_pearson(right, rows)
+        spocc::audit::clopper_pearson(right, rows)
     }
 
     /// How much more often method `a` was right than method `b`, one of its `rivals`.
@@ -114,7 +114,7 @@ mod tests {
         let thrice = Scores::new(vec![sheet(&[1, 0], &[8, 2]); 3], Some(3));
         assert_eq!((once.accuracy(0), thrice.accuracy(0)), (0.8, 0.8));
         assert_eq!(once.interval(0), thrice.interval(0));
-        assert_eq!(once.interval(0), spocc::clopper_pearson(8.0, 10.0));
+        assert_eq!(once.interval(0), spocc::audit::clopper_pearson(8.0, 10.0));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use spocc::{Counting, Label, Method};
+use spocc::{Label, Method, evidence::Counting};
 
 use super::*;
 use crate::compare::{
@@ -27,7 +27,7 @@ fn quick() -> Settings {
 
 fn run(evidence: &Evidence, test: Option<&Evidence>, settings: &Settings) -> Comparison {
     let go_on: Progress<'_> = &|_, _| ControlFlow::Continue(());
-    compare(evidence, test, settings, &Watch::default(), go_on).expect("rows enough")
+    compare(evidence, test, settings, &Control::default(), go_on).expect("rows enough")
 }
 
 fn of(comparison: &Comparison, method: Method) -> &Entry {
@@ -45,7 +45,7 @@ fn figures_depend_on_the_rows_alone() {
     shuffled.rotate_left(17);
     assert_eq!(run(&evidence(names, &shuffled), None, &quick()), usual);
     let (one, two) = (evidence(names, &rows[..50]), evidence(names, &rows[50..]));
-    let merged = two.merge(&one, &Watch::default()).expect("the same panel");
+    let merged = two.merge(&one, &Control::default()).expect("the same panel");
     assert_eq!(run(&merged, None, &quick()), usual);
     let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     assert_eq!(one_thread.install(|| run(&merged, None, &quick())), usual);
@@ -101,7 +101,7 @@ fn a_class_seen_once_is_never_right_unless_it_was_given() {
     let (answers, truth) = table(["a"], &rows);
     let classes = Some(["x", "y"].map(Label::from).to_vec());
     let counting = Counting { classes, ..Counting::default() };
-    let given = Evidence::count(&answers, &truth, &counting, &Watch::default()).expect("known truths");
+    let given = Evidence::count(&answers, &truth, &counting, &Control::default()).expect("known truths");
     assert_eq!(of(&run(&given, None, &quick()), Method::Majority).accuracy, 1.0);
 }
 
@@ -111,7 +111,7 @@ fn a_thousand_million_rows_are_no_more_work_than_four_cells() {
         table(["a", "b"], &[["x", "x", "x"], ["y", "x", "x"], ["y", "y", "y"], ["x", "y", "y"]]);
     let counts = [1_000_000_000, 300_000_000, 1_000_000_000, 200_000_000];
     let counting = Counting { counts: Some(&counts), ..Counting::default() };
-    let evidence = Evidence::count(&answers, &truth, &counting, &Watch::default()).expect("counts fit");
+    let evidence = Evidence::count(&answers, &truth, &counting, &Control::default()).expect("counts fit");
     let comparison = run(&evidence, None, &quick());
     assert_eq!(of(&comparison, Method::Selection).accuracy, 1.0);
     let behind = of(&comparison, Method::Majority).behind.expect("not the best");

@@ -13,7 +13,7 @@ use std::{
 };
 
 use clap::error::ErrorKind;
-use spocc::{Decision, Label, Ruling, Sets};
+use spocc::{Decision, Label, conformal::PredictionSets, predict::Ruling};
 
 pub(crate) use json::Object;
 
@@ -90,7 +90,7 @@ pub(crate) struct Block<'a> {
     /// The decisions in full; empty if only the decision itself is written.
     pub(crate) decisions: &'a [Decision],
     /// The sets, if they are written.
-    pub(crate) sets: Option<&'a Sets>,
+    pub(crate) sets: Option<&'a PredictionSets>,
 }
 
 impl Block<'_> {
@@ -114,11 +114,11 @@ pub(crate) struct Shape {
     delimiter: u8,
     /// Whether JSON is an object per line and no array.
     lines: bool,
-    packing: Packing,
+    packing: RowPacking,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Packing {
+enum RowPacking {
     Plain,
     Gzip,
     Zstd,
@@ -135,9 +135,9 @@ impl Shape {
             path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase).unwrap_or_default()
         };
         let (packing, inner) = match extension(path).as_str() {
-            "gz" => (Packing::Gzip, path.with_extension("")),
-            "zst" | "zstd" => (Packing::Zstd, path.with_extension("")),
-            _ => (Packing::Plain, path.to_owned()),
+            "gz" => (RowPacking::Gzip, path.with_extension("")),
+            "zst" | "zstd" => (RowPacking::Zstd, path.with_extension("")),
+            _ => (RowPacking::Plain, path.to_owned()),
         };
         let extension = extension(&inner);
         let format = asked.unwrap_or(match extension.as_str() {
@@ -152,7 +152,7 @@ impl Shape {
             Format::Parquet if cfg!(not(feature = "arrow")) => refuse(
                 "this spocc cannot write Parquet; one built with `--features arrow` can, see the README",
             ),
-            Format::Parquet if packing != Packing::Plain => {
+            Format::Parquet if packing != RowPacking::Plain => {
                 refuse("Parquet is compressed inside: name it .parquet")
             }
             _ => Ok(Self { format, delimiter, lines, packing }),
@@ -176,15 +176,15 @@ impl Shape {
         rows: impl FnOnce(&mut dyn Sheet) -> Result<T, Error>,
     ) -> Result<T, Error> {
         match self.packing {
-            Packing::Plain => self.write_plain(out, heading, rows),
-            Packing::Gzip => {
+            RowPacking::Plain => self.write_plain(out, heading, rows),
+            RowPacking::Gzip => {
                 let packed = flate2::write::GzEncoder::new(out, flate2::Compression::default());
                 let mut packed = BufWriter::new(packed);
                 let value = self.write_plain(&mut packed, heading, rows)?;
                 packed.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?;
                 Ok(value)
             }
-            Packing::Zstd => {
+            RowPacking::Zstd => {
                 let mut packed = BufWriter::new(zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?);
                 let value = self.write_plain(&mut packed, heading, rows)?;
                 packed.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?;

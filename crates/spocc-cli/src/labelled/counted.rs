@@ -2,7 +2,7 @@
 
 use std::{fs, mem, path::PathBuf, sync::Arc};
 
-use spocc::{Evidence, Watch};
+use spocc::{Control, Evidence};
 
 use crate::{
     args::PanelArgs,
@@ -31,7 +31,7 @@ impl Counted {
         args: &PanelArgs,
         command: &str,
         keep: Keep<'_>,
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<Self, Error> {
         let label = match keep.which {
             Which::Labelled => Some(args.label(command)?),
@@ -39,7 +39,7 @@ impl Counted {
         };
         let place = table.source().clone();
         let (classes, ids) = (args.class_list(), IdSet::default());
-        let mut sum = Sum { place: &place, keep, classes, watch, parts: Vec::new(), ids };
+        let mut sum = Sum { place: &place, keep, classes, control, parts: Vec::new(), ids };
         let notes = match &args.table.long {
             Some(columns) => long::count(table, args, columns, label, &mut sum)?,
             None => wide::count(table, args, label, &mut sum)?,

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use spocc::{Label, Predictions, Symbol, Truth};
+use spocc::{Label, Predictions, Truth, data::Symbol};
 
 use crate::{
     args::{Long, PanelArgs, Repeats},

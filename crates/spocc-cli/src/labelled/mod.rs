@@ -12,7 +12,10 @@ mod wide;
 
 use std::{path::PathBuf, sync::Arc};
 
-use spocc::{Counting, Evidence, Level, LooksLike, Watch};
+use spocc::{
+    Control, Evidence,
+    evidence::{Counting, Level, LooksLike},
+};
 
 use crate::{
     args::PanelArgs,
@@ -121,14 +124,14 @@ impl Labelled {
         args: &PanelArgs,
         command: &str,
         keep: Keep<'_>,
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<Self, Error> {
         args.refuse_double_use(command)?;
         let input = Input::open(names, &args.table.reading())?;
         if matches!(input, Input::Tally(..)) {
             args.refuse_columns(command, "a tally")?;
         }
-        Self::of(input, args, command, keep, watch)
+        Self::of(input, args, command, keep, control)
     }
 
     /// Reads and counts what is named, and the rows of other tables, of which no truth is known.
@@ -142,17 +145,17 @@ impl Labelled {
         args: &PanelArgs,
         command: &str,
         keep: Keep<'_>,
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<Self, Error> {
         if unlabelled.is_empty() {
-            return Self::read(names, args, command, keep, watch);
+            return Self::read(names, args, command, keep, control);
         }
         // Options about columns are for the other tables, even if this is a tally.
         args.refuse_double_use(command)?;
         refuse_same_file(names, unlabelled, args)?;
         let input = Input::open(names, &args.table.reading())?;
-        let mut labelled = Self::of(input, args, command, keep.with_ids(), watch)?;
-        labelled.add_unlabelled(unlabelled, args, command, watch)?;
+        let mut labelled = Self::of(input, args, command, keep.with_ids(), control)?;
+        labelled.add_unlabelled(unlabelled, args, command, control)?;
         Ok(labelled)
     }
 
@@ -166,11 +169,11 @@ impl Labelled {
         args: &PanelArgs,
         command: &str,
         keep: Keep<'_>,
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<Self, Error> {
         match input {
-            Input::Table(table) => Self::count(*table, args, command, keep, watch),
-            Input::Tally(place, evidence) => Self::of_tally(place, &evidence, args, watch),
+            Input::Table(table) => Self::count(*table, args, command, keep, control),
+            Input::Tally(place, evidence) => Self::of_tally(place, &evidence, args, control),
             Input::Model(place, _) => Err(place.refused("a table or a tally", "a model")),
         }
     }
@@ -186,17 +189,17 @@ impl Labelled {
         names: &[PathBuf],
         args: &PanelArgs,
         command: &str,
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<(), Error> {
         let found = match Input::open(names, &args.table.reading())? {
             Input::Table(table) => {
                 let which = Which::Unlabelled { panel: self.evidence.classifiers(), counted: &self.ids };
                 let keep = Keep { level: Level::Tally, which, with_ids: false };
-                let more = Counted::read(*table, args, command, keep, watch)?;
+                let more = Counted::read(*table, args, command, keep, control)?;
                 let n_again = more.notes.n_again;
                 if more.evidence.is_some() || n_again == 0 {
                     let more = more.refuse_nothing(args, command, keep)?;
-                    let sum = self.evidence.merge(&more.evidence, watch);
+                    let sum = self.evidence.merge(&more.evidence, control);
                     self.evidence = sum.map_err(|error| more.place.engine(error))?;
                 }
                 match &mut self.notes {
@@ -223,9 +226,9 @@ impl Labelled {
         args: &PanelArgs,
         command: &str,
         keep: Keep<'_>,
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<Self, Error> {
-        Counted::read(table, args, command, keep, watch)?.refuse_nothing(args, command, keep)
+        Counted::read(table, args, command, keep, control)?.refuse_nothing(args, command, keep)
     }
 
     /// Takes a tally as it is, but for classifiers that were left out.
@@ -237,11 +240,11 @@ impl Labelled {
         place: Place,
         evidence: &Evidence,
         args: &PanelArgs,
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<Self, Error> {
         let kept = pick(evidence.classifiers(), args, &[], &place)?;
         let names: Vec<&String> = kept.iter().map(|&k| &evidence.classifiers()[k]).collect();
-        let evidence = evidence.select(&names, watch).map_err(|error| place.engine(error))?;
+        let evidence = evidence.select(&names, control).map_err(|error| place.engine(error))?;
         Ok(Self { place, evidence, notes: None, ids: Arc::default() })
     }
 
@@ -331,7 +334,7 @@ struct Sum<'a> {
     place: &'a Place,
     keep: Keep<'a>,
     classes: Option<Vec<spocc::Label>>,
-    watch: &'a Watch<'a>,
+    control: &'a Control<'a>,
     /// Sums of so many pieces each, every one of at most half as many as the one before: adding a piece to all
     /// that came before it would cost more and more.
     parts: Vec<(usize, Evidence)>,
@@ -358,7 +361,7 @@ impl Sum<'_> {
             weights: piece.weights.as_deref(),
         };
         let blame = |error| piece.lines.blame(self.place, error);
-        let part = Evidence::count(&piece.answers, &piece.truth, &counting, self.watch).map_err(blame)?;
+        let part = Evidence::count(&piece.answers, &piece.truth, &counting, self.control).map_err(blame)?;
         self.parts.push((1, part));
         while let [.., (earlier, _), (later, _)] = &self.parts[..]
             && earlier == later
@@ -378,7 +381,7 @@ impl Sum<'_> {
 
     fn merge_last(&mut self) -> Result<(), Error> {
         if let (Some((later, more)), Some((earlier, sum))) = (self.parts.pop(), self.parts.pop()) {
-            let sum = sum.merge(&more, self.watch).map_err(|error| self.place.engine(error))?;
+            let sum = sum.merge(&more, self.control).map_err(|error| self.place.engine(error))?;
             self.parts.push((earlier + later, sum));
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use spocc::{Predictions, PredictionsBuilder};
+use spocc::{Predictions, data::PredictionsBuilder};
 
 use crate::{
     error::{Error, Place},

@@ -2,7 +2,10 @@
 
 use std::{collections::HashMap, ops::Range, sync::Arc};
 
-use spocc::{Label, Symbol, Written};
+use spocc::{
+    Label,
+    data::{Symbol, Written},
+};
 
 use crate::{
     error::Error,

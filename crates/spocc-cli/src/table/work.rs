@@ -1,4 +1,4 @@
-//! Work on the rows of a table: in parallel, some rows at a time, with its results in the order of the rows.
+//! Scratch on the rows of a table: in parallel, some rows at a time, with its results in the order of the rows.
 //!
 //! A text is read by a thread of its own, which hands every block to whatever core is free and stops when too
 //! many results wait: memory does not grow with the rows, and reading goes on while results are used.
@@ -33,7 +33,7 @@ const AHEAD: usize = 128;
 #[cfg(feature = "arrow")]
 const BATCHES_AHEAD: usize = 16;
 
-type Work<T> = Arc<dyn Fn(&Rows) -> T + Send + Sync>;
+type Scratch<T> = Arc<dyn Fn(&Rows) -> T + Send + Sync>;
 
 /// What will be the result of a block.
 type Ticket<T> = Receiver<(T, Option<Complaint>)>;
@@ -41,7 +41,7 @@ type Ticket<T> = Receiver<(T, Option<Complaint>)>;
 /// The results of work on a table.
 pub(crate) struct Worked<T> {
     table: Table,
-    work: Work<T>,
+    work: Scratch<T>,
     now: Option<Now<T>>,
     /// What is wrong after the last result.
     complaint: Option<Error>,
@@ -177,7 +177,7 @@ fn spawn<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> Receiv
 struct Desk<T> {
     sheet: Arc<Sheet>,
     delimiter: u8,
-    work: Work<T>,
+    work: Scratch<T>,
 }
 
 impl<T: Send + 'static> Desk<T> {

@@ -1,4 +1,4 @@
-//! Sets with coverage, and decisions left empty.
+//! PredictionSets with coverage, and decisions left empty.
 
 use std::fmt::Write as _;
 

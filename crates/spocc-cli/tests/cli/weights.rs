@@ -84,7 +84,7 @@ fn silence_is_heard_where_it_tells_and_fit_says_of_whom() {
     let told = desk.done(fit).stderr;
     assert!(told.contains("an empty cell is an answer of `b`\n"), "{told}");
     let facts = desk.done("inspect m.spocc").stdout;
-    assert!(facts.contains("  empty cell   an answer of b, no opinion of anyone else\n"), "{facts}");
+    assert!(facts.contains("  empty cell   an answer of b, no distribution of anyone else\n"), "{facts}");
     assert!(n_urgent(&desk, "") > n_urgent(&desk, "--missing silent"));
     let told = desk.done(&format!("{fit} --missing silent")).stderr;
     assert!(!told.contains("empty cell"), "{told}");

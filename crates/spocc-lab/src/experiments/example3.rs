@@ -1,8 +1,8 @@
-//! Example 3 of the paper: what the exponent of a t-norm does to three opinions on three classes.
+//! Example 3 of the paper: what the exponent of a t-norm does to three possibilities on three classes.
 
-use spocc::{Exponent, t_norm};
+use spocc::fusion::{Exponent, t_norm};
 
-/// Possibility degrees of three classes, in the opinion of three classifiers of which the last two agree.
+/// Possibility degrees of three classes, in the distribution of three classifiers of which the last two agree.
 const OPINIONS: [[f64; 3]; 3] = [[0.1, 0.25, 1.0], [0.4, 1.0, 0.4], [0.4, 1.0, 0.4]];
 
 /// The paper's curve: exponents from 1 to 10, and the fused possibility of every class at each.
@@ -17,7 +17,7 @@ pub(crate) fn landmarks() -> Vec<(f64, [f64; 3])> {
 
 fn at(exponent: f64) -> (f64, [f64; 3]) {
     let x = Exponent::try_from(exponent).expect("no exponent here is below 1");
-    (exponent, [0, 1, 2].map(|class| t_norm(&OPINIONS.map(|opinion| opinion[class]), x)))
+    (exponent, [0, 1, 2].map(|class| t_norm(&OPINIONS.map(|distribution| distribution[class]), x)))
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub(crate) struct Run<'a> {
     pub(crate) out: &'a Path,
 }
 
-/// Work that is done or not done: one repetition, or one fold of it.
+/// Scratch that is done or not done: one repetition, or one fold of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Unit {
     pub(crate) rep: u32,

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt, str::FromStr};
 use ndarray::{Array2, Axis};
 use rand::Rng;
 use rand_distr::StandardNormal;
-use spocc::clopper_pearson;
+use spocc::audit::clopper_pearson;
 
 use crate::{
     contest::Contest,

@@ -250,7 +250,7 @@ fn probability_sections(measured: &Measured<'_>, found: &[(&str, &Results)]) -> 
         ),
         (
             "Real data: sets of labels",
-            "Sets are asked to hold the truth as often as the row says. The promise is an average over draws of the calibration rows: a few hundred of them leave a point or two of chance. Among sets that keep it, smaller is better.",
+            "PredictionSets are asked to hold the truth as often as the row says. The promise is an average over draws of the calibration rows: a few hundred of them leave a point or two of chance. Among sets that keep it, smaller is better.",
             probabilities::coverages(found),
         ),
         (
@@ -267,7 +267,7 @@ fn probability_sections(measured: &Measured<'_>, found: &[(&str, &Results)]) -> 
 
 fn example(curve: &[(f64, [f64; 3])]) -> Section {
     Section::new("Example 3: the exponent decides who is heard")
-        .words("One classifier speaks strongly for class 3, two that agree speak moderately for class 2. At a small exponent witnesses add up and the two prevail; at a large one a repeated opinion counts once, and the strong one prevails. Look for the crossing.")
+        .words("One classifier speaks strongly for class 3, two that agree speak moderately for class 2. At a small exponent witnesses add up and the two prevail; at a large one a repeated distribution counts once, and the strong one prevails. Look for the crossing.")
         .pictures("Possibility of each class after fusion, against the exponent; the axis is compressed towards the right (logarithmic).", Size::Wide, vec![lines::example3(curve)])
 }
 

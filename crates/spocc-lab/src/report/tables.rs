@@ -81,7 +81,7 @@ impl Side<'_> {
 }
 
 impl Comparison {
-    /// Sets sides beside a table of the paper.
+    /// PredictionSets sides beside a table of the paper.
     pub(super) fn new(
         measured: &Measured<'_>,
         sides: &[Side<'_>],

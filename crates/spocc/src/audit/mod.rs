@@ -9,18 +9,16 @@ mod statistics;
 use serde::Serialize;
 
 use crate::{
-    combiners::{Ladder, Method},
+    data::{Label, MISSING, Missing, Row},
     dendrogram::Dendrogram,
     dependence::{Dependence, Dissimilarities, mutual_information},
     error::Error,
     evidence::{Evidence, Level, pattern_weight},
-    fusion::Work,
-    grid::Row,
-    labels::{Label, MISSING},
+    fusion::Scratch,
+    methods::{Ladder, Method},
     model::{self, Model, Options},
     parallel,
-    silence::Missing,
-    watch::Watch,
+    progress::Control,
 };
 
 pub use statistics::clopper_pearson;
@@ -170,18 +168,18 @@ impl Audit {
     /// # Errors
     ///
     /// As [`new`](Self::new).
-    pub fn of_evidence(evidence: &Evidence, watch: &Watch<'_>) -> Result<Self, Error> {
+    pub fn of_evidence(evidence: &Evidence, control: &Control<'_>) -> Result<Self, Error> {
         let options = Options { missing: Missing::Auto, ..Options::default() };
-        let labelled = evidence.labelled(watch)?;
+        let labelled = evidence.labelled(control)?;
         let model = match evidence.level() {
             // A panel too large to fit can be audited all the same.
-            Level::Tally => match Model::fit(&Ladder, &labelled, &options, watch) {
+            Level::Tally => match Model::fit(&Ladder, &labelled, &options, control) {
                 Err(Error::MemoryLimit { .. }) => None,
                 fitted => Some(fitted?),
             },
             _ => None,
         };
-        Self::new(evidence, model.as_ref(), watch)
+        Self::new(evidence, model.as_ref(), control)
     }
 
     /// Audits the panel behind some evidence; with a model fitted to it, influence too.
@@ -190,8 +188,8 @@ impl Audit {
     ///
     /// [`Error::NoLabelledRows`], [`Error::DifferentClassifiers`] if the model listens to others,
     /// [`Error::Cancelled`].
-    pub fn new(evidence: &Evidence, model: Option<&Model>, watch: &Watch<'_>) -> Result<Self, Error> {
-        let evidence = &*evidence.labelled(watch)?;
+    pub fn new(evidence: &Evidence, model: Option<&Model>, control: &Control<'_>) -> Result<Self, Error> {
+        let evidence = &*evidence.labelled(control)?;
         if evidence.total() == 0 {
             return Err(Error::NoLabelledRows);
         }
@@ -200,17 +198,17 @@ impl Audit {
         let (dependence, dissimilarities) = match evidence.level() {
             Level::Marginals => None,
             Level::Pairs | Level::Tally => {
-                fitting(Dependence::with_dissimilarities(evidence, watch), &mut left_out)?
+                fitting(Dependence::with_dissimilarities(evidence, control), &mut left_out)?
             }
         }
         .unzip();
-        let pairs = fitting(pair_statistics(evidence, watch), &mut left_out)?.flatten();
+        let pairs = fitting(pair_statistics(evidence, control), &mut left_out)?.flatten();
         let correlation = pairs.as_ref().and_then(PairStatistics::mean_correlation);
         let kappas = evidence.tally().map(|tally| agreement(evidence, tally));
         let n = evidence.n_classifiers() as f64;
         let figures: Vec<ClassifierAudit> = (0..evidence.n_classifiers())
             .map(|k| {
-                watch.report("audit", k, evidence.n_classifiers())?;
+                control.report("audit", k, evidence.n_classifiers())?;
                 Ok(figures(evidence, k))
             })
             .collect::<Result<_, Error>>()?;
@@ -226,7 +224,7 @@ impl Audit {
             effective_votes: correlation.map(|r| n / (1.0 + (n - 1.0) * r)),
             left_out,
         };
-        let influences = model.map(|model| influences(evidence, model, watch)).transpose()?.flatten();
+        let influences = model.map(|model| influences(evidence, model, control)).transpose()?.flatten();
         let mut classifiers = figures;
         for (k, entry) in classifiers.iter_mut().enumerate() {
             entry.influence = influences.as_ref().map(|influences| influences[k]);
@@ -376,12 +374,13 @@ fn verdict(evidence: &Evidence, k: usize, figures: &ClassifierAudit) -> Verdict 
 
 /// For every classifier, the share of rows whose decision changes without it; none where that would take
 /// too long or there is no tally.
-fn influences(evidence: &Evidence, model: &Model, watch: &Watch<'_>) -> Result<Option<Vec<f64>>, Error> {
+fn influences(evidence: &Evidence, model: &Model, control: &Control<'_>) -> Result<Option<Vec<f64>>, Error> {
     if model.classifiers != evidence.classifiers() {
         let difference = crate::error::list(&model.classifiers);
         return Err(Error::DifferentClassifiers { difference: format!("a model of {difference}") });
     }
-    let evidence = model::read(evidence, evidence.labels().classes(), &model.declines, &[], watch)?;
+    let evidence =
+        model::read(evidence, evidence.labels().classes(), &model.missing_is_answer, &[], control)?;
     let Some(tally) = evidence.tally() else { return Ok(None) };
     let n = evidence.n_classifiers();
     let cost = tally.n_patterns() as f64 * (n * n * evidence.n_classes()) as f64;
@@ -389,10 +388,10 @@ fn influences(evidence: &Evidence, model: &Model, watch: &Watch<'_>) -> Result<O
         return Ok(None);
     }
     let map = model.labels.translate(evidence.labels().all());
-    let stop = |range: &std::ops::Range<usize>| watch.report("influence", range.start, tally.n_patterns());
+    let stop = |range: &std::ops::Range<usize>| control.report("influence", range.start, tally.n_patterns());
     let parts = parallel::map_ranges(tally.n_patterns(), 256, |range| {
         stop(&range)?;
-        let mut work = Work::default();
+        let mut work = Scratch::default();
         let mut changed = vec![0u64; n];
         for p in range {
             let mut cells = tally.pattern(p).to_dense(n);

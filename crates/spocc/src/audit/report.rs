@@ -163,7 +163,7 @@ fn known_merges(tree: &Dendrogram, dependence: &Dependence) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Audit, Combiner, Evidence, Majority, Predictions, Truth, Watch};
+    use crate::{Combiner, Control, Evidence, Predictions, Truth, audit::Audit, methods::Majority};
 
     #[test]
     fn a_report_fits_a_terminal() {
@@ -177,7 +177,7 @@ mod tests {
             Truth::new((0..200).map(|t| Some(if t % 3 == 0 { "x" } else { "y" }))).expect("two labels");
         let evidence = Evidence::new(&rows.finish(), &truth).expect("rows");
         let model = Majority.fit(&evidence).expect("rows");
-        let audit = Audit::new(&evidence, Some(&model), &Watch::default()).expect("a tally");
+        let audit = Audit::new(&evidence, Some(&model), &Control::default()).expect("a tally");
         let text = audit.to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         // Every figure ends where the name of its column ends.

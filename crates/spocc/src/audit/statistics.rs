@@ -6,24 +6,24 @@ use statrs::{
 };
 
 use crate::{
+    data::MISSING,
     error::Error,
     evidence::{Evidence, Tally, map_tables, pair_index, pattern_weight},
-    labels::MISSING,
     parallel,
-    watch::Watch,
+    progress::Control,
 };
 
 /// The 95 % Clopper-Pearson interval of a share: `successes` of `trials`.
 ///
 /// ```
-/// let [low, high] = spocc::clopper_pearson(8.0, 10.0);
+/// let [low, high] = spocc::audit::clopper_pearson(8.0, 10.0);
 /// assert!((low - 0.4439).abs() < 1e-4 && (high - 0.9748).abs() < 1e-4);
 /// ```
 pub fn clopper_pearson(successes: f64, trials: f64) -> [f64; 2] {
     interval(successes, trials, 0.025)
 }
 
-/// Trials beyond which an interval is that of its limit.
+/// ValidationCases beyond which an interval is that of its limit.
 const MANY: f64 = 1e6;
 /// Successes or failures that are rare among so many.
 const RARE: f64 = 1e4;
@@ -168,17 +168,17 @@ struct Pair {
 /// Of every pair; needs a tally.
 pub(super) fn pair_statistics(
     evidence: &Evidence,
-    watch: &Watch<'_>,
+    control: &Control<'_>,
 ) -> Result<Option<PairStatistics>, Error> {
     let (n, s) = (evidence.n_classifiers(), evidence.n_labels());
     let Some(tally) = evidence.tally() else { return Ok(None) };
-    let renamings = map_tables(evidence.pairs(), tally, s, watch, |table| is_renaming(table, s))?;
-    watch
+    let renamings = map_tables(evidence.pairs(), tally, s, control, |table| is_renaming(table, s))?;
+    control
         .allow(|| format!("agreement of {n} x {n} classifiers"), &[n, n, std::mem::size_of::<Pair>() / 2])?;
-    let columns = Columns::new(evidence, tally, watch)?;
+    let columns = Columns::new(evidence, tally, control)?;
     let mut pairs = Vec::with_capacity(renamings.len());
     for a in 0..n {
-        watch.report("agreement", a, n)?;
+        control.report("agreement", a, n)?;
         pairs.extend(parallel::map(n - a - 1, |at| columns.pair(evidence, a, a + 1 + at)));
     }
     pairs.iter_mut().zip(renamings).for_each(|(pair, is_renaming)| pair.is_renaming = is_renaming);
@@ -224,9 +224,9 @@ struct Columns {
 }
 
 impl Columns {
-    fn new(evidence: &Evidence, tally: &Tally, watch: &Watch<'_>) -> Result<Self, Error> {
+    fn new(evidence: &Evidence, tally: &Tally, control: &Control<'_>) -> Result<Self, Error> {
         let n = evidence.n_classifiers();
-        watch.allow(|| "answers by classifier".to_owned(), &[tally.n_cells(), n, 2])?;
+        control.allow(|| "answers by classifier".to_owned(), &[tally.n_cells(), n, 2])?;
         let mut said = vec![vec![MISSING; tally.n_cells()]; n];
         let (mut truths, mut counts) = (Vec::new(), Vec::new());
         for (at, (row, class, count)) in tally.cells().enumerate() {

@@ -5,8 +5,8 @@
 //! the merged rows alone.
 
 use crate::{
+    data::{Label, MISSING},
     evidence::Evidence,
-    labels::{Label, MISSING},
 };
 
 /// Labelled rows on which a label that was never true is shown to be no class.
@@ -70,7 +70,7 @@ impl Evidence {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Counting, Evidence, Label, Predictions, Truth, Watch};
+    use crate::{Control, Evidence, Label, Predictions, Truth, evidence::Counting};
 
     /// Rows of two classifiers and a truth (`-` is none), each so often.
     fn counted(rows: &[([&str; 3], u64)], classes: Option<&[&str]>) -> Evidence {
@@ -88,7 +88,7 @@ mod tests {
             classes: classes.map(|classes| classes.iter().copied().map(Label::from).collect()),
             ..Counting::default()
         };
-        Evidence::count(&predictions.finish(), &truth, &counting, &Watch::default()).expect("rows")
+        Evidence::count(&predictions.finish(), &truth, &counting, &Control::default()).expect("rows")
     }
 
     fn candidates(rows: &[([&str; 3], u64)]) -> Vec<String> {

@@ -1,9 +1,8 @@
 //! One confusion table per classifier: what it said against what was true.
 
 use crate::{
-    evidence::counting::Counter,
-    grid::Row,
-    packed::{Quads, bits_for},
+    data::{Quads, Row, bits_for},
+    evidence::count::Counter,
 };
 
 /// Class counts and confusion tables while they are being counted, under the ids of the rows.
@@ -170,7 +169,7 @@ fn add<const WHOLE: bool>(table: &mut [u64], shift: usize, class: u16, code: usi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{hash, labels::MISSING};
+    use crate::{data::MISSING, hash};
 
     #[test]
     fn joint_counts_are_single_counts() {

@@ -3,7 +3,7 @@
 use crate::{
     error::Error,
     evidence::{Evidence, Level, Unlabelled},
-    watch::Watch,
+    progress::Control,
 };
 
 /// Counts so small that they point at few rows.
@@ -54,7 +54,7 @@ impl Evidence {
     /// # Errors
     ///
     /// [`Error::Weighted`], [`Error::LevelTooLow`] for pair counts, [`Error::NoLabelledRows`] if nothing is left.
-    pub fn without_rare(&self, min_count: u64, watch: &Watch<'_>) -> Result<Self, Error> {
+    pub fn without_rare(&self, min_count: u64, control: &Control<'_>) -> Result<Self, Error> {
         if self.is_weighted() {
             return Err(Error::Weighted { what: "dropping rare patterns" });
         }
@@ -66,7 +66,7 @@ impl Evidence {
         if kept.total() == 0 && kept.unlabelled.is_none() {
             return Err(Error::NoLabelledRows);
         }
-        kept.without_unseen_labels(watch)
+        kept.without_unseen_labels(control)
     }
 
     fn tally_without_rare(&self, min_count: u64) -> Result<Self, Error> {
@@ -116,7 +116,7 @@ fn hide(counts: &mut [u64], class: u64, min_count: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Counting, Label, Predictions, Truth};
+    use crate::{Label, Predictions, Truth, evidence::Counting};
 
     fn evidence(level: Level) -> Evidence {
         let mut rows = Predictions::builder(["a", "b"]).expect("two names");
@@ -134,19 +134,19 @@ mod tests {
             counts.push(count);
         }
         let options = Counting { level, counts: Some(&counts), ..Counting::default() };
-        Evidence::count(&rows.finish(), &truth, &options, &Watch::default()).expect("rows")
+        Evidence::count(&rows.finish(), &truth, &options, &Control::default()).expect("rows")
     }
 
     #[test]
     fn rows_of_rare_patterns_are_gone_from_every_count() {
         let whole = evidence(Level::Tally);
         assert_eq!(whole.exposure(2).expect("whole counts"), Exposure { n_counts: 2, n_rows: 2 });
-        let kept = whole.without_rare(3, &Watch::default()).expect("two patterns stay");
+        let kept = whole.without_rare(3, &Control::default()).expect("two patterns stay");
         assert_eq!((kept.n_rows(), kept.n_patterns()), (11.0, Some(2)));
         assert_eq!(kept.exposure(3).expect("whole counts"), Exposure::default());
         assert_eq!(kept.labels().all(), ["x", "y"].map(Label::from), "z is heard of no more");
         kept.check().expect("a tally that adds up");
-        let none = whole.without_rare(7, &Watch::default());
+        let none = whole.without_rare(7, &Control::default());
         assert_eq!(none.err(), Some(Error::NoLabelledRows));
     }
 
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn no_published_marginal_is_small_nor_what_is_missing() {
         for min_count in 1..=9 {
-            let Ok(kept) = evidence(Level::Marginals).without_rare(min_count, &Watch::default()) else {
+            let Ok(kept) = evidence(Level::Marginals).without_rare(min_count, &Control::default()) else {
                 continue;
             };
             kept.check().expect("marginals of some rows");
@@ -181,7 +181,8 @@ mod tests {
                 }
             }
         }
-        let all = evidence(Level::Marginals).without_rare(1, &Watch::default()).expect("nothing is below 1");
+        let all =
+            evidence(Level::Marginals).without_rare(1, &Control::default()).expect("nothing is below 1");
         assert!(all.has_counts_of(&evidence(Level::Marginals)));
     }
 
@@ -191,7 +192,7 @@ mod tests {
         let grouped = whole.grouped().expect("a tally");
         assert_eq!(grouped.counts.iter().sum::<u64>(), 17);
         let options = Counting { counts: Some(&grouped.counts), ..Counting::default() };
-        let again = Evidence::count(&grouped.answers, &grouped.truth, &options, &Watch::default());
+        let again = Evidence::count(&grouped.answers, &grouped.truth, &options, &Control::default());
         assert_eq!(again.expect("rows").to_bytes(), whole.to_bytes());
         assert!(matches!(evidence(Level::Marginals).grouped(), Err(Error::LevelTooLow { .. })));
     }

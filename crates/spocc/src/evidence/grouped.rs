@@ -1,10 +1,9 @@
 //! The tally as a table again: every pattern with every truth it met, and how often.
 
 use crate::{
+    data::{LabelMatrix, Predictions, Truth},
     error::Error,
     evidence::{Evidence, Level},
-    grid::Grid,
-    predictions::{Predictions, Truth},
 };
 
 /// Rows as an SQL engine groups them: counting this table with its counts and weights gives the same tally.
@@ -43,7 +42,7 @@ impl Evidence {
     pub fn grouped(&self) -> Result<Grouped, Error> {
         self.require("a table of patterns", Level::Tally)?;
         let tally = self.tally_for("a table of patterns")?;
-        let mut patterns = Grid::empty(self.n_classifiers());
+        let mut patterns = LabelMatrix::empty(self.n_classifiers());
         let (mut truths, mut counts, mut weights) = (Vec::new(), Vec::new(), Vec::new());
         for (row, class, count) in tally.cells() {
             let (whole, rest) = (count / self.unit(), count % self.unit());
@@ -56,8 +55,11 @@ impl Evidence {
                 }
             }
         }
-        let answers =
-            Predictions::from_grid(self.classifiers.clone(), self.labels.all().to_vec(), patterns.settled());
+        let answers = Predictions::from_matrix(
+            self.classifiers.clone(),
+            self.labels.all().to_vec(),
+            patterns.settled(),
+        );
         let truth = Truth::from_dense(self.labels.classes().to_vec(), truths)?;
         Ok(Grouped { answers, truth, counts, weights })
     }

@@ -7,14 +7,14 @@
 //! Index order, here and everywhere: classifier `k`, what it said `j`, what was true `i`.
 
 mod candidates;
-mod check;
+mod validate;
 mod column_warnings;
 mod confusions;
-mod counting;
-mod deal;
+mod count;
+mod split;
 mod disclosure;
 mod grouped;
-mod numbers;
+mod key_counts;
 mod pair_blocks;
 mod pairs;
 mod relabel;
@@ -29,14 +29,14 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    data::{Label, Labels, MISSING},
     error::{Error, list},
-    labels::{Label, Labels, MISSING},
-    watch::Watch,
+    progress::Control,
 };
 
 pub use column_warnings::{ColumnWarning, LooksLike};
-pub use counting::Counting;
-pub(crate) use counting::WEIGHT_BITS;
+pub use count::Counting;
+pub(crate) use count::WEIGHT_BITS;
 pub use disclosure::Exposure;
 pub use grouped::Grouped;
 pub(crate) use pairs::{Pairs, map_tables, pair_index, weight as pattern_weight};
@@ -98,7 +98,7 @@ impl Evidence {
     ) -> Result<Self, Error> {
         let nothing = crate::Predictions::builder(classifiers)?.finish();
         let options = Counting { level, classes: classes.map(<[Label]>::to_vec), ..Counting::default() };
-        Self::count(&nothing, &crate::Truth::default(), &options, &Watch::default())
+        Self::count(&nothing, &crate::Truth::default(), &options, &Control::default())
     }
 
     /// The classifiers' names.
@@ -267,7 +267,7 @@ impl Evidence {
     ///
     /// [`Error::DifferentClassifiers`], [`Error::DifferentClasses`], [`Error::DifferentLevels`],
     /// [`Error::Overflow`], [`Error::MemoryLimit`].
-    pub fn merge(&self, other: &Self, watch: &Watch<'_>) -> Result<Self, Error> {
+    pub fn merge(&self, other: &Self, control: &Control<'_>) -> Result<Self, Error> {
         if self.level() != other.level() {
             return Err(Error::DifferentLevels { expected: self.level(), found: other.level() });
         }
@@ -289,8 +289,8 @@ impl Evidence {
         let sides = [self, other].map(|side| (&side.labels, &side.class_counts[..]));
         let labels = Labels::union(sides)?;
         let bits = self.fraction_bits.max(other.fraction_bits);
-        let mut sum = self.aligned(order, &labels, bits, watch)?;
-        let part = other.aligned(order, &labels, bits, watch)?;
+        let mut sum = self.aligned(order, &labels, bits, control)?;
+        let part = other.aligned(order, &labels, bits, control)?;
         sum.total().checked_add(part.total()).ok_or(Error::Overflow { what: "merged rows" })?;
         let add =
             |to: &mut [u64], from: &[u64]| to.iter_mut().zip(from).for_each(|(sum, count)| *sum += count);
@@ -301,7 +301,7 @@ impl Evidence {
         }
         if let (Some(tally), Some(part)) = (&sum.tally, &part.tally) {
             let tally = tally.plus(part)?;
-            watch.allow(|| format!("tally of {} patterns", tally.n_patterns()), &[tally.bytes()])?;
+            control.allow(|| format!("tally of {} patterns", tally.n_patterns()), &[tally.bytes()])?;
             sum.tally = Some(tally);
         }
         sum.unlabelled = Unlabelled::sum(sum.unlabelled.as_ref(), part.unlabelled.as_ref())?;
@@ -313,7 +313,7 @@ impl Evidence {
     /// # Errors
     ///
     /// [`Error::UnknownClassifier`], [`Error::DuplicateName`], [`Error::NoClassifiers`], [`Error::MemoryLimit`].
-    pub fn select<S: AsRef<str>>(&self, classifiers: &[S], watch: &Watch<'_>) -> Result<Self, Error> {
+    pub fn select<S: AsRef<str>>(&self, classifiers: &[S], control: &Control<'_>) -> Result<Self, Error> {
         // A builder judges a list of names; nothing else of it is used.
         crate::Predictions::builder(classifiers.iter().map(|name| name.as_ref().to_owned()))?;
         let places: HashMap<&str, usize> = self.classifiers.iter().map(String::as_str).zip(0..).collect();
@@ -325,9 +325,10 @@ impl Evidence {
         };
         let kept = classifiers.iter().map(find).collect::<Result<Vec<usize>, Error>>()?;
         let identity: Vec<u16> = (0..self.n_labels() as u16).collect();
-        let pairs = self.pairs.as_ref().map(|pairs| pairs.project(&kept, &identity, self.n_labels(), watch));
-        let project = |tally: &Tally| tally.project(&kept, |_, id| id.unwrap_or(MISSING), watch);
-        let project_rows = |rows: &Unlabelled| rows.project(&kept, |_, id| id.unwrap_or(MISSING), watch);
+        let pairs =
+            self.pairs.as_ref().map(|pairs| pairs.project(&kept, &identity, self.n_labels(), control));
+        let project = |tally: &Tally| tally.project(&kept, |_, id| id.unwrap_or(MISSING), control);
+        let project_rows = |rows: &Unlabelled| rows.project(&kept, |_, id| id.unwrap_or(MISSING), control);
         Ok(Self {
             classifiers: kept.iter().map(|&k| self.classifiers[k].clone()).collect(),
             labels: self.labels.clone(),
@@ -347,21 +348,21 @@ impl Evidence {
     /// # Errors
     ///
     /// [`Error::MemoryLimit`] if pair counts made from a tally would not fit.
-    pub fn reduce_to(&self, level: Level, watch: &Watch<'_>) -> Result<Self, Error> {
+    pub fn reduce_to(&self, level: Level, control: &Control<'_>) -> Result<Self, Error> {
         if level >= self.level() {
             return Ok(self.clone());
         }
-        self.at_level(level, watch)?.without_unseen_labels(watch)
+        self.at_level(level, control)?.without_unseen_labels(control)
     }
 
     /// The same, and all labels stay.
-    pub(crate) fn at_level(&self, level: Level, watch: &Watch<'_>) -> Result<Self, Error> {
+    pub(crate) fn at_level(&self, level: Level, control: &Control<'_>) -> Result<Self, Error> {
         if level >= self.level() {
             return Ok(self.clone());
         }
         let pairs = match (&self.tally, level) {
             (Some(tally), Level::Pairs) => {
-                let mut pairs = Pairs::empty(self.n_classifiers(), self.n_labels(), watch)?;
+                let mut pairs = Pairs::empty(self.n_classifiers(), self.n_labels(), control)?;
                 (0..tally.n_patterns()).for_each(|p| pairs.add(tally.pattern(p), pattern_weight(tally, p)));
                 Some(pairs)
             }

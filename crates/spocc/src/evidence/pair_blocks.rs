@@ -9,7 +9,7 @@ use crate::{
     error::Error,
     evidence::{Tally, pattern_weight},
     parallel,
-    watch::Watch,
+    progress::Control,
 };
 
 /// What every group of classifiers says of every pattern.
@@ -39,7 +39,7 @@ enum Weights {
 const MOST: usize = 1 << 14;
 
 impl PairBlocks {
-    pub(super) fn new(tally: &Tally, n_labels: usize, watch: &Watch<'_>) -> Result<Self, Error> {
+    pub(super) fn new(tally: &Tally, n_labels: usize, control: &Control<'_>) -> Result<Self, Error> {
         let (n, n_patterns) = (tally.patterns().width(), tally.n_patterns());
         let has_gaps = tally.patterns().rows().any(|row| row.n_spoken() < n);
         let radix = n_labels + usize::from(has_gaps);
@@ -50,9 +50,9 @@ impl PairBlocks {
         };
         let size = (2..=4.min(n)).rev().find(|&size| fits(size)).unwrap_or(1);
         let n_groups = n.div_ceil(size);
-        watch.allow(|| "answers by classifier".to_owned(), &[n_patterns, n_groups, 2])?;
+        control.allow(|| "answers by classifier".to_owned(), &[n_patterns, n_groups, 2])?;
         let table = [radix, radix, 16, parallel::threads()];
-        watch.allow(|| format!("pair counts of {n_labels} labels"), &table)?;
+        control.allow(|| format!("pair counts of {n_labels} labels"), &table)?;
         let mut codes = vec![0u16; n_groups * n_patterns];
         for (p, row) in tally.patterns().rows().enumerate() {
             for (group, members) in row.to_dense(n).chunks(size).enumerate() {
@@ -187,7 +187,10 @@ impl<T: Copy + Default + From<bool> + Into<u64> + std::ops::AddAssign> Joint<T> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{grid::Row, hash, labels::MISSING};
+    use crate::{
+        data::{MISSING, Row},
+        hash,
+    };
 
     /// The tables of all pairs, counted one answer after another.
     fn one_by_one(rows: &[(Vec<u16>, u64)], n: usize, n_labels: usize) -> Vec<Vec<u64>> {
@@ -219,9 +222,9 @@ mod tests {
                     .collect();
                 let cells = rows.iter().map(|(row, count)| (Row::Dense(row), 0, *count));
                 let map: Vec<u16> = (0..n_labels as u16).collect();
-                let watch = Watch::default();
-                let tally = Tally::of(n, cells, rows.len(), 1, &map, &watch).expect("little memory");
-                let blocks = PairBlocks::new(&tally, n_labels, &watch).expect("little memory");
+                let control = Control::default();
+                let tally = Tally::of(n, cells, rows.len(), 1, &map, &control).expect("little memory");
+                let blocks = PairBlocks::new(&tally, n_labels, &control).expect("little memory");
                 let found: Vec<Vec<u64>> =
                     (0..blocks.n_groups()).flat_map(|group| blocks.rows_of(group, <[u64]>::to_vec)).collect();
                 assert!(found == one_by_one(&rows, n, n_labels), "{n} {n_labels} {has_gaps} {weight}");

@@ -3,15 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    data::{MISSING, Row},
     error::Error,
     evidence::{
         pair_blocks::PairBlocks,
         tally::{self, Tally},
     },
-    grid::Row,
-    labels::MISSING,
     parallel,
-    watch::Watch,
+    progress::Control,
 };
 
 /// For every two classifiers a < b, a table of what a said (rows) against what b said (columns).
@@ -35,10 +34,10 @@ pub(crate) fn pair_index(n: usize, a: usize, b: usize) -> usize {
 }
 
 impl Pairs {
-    pub(crate) fn empty(n_classifiers: usize, n_labels: usize, watch: &Watch<'_>) -> Result<Self, Error> {
+    pub(crate) fn empty(n_classifiers: usize, n_labels: usize, control: &Control<'_>) -> Result<Self, Error> {
         let cells = [n_pairs(n_classifiers), n_labels, n_labels];
         let what = || format!("pair counts of {n_classifiers} classifiers and {n_labels} labels");
-        watch.allow(what, &[cells[0], cells[1], cells[2], 8])?;
+        control.allow(what, &[cells[0], cells[1], cells[2], 8])?;
         Ok(Self { n_classifiers, n_labels, counts: vec![0; cells.iter().product()] })
     }
 
@@ -86,9 +85,9 @@ impl Pairs {
         kept: &[usize],
         map: &[u16],
         n_labels: usize,
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<Self, Error> {
-        let mut projected = Self::empty(kept.len(), n_labels, watch)?;
+        let mut projected = Self::empty(kept.len(), n_labels, control)?;
         let s = self.n_labels;
         for (a, &old_a) in kept.iter().enumerate() {
             for (b, &old_b) in kept.iter().enumerate().skip(a + 1) {
@@ -105,21 +104,27 @@ impl Pairs {
 
     /// Counts the silence of those who decline as one more answer, `silence`; `said[k][u]` is how often k said u,
     /// of `total` in all.
-    pub(crate) fn fill_silence(&mut self, silence: usize, declines: &[bool], said: &[Vec<u64>], total: u64) {
+    pub(crate) fn fill_silence(
+        &mut self,
+        silence: usize,
+        missing_is_answer: &[bool],
+        said: &[Vec<u64>],
+        total: u64,
+    ) {
         let (n, s) = (self.n_classifiers, self.n_labels);
         for a in 0..n {
             for b in a + 1..n {
                 let at = pair_index(n, a, b) * s * s;
                 let table = &mut self.counts[at..at + s * s];
-                for u in (0..s).filter(|u| declines[b] && *u != silence) {
+                for u in (0..s).filter(|u| missing_is_answer[b] && *u != silence) {
                     let row: u64 = (0..s).map(|w| table[u * s + w]).sum();
                     table[u * s + silence] = said[a][u] - row;
                 }
-                for w in (0..s).filter(|w| declines[a] && *w != silence) {
+                for w in (0..s).filter(|w| missing_is_answer[a] && *w != silence) {
                     let column: u64 = (0..s).filter(|u| *u != silence).map(|u| table[u * s + w]).sum();
                     table[silence * s + w] = said[b][w] - column;
                 }
-                if declines[a] && declines[b] {
+                if missing_is_answer[a] && missing_is_answer[b] {
                     table[silence * s + silence] = total - table.iter().sum::<u64>();
                 }
             }
@@ -159,32 +164,32 @@ pub(crate) fn map_tables<T: Send>(
     pairs: Option<&Pairs>,
     tally: &Tally,
     n_labels: usize,
-    watch: &Watch<'_>,
+    control: &Control<'_>,
     f: impl Fn(&[u64]) -> T + Sync,
 ) -> Result<Vec<T>, Error> {
     let n = pairs.map_or(tally.patterns().width(), |pairs| pairs.n_classifiers);
     if let Some(pairs) = pairs {
-        return map_rows(n, watch, |a| (a + 1..n).map(|b| f(pairs.table(a, b))).collect());
+        return map_rows(n, control, |a| (a + 1..n).map(|b| f(pairs.table(a, b))).collect());
     }
     let rarely_both = !tally.patterns().is_dense();
-    if rarely_both && let Ok(mut pairs) = Pairs::empty(n, n_labels, watch) {
+    if rarely_both && let Ok(mut pairs) = Pairs::empty(n, n_labels, control) {
         (0..tally.n_patterns()).for_each(|p| pairs.add(tally.pattern(p), weight(tally, p)));
-        return map_tables(Some(&pairs), tally, n_labels, watch, f);
+        return map_tables(Some(&pairs), tally, n_labels, control, f);
     }
-    let blocks = PairBlocks::new(tally, n_labels, watch)?;
-    map_rows(blocks.n_groups(), watch, |group| blocks.rows_of(group, &f))
+    let blocks = PairBlocks::new(tally, n_labels, control)?;
+    map_rows(blocks.n_groups(), control, |group| blocks.rows_of(group, &f))
 }
 
 /// Runs `row(a)` for every row a of pairs, a block at a time so that progress can be told and work stopped.
 fn map_rows<T: Send>(
     n: usize,
-    watch: &Watch<'_>,
+    control: &Control<'_>,
     row: impl Fn(usize) -> Vec<T> + Sync,
 ) -> Result<Vec<T>, Error> {
     const BLOCK: usize = 64;
     let mut all = Vec::new();
     for start in (0..n).step_by(BLOCK) {
-        watch.report("pairs", start, n)?;
+        control.report("pairs", start, n)?;
         let block = parallel::map(BLOCK.min(n - start), |at| row(start + at));
         block.into_iter().for_each(|results| all.extend(results));
     }

@@ -1,26 +1,29 @@
 //! The same counts under other labels: what merging, growing and reading silence as an answer need.
 
 use crate::{
-    class_weights,
+    data::{Labels, MISSING, class_weights},
     error::{Error, list},
     evidence::{
         Evidence, Unlabelled,
         tally::{self, Tally},
     },
-    labels::{Labels, MISSING},
-    watch::Watch,
+    progress::Control,
 };
 
 impl Evidence {
     /// The same rows with silence as one more answer that those who decline can give.
-    pub(crate) fn with_silence_as_answer(&self, declines: &[bool], watch: &Watch<'_>) -> Result<Self, Error> {
+    pub(crate) fn with_silence_as_answer(
+        &self,
+        missing_is_answer: &[bool],
+        control: &Control<'_>,
+    ) -> Result<Self, Error> {
         let labels = self.labels().with_silence()?;
         let map = labels.translate(self.labels.all());
         let silence = usize::from(labels.silence());
         let everyone: Vec<usize> = (0..self.n_classifiers()).collect();
-        let mut filled = self.relabelled(labels, &map, watch)?;
+        let mut filled = self.relabelled(labels, &map, control)?;
         let (s, l) = (filled.n_labels(), filled.n_classes());
-        for k in (0..self.n_classifiers()).filter(|&k| declines[k]) {
+        for k in (0..self.n_classifiers()).filter(|&k| missing_is_answer[k]) {
             for i in 0..l {
                 let spoken: u64 = (0..s).map(|j| filled.row(k, j as u16)[i]).sum();
                 filled.confusion[(k * s + silence) * l + i] = self.class_counts[i] - spoken;
@@ -29,21 +32,22 @@ impl Evidence {
         let said: Vec<Vec<u64>> = everyone.iter().map(|&k| filled.said(k)).collect();
         let total = self.total();
         if let Some(pairs) = &mut filled.pairs {
-            pairs.fill_silence(silence, declines, &said, total);
+            pairs.fill_silence(silence, missing_is_answer, &said, total);
         }
         if let Some(tally) = &filled.tally {
-            let cells = tally.bytes_with(declines.iter().filter(|declines| **declines).count());
-            watch.allow(|| "tally with silence as an answer".to_owned(), &[cells])?;
-            let gap = |k: usize| if declines[k] { silence as u16 } else { MISSING };
-            filled.tally = Some(tally.project(&everyone, |k, id| id.unwrap_or(gap(k)), watch)?);
+            let cells = tally
+                .bytes_with(missing_is_answer.iter().filter(|missing_is_answer| **missing_is_answer).count());
+            control.allow(|| "tally with silence as an answer".to_owned(), &[cells])?;
+            let gap = |k: usize| if missing_is_answer[k] { silence as u16 } else { MISSING };
+            filled.tally = Some(tally.project(&everyone, |k, id| id.unwrap_or(gap(k)), control)?);
         }
         if let Some(rows) = &filled.unlabelled {
-            watch.allow(
+            control.allow(
                 || "rows without truth, with silence as an answer".to_owned(),
                 &[rows.patterns().n_rows(), everyone.len(), 2],
             )?;
-            let gap = |k: usize| if declines[k] { silence as u16 } else { MISSING };
-            filled.unlabelled = Some(rows.project(&everyone, |k, id| id.unwrap_or(gap(k)), watch)?);
+            let gap = |k: usize| if missing_is_answer[k] { silence as u16 } else { MISSING };
+            filled.unlabelled = Some(rows.project(&everyone, |k, id| id.unwrap_or(gap(k)), control)?);
         }
         Ok(filled)
     }
@@ -74,12 +78,12 @@ impl Evidence {
         order: &[String],
         labels: &Labels,
         bits: u32,
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<Self, Error> {
-        let mut aligned = if self.classifiers == order { self.clone() } else { self.select(order, watch)? };
+        let mut aligned = if self.classifiers == order { self.clone() } else { self.select(order, control)? };
         if !aligned.labels.is_identical(labels) {
             let map = labels.translate(self.labels.all());
-            aligned = aligned.relabelled(labels.clone(), &map, watch)?;
+            aligned = aligned.relabelled(labels.clone(), &map, control)?;
         }
         if aligned.fraction_bits < bits {
             let factor = 1u64 << (bits - aligned.fraction_bits);
@@ -99,9 +103,9 @@ impl Evidence {
     }
 
     /// The same counts under other labels; `map` keeps the order of the labels that occur.
-    fn relabelled(&self, labels: Labels, map: &[u16], watch: &Watch<'_>) -> Result<Self, Error> {
+    fn relabelled(&self, labels: Labels, map: &[u16], control: &Control<'_>) -> Result<Self, Error> {
         let (s, l) = (labels.len(), labels.n_classes());
-        watch.allow(
+        control.allow(
             || format!("confusion of {} classifiers", self.n_classifiers()),
             &[self.n_classifiers(), s, l, 8],
         )?;
@@ -123,7 +127,7 @@ impl Evidence {
             }
         }
         let everyone: Vec<usize> = (0..self.n_classifiers()).collect();
-        let pairs = self.pairs.as_ref().map(|pairs| pairs.project(&everyone, map, s, watch)).transpose()?;
+        let pairs = self.pairs.as_ref().map(|pairs| pairs.project(&everyone, map, s, control)).transpose()?;
         let mut tally = self.tally.clone();
         tally.iter_mut().for_each(|tally| tally.relabel(map));
         let mut unlabelled = self.unlabelled.clone();
@@ -143,7 +147,7 @@ impl Evidence {
     }
 
     /// The same counts under labels that hold all that occur, in any order.
-    pub(crate) fn under(&self, labels: Labels, watch: &Watch<'_>) -> Result<Self, Error> {
+    pub(crate) fn under(&self, labels: Labels, control: &Control<'_>) -> Result<Self, Error> {
         let map = labels.translate(self.labels.all());
         let lost = self.class_counts.iter().zip(&map).zip(self.labels.classes());
         let mut lost = lost.filter(|((count, id), _)| **count > 0 && usize::from(**id) >= labels.n_classes());
@@ -153,21 +157,21 @@ impl Evidence {
             return Err(Error::DifferentClasses { difference });
         }
         if map.is_sorted() {
-            return self.relabelled(labels, &map, watch);
+            return self.relabelled(labels, &map, control);
         }
         // Another order of the labels is another order of the patterns.
         let everyone: Vec<usize> = (0..self.n_classifiers()).collect();
         let replace = |_: usize, id: Option<u16>| id.map_or(MISSING, |id| map[usize::from(id)]);
-        let resort = |tally: &Tally| tally.with_classes(&map).project(&everyone, replace, watch);
-        let resort_rows = |rows: &Unlabelled| rows.project(&everyone, replace, watch);
+        let resort = |tally: &Tally| tally.with_classes(&map).project(&everyone, replace, control);
+        let resort_rows = |rows: &Unlabelled| rows.project(&everyone, replace, control);
         let tally = self.tally.as_ref().map(resort).transpose()?;
         let unlabelled = self.unlabelled.as_ref().map(resort_rows).transpose()?;
         let without = Self { tally: None, unlabelled: None, ..self.clone() };
-        Ok(Self { tally, unlabelled, ..without.relabelled(labels, &map, watch)? })
+        Ok(Self { tally, unlabelled, ..without.relabelled(labels, &map, control)? })
     }
 
     /// Forgets labels that occur in no counted row, so that evidence depends on counted rows alone.
-    pub(crate) fn without_unseen_labels(self, watch: &Watch<'_>) -> Result<Self, Error> {
+    pub(crate) fn without_unseen_labels(self, control: &Control<'_>) -> Result<Self, Error> {
         let mut seen: Vec<bool> =
             (0..self.n_labels()).map(|id| self.class_counts.get(id).is_some_and(|n| *n > 0)).collect();
         for k in 0..self.n_classifiers() {
@@ -181,6 +185,6 @@ impl Evidence {
             return Ok(self);
         }
         let map = labels.translate(self.labels.all());
-        self.relabelled(labels, &map, watch)
+        self.relabelled(labels, &map, control)
     }
 }

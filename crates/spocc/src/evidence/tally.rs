@@ -6,20 +6,17 @@ use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    data::{LabelMatrix, MISSING, Row, RowPacking, sort_with_gaps},
     error::Error,
-    evidence::numbers::Numbered,
-    grid::{Grid, Row, sort_with_gaps},
-    hash,
-    labels::MISSING,
-    packed::Packing,
-    parallel,
-    watch::Watch,
+    evidence::key_counts::Numbered,
+    hash, parallel,
+    progress::Control,
 };
 
 /// Distinct patterns in ascending order, each with the classes it occurred with and how often.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tally {
-    patterns: Grid,
+    patterns: LabelMatrix,
     /// Cells of pattern p are `starts[p]..starts[p + 1]`.
     starts: Vec<usize>,
     classes: Vec<u16>,
@@ -28,7 +25,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn empty(width: usize) -> Self {
-        Self { patterns: Grid::empty(width), starts: vec![0], classes: Vec::new(), counts: Vec::new() }
+        Self { patterns: LabelMatrix::empty(width), starts: vec![0], classes: Vec::new(), counts: Vec::new() }
     }
 
     /// Adds up rows that come as (row, truth, count), in any order; `map` turns the rows' ids into labels. As
@@ -39,23 +36,23 @@ impl Tally {
         total_rows: usize,
         pieces: usize,
         map: &[u16],
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<Self, Error> {
         let mut found = Found::new(width);
         for (at, (row, truth, count)) in rows.into_iter().enumerate() {
             found.add(row, truth, count)?;
             if at % 65_536 == 65_535 {
-                watch.report("tallying", at, total_rows)?;
-                found.check_memory(at + 1, total_rows, pieces, watch)?;
+                control.report("tallying", at, total_rows)?;
+                found.check_memory(at + 1, total_rows, pieces, control)?;
             }
         }
-        found.check_memory(total_rows.max(1), total_rows.max(1), pieces, watch)?;
+        found.check_memory(total_rows.max(1), total_rows.max(1), pieces, control)?;
         found.rows.relabel(map);
         Ok(found.sorted())
     }
 
     /// From the numbers of rows, each followed by its truth in so many bits, in order; a row is within a piece.
-    pub(crate) fn of_numbers(packing: &Packing, truth_bits: u32, pieces: &[Vec<Numbered>]) -> Self {
+    pub(crate) fn of_numbers(packing: &RowPacking, truth_bits: u32, pieces: &[Vec<Numbered>]) -> Self {
         let parts = parallel::map(pieces.len(), |piece| {
             let numbers = &pieces[piece];
             let mut cells = Vec::with_capacity(numbers.len() * packing.width());
@@ -85,7 +82,7 @@ impl Tally {
             }
         }
         starts.push(n_cells);
-        Self { patterns: Grid::from_cells(packing.width(), cells), starts, classes, counts }
+        Self { patterns: LabelMatrix::from_cells(packing.width(), cells), starts, classes, counts }
     }
 
     pub(crate) fn n_patterns(&self) -> usize {
@@ -102,7 +99,7 @@ impl Tally {
         self.patterns.row(p)
     }
 
-    pub(crate) fn patterns(&self) -> &Grid {
+    pub(crate) fn patterns(&self) -> &LabelMatrix {
         &self.patterns
     }
 
@@ -217,7 +214,7 @@ impl Tally {
         &self,
         kept: &[usize],
         replace: impl Fn(usize, Option<u16>) -> u16,
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<Self, Error> {
         let mut found = Found::new(kept.len());
         let gaps: Vec<(u32, u16)> =
@@ -250,7 +247,7 @@ impl Tally {
                 found.add(row, class, count)?;
             }
             if p % 65_536 == 0 {
-                found.check_memory(p + 1, self.n_patterns(), 1, watch)?;
+                found.check_memory(p + 1, self.n_patterns(), 1, control)?;
             }
         }
         Ok(found.sorted())
@@ -346,7 +343,7 @@ impl Appender {
 
 /// Cells met so far, unsorted, found again by hash.
 struct Found {
-    rows: Grid,
+    rows: LabelMatrix,
     truths: Vec<u16>,
     counts: Vec<u64>,
     hashes: Vec<u64>,
@@ -355,7 +352,7 @@ struct Found {
 
 impl Found {
     fn new(width: usize) -> Self {
-        let rows = Grid::empty(width);
+        let rows = LabelMatrix::empty(width);
         Self { rows, truths: Vec::new(), counts: Vec::new(), hashes: Vec::new(), index: HashTable::new() }
     }
 
@@ -386,13 +383,19 @@ impl Found {
     }
 
     /// Refuses to go on when the whole tally, at the pace so far, would not fit.
-    fn check_memory(&self, seen: usize, total: usize, pieces: usize, watch: &Watch<'_>) -> Result<(), Error> {
+    fn check_memory(
+        &self,
+        seen: usize,
+        total: usize,
+        pieces: usize,
+        control: &Control<'_>,
+    ) -> Result<(), Error> {
         let bytes = pieces * (self.rows.bytes() + self.counts.len() * (26 + 32));
-        if bytes as u64 <= watch.memory_limit() {
+        if bytes as u64 <= control.memory_limit() {
             return Ok(());
         }
         let whole = (bytes as f64 * total.max(seen) as f64 / seen as f64) as usize;
-        watch.allow(|| format!("tally of {} distinct patterns in {seen} rows", self.counts.len()), &[whole])
+        control.allow(|| format!("tally of {} distinct patterns in {seen} rows", self.counts.len()), &[whole])
     }
 
     fn sorted(self) -> Tally {

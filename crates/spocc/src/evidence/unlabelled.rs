@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    data::{LabelMatrix, Row},
     error::Error,
     evidence::{Evidence, tally::Tally},
-    grid::{Grid, Row},
-    watch::Watch,
+    progress::Control,
 };
 
 /// At least one row without truth: a tally in which every pattern has the one class 0, which means nothing.
@@ -24,7 +24,7 @@ impl Unlabelled {
         (tally.n_patterns() > 0).then_some(Self(tally))
     }
 
-    pub(crate) fn patterns(&self) -> &Grid {
+    pub(crate) fn patterns(&self) -> &LabelMatrix {
         self.0.patterns()
     }
 
@@ -60,9 +60,9 @@ impl Unlabelled {
         &self,
         kept: &[usize],
         replace: impl Fn(usize, Option<u16>) -> u16,
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<Self, Error> {
-        self.0.project(kept, replace, watch).map(Self)
+        self.0.project(kept, replace, control).map(Self)
     }
 
     /// Only the patterns that occurred so often.
@@ -100,11 +100,11 @@ impl Evidence {
     /// # Errors
     ///
     /// [`Error::MemoryLimit`].
-    pub fn labelled(&self, watch: &Watch<'_>) -> Result<Cow<'_, Self>, Error> {
+    pub fn labelled(&self, control: &Control<'_>) -> Result<Cow<'_, Self>, Error> {
         if self.unlabelled.is_none() {
             return Ok(Cow::Borrowed(self));
         }
-        Self { unlabelled: None, ..self.clone() }.without_unseen_labels(watch).map(Cow::Owned)
+        Self { unlabelled: None, ..self.clone() }.without_unseen_labels(control).map(Cow::Owned)
     }
 
     /// The evidence of the rows whose truth is not known; [merged](Self::merge) with
@@ -113,7 +113,7 @@ impl Evidence {
     /// # Errors
     ///
     /// [`Error::LevelTooLow`] without a tally, [`Error::MemoryLimit`].
-    pub fn unlabelled(&self, watch: &Watch<'_>) -> Result<Self, Error> {
+    pub fn unlabelled(&self, control: &Control<'_>) -> Result<Self, Error> {
         self.tally_for("rows without truth")?;
         Self {
             classifiers: self.classifiers.clone(),
@@ -126,6 +126,6 @@ impl Evidence {
             row_units: Vec::new(),
             unlabelled: self.unlabelled.clone(),
         }
-        .without_unseen_labels(watch)
+        .without_unseen_labels(control)
     }
 }

@@ -1,6 +1,6 @@
-//! Fusion: many opinions become one, class by class.
+//! Fusion: many possibilities become one, class by class.
 //!
-//! In: surprisals `-ln possibility` of every classifier's opinion. Out: the surprisals of the panel. The
+//! In: surprisals `-ln possibility` of every classifier's distribution. Out: the surprisals of the panel. The
 //! Aczel-Alsina t-norm of exponent x (paper, section 3.4) is the x-norm of surprisals,
 //!
 //! ```text
@@ -15,15 +15,14 @@ mod tree;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
-    elementary::{exp, ln, pow},
+    data::{MISSING, Row},
     error::Error,
-    grid::Row,
-    labels::MISSING,
+    math::{exp, ln, pow},
 };
 
 pub(crate) use tree::FusionTree;
 
-/// Exponent of a t-norm, from 1 (product: independent opinions) to infinity (minimum: copies count once).
+/// Exponent of a t-norm, from 1 (product: independent possibilities) to infinity (minimum: copies count once).
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Deserialize)]
 #[serde(try_from = "f64")]
 pub struct Exponent(f64);
@@ -65,7 +64,7 @@ impl From<Exponent> for f64 {
 /// The t-norm of any number of possibilities; 1 of none.
 ///
 /// ```
-/// use spocc::{Exponent, t_norm};
+/// use spocc::fusion::{Exponent, t_norm};
 /// assert_eq!(t_norm(&[0.5, 0.5], Exponent::PRODUCT), 0.25);
 /// assert_eq!(t_norm(&[0.5, 0.25], Exponent::MINIMUM), 0.25);
 /// ```
@@ -90,9 +89,9 @@ pub(crate) fn norm(surprisals: impl Iterator<Item = f64> + Clone, exponent: Expo
     }
 }
 
-/// A fusion tree and the opinions at its leaves, ready to be evaluated.
+/// A fusion tree and the possibilities at its leaves, ready to be evaluated.
 ///
-/// Opinions are rows of a table, one surprisal per class; which row belongs to which leaf is the caller's
+/// PossibilityTable are rows of a table, one surprisal per class; which row belongs to which leaf is the caller's
 /// affair. Powers are tabulated once, so that evaluating costs additions and one root per inner node.
 #[derive(Clone, Debug)]
 pub(crate) struct Fusion {
@@ -109,7 +108,7 @@ pub(crate) struct Fusion {
 const SAFE_LOG_RANGE: f64 = 600.0;
 
 impl Fusion {
-    /// `leaf_of_row` says whose opinion each row of the table is.
+    /// `leaf_of_row` says whose distribution each row of the table is.
     pub(crate) fn new(
         tree: FusionTree,
         n_classes: usize,
@@ -146,18 +145,18 @@ impl Fusion {
         self.powers.as_deref().filter(|_| is_flat)
     }
 
-    /// All opinions, row after row.
+    /// All possibilities, row after row.
     pub(crate) fn table(&self) -> &[f64] {
         &self.table
     }
 
-    /// One row of the table of opinions.
-    pub(crate) fn opinion(&self, row: usize) -> &[f64] {
+    /// One row of the table of possibilities.
+    pub(crate) fn distribution(&self, row: usize) -> &[f64] {
         &self.table[row * self.n_classes..(row + 1) * self.n_classes]
     }
 
-    /// Surprisal of every class, given who said what; `row_of(leaf, answer)` finds the opinion.
-    pub(crate) fn surprisals(&self, row: Row<'_>, row_of: impl Fn(usize, u16) -> usize, work: &mut Work) {
+    /// Surprisal of every class, given who said what; `row_of(leaf, answer)` finds the distribution.
+    pub(crate) fn surprisals(&self, row: Row<'_>, row_of: impl Fn(usize, u16) -> usize, work: &mut Scratch) {
         match row {
             Row::Dense(cells) => {
                 let spoken = cells.iter().enumerate().filter(|(_, j)| **j != MISSING);
@@ -170,12 +169,16 @@ impl Fusion {
         }
     }
 
-    /// Surprisal of every class into `work.out`, given (leaf, row of the table) of every opinion.
-    pub(crate) fn evaluate(&self, opinions: impl Iterator<Item = (usize, usize)> + Clone, work: &mut Work) {
+    /// Surprisal of every class into `work.out`, given (leaf, row of the table) of every distribution.
+    pub(crate) fn evaluate(
+        &self,
+        possibilities: impl Iterator<Item = (usize, usize)> + Clone,
+        work: &mut Scratch,
+    ) {
         if self.powers.is_none() {
-            return self.evaluate_exactly(&opinions, work);
+            return self.evaluate_exactly(&possibilities, work);
         }
-        self.evaluate_powers(opinions, work);
+        self.evaluate_powers(possibilities, work);
         let x = self.tree.root_exponent();
         work.out.iter_mut().for_each(|s| *s = lower(*s, x, self.scale));
     }
@@ -184,28 +187,28 @@ impl Fusion {
     /// Returns the exponent that is left.
     pub(crate) fn evaluate_monotone(
         &self,
-        opinions: impl Iterator<Item = (usize, usize)> + Clone,
-        work: &mut Work,
+        possibilities: impl Iterator<Item = (usize, usize)> + Clone,
+        work: &mut Scratch,
     ) -> f64 {
         match self.tree.root_exponent() {
             Exponent(x) if self.powers.is_some() && x.is_finite() => {
-                self.evaluate_powers(opinions, work);
+                self.evaluate_powers(possibilities, work);
                 x
             }
             _ => {
-                self.evaluate(opinions, work);
+                self.evaluate(possibilities, work);
                 1.0
             }
         }
     }
 
     #[inline]
-    fn evaluate_powers(&self, opinions: impl Iterator<Item = (usize, usize)>, work: &mut Work) {
+    fn evaluate_powers(&self, possibilities: impl Iterator<Item = (usize, usize)>, work: &mut Scratch) {
         let l = self.n_classes;
         let powers = self.powers.as_deref().unwrap_or_default();
         work.sums.clear();
         work.sums.resize(self.tree.nodes.len() * l, 0.0);
-        for (leaf, row) in opinions {
+        for (leaf, row) in possibilities {
             let node = self.tree.node_of_leaf[leaf] as usize;
             let sums = &mut work.sums[node * l..(node + 1) * l];
             let powers = &powers[row * l..(row + 1) * l];
@@ -231,21 +234,22 @@ impl Fusion {
         work.out.extend_from_slice(&work.sums[root..]);
     }
 
-    /// Every norm applied to the opinions, lowest first; those with fewer than two operands join nothing.
-    pub(crate) fn trace(&self, opinions: &(impl Iterator<Item = (usize, usize)> + Clone)) -> Vec<Step> {
+    /// Every norm applied to the possibilities, lowest first; those with fewer than two operands join nothing.
+    pub(crate) fn trace(&self, possibilities: &(impl Iterator<Item = (usize, usize)> + Clone)) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
         let mut made: Vec<Option<(Operand, Vec<f64>)>> = Vec::with_capacity(self.tree.nodes.len());
         for (at, node) in self.tree.nodes.iter().enumerate() {
-            let own = opinions.clone().filter(|(leaf, _)| self.tree.node_of_leaf[*leaf] as usize == at);
-            let leaves = own.map(|(leaf, row)| (Operand::Leaf(leaf), self.opinion(row).to_vec()));
+            let own = possibilities.clone().filter(|(leaf, _)| self.tree.node_of_leaf[*leaf] as usize == at);
+            let leaves = own.map(|(leaf, row)| (Operand::Leaf(leaf), self.distribution(row).to_vec()));
             let children = node.children.iter().filter_map(|&child| made[child as usize].clone());
             let operands: Vec<(Operand, Vec<f64>)> = leaves.chain(children).collect();
             made.push(match operands.len() {
                 0 => None,
                 1 => operands.into_iter().next(),
                 _ => {
-                    let fuse =
-                        |i: usize| norm(operands.iter().map(move |(_, opinion)| opinion[i]), node.exponent);
+                    let fuse = |i: usize| {
+                        norm(operands.iter().map(move |(_, distribution)| distribution[i]), node.exponent)
+                    };
                     let surprisals: Vec<f64> = (0..self.n_classes).map(fuse).collect();
                     let operands = operands.into_iter().map(|(operand, _)| operand).collect();
                     steps.push(Step { operands, exponent: node.exponent, surprisals: surprisals.clone() });
@@ -259,15 +263,15 @@ impl Fusion {
     /// The plain nest of norms: slower, safe for any exponent.
     pub(crate) fn evaluate_exactly(
         &self,
-        opinions: &(impl Iterator<Item = (usize, usize)> + Clone),
-        work: &mut Work,
+        possibilities: &(impl Iterator<Item = (usize, usize)> + Clone),
+        work: &mut Scratch,
     ) {
         let nodes = &self.tree.nodes;
         work.out.clear();
         for class in 0..self.n_classes {
             let mut operands: Vec<Vec<f64>> = vec![Vec::new(); nodes.len()];
-            for (leaf, row) in opinions.clone() {
-                operands[self.tree.node_of_leaf[leaf] as usize].push(self.opinion(row)[class]);
+            for (leaf, row) in possibilities.clone() {
+                operands[self.tree.node_of_leaf[leaf] as usize].push(self.distribution(row)[class]);
             }
             let mut values: Vec<f64> = Vec::with_capacity(nodes.len());
             for (node, mut operands) in nodes.iter().zip(operands) {
@@ -286,7 +290,7 @@ pub(crate) struct Step {
     pub(crate) surprisals: Vec<f64>,
 }
 
-/// What a norm joins: an opinion, or the result of an earlier step.
+/// What a norm joins: an distribution, or the result of an earlier step.
 #[derive(Clone, Copy)]
 pub(crate) enum Operand {
     Leaf(usize),
@@ -295,11 +299,11 @@ pub(crate) enum Operand {
 
 /// Buffers of an evaluation, kept from row to row; the result is in `out`.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Work {
+pub(crate) struct Scratch {
     sums: Vec<f64>,
     /// Inputs of a regression.
     pub(crate) features: Vec<(u32, f64)>,
-    pub(crate) ladder: crate::combiners::LadderWork,
+    pub(crate) ladder: crate::methods::LadderWork,
     pub(crate) out: Vec<f64>,
 }
 
@@ -330,8 +334,8 @@ mod tests {
 
     #[test]
     fn example_3_of_the_paper_ends_in_product_and_minimum() {
-        let opinions = [[0.1, 0.25, 1.0], [0.4, 1.0, 0.4], [0.4, 1.0, 0.4]];
-        let fused = |x| [0, 1, 2].map(|i| t_norm(&opinions.map(|degrees| degrees[i]), x));
+        let possibilities = [[0.1, 0.25, 1.0], [0.4, 1.0, 0.4], [0.4, 1.0, 0.4]];
+        let fused = |x| [0, 1, 2].map(|i| t_norm(&possibilities.map(|degrees| degrees[i]), x));
         for (degree, expected) in fused(Exponent::PRODUCT).into_iter().zip([0.016, 0.25, 0.16]) {
             assert!((degree - expected).abs() < TOLERANCE);
         }
@@ -364,14 +368,14 @@ mod tests {
         let dendrogram =
             Dendrogram::ward(&Dissimilarities::from_condensed(5, distances).expect("a triangle"));
         let table: Vec<f64> = (0..15).map(|at| f64::from(at * 7 % 5) * 0.7).collect();
-        let opinions = [(0, 0), (1, 1), (3, 3), (4, 4)].into_iter(); // leaf 2 is silent
+        let possibilities = [(0, 0), (1, 1), (3, 3), (4, 4)].into_iter(); // leaf 2 is silent
         for x in [[1.0; 4], [5.0; 4], [7.0, 3.0, 2.0, 1.0], [f64::INFINITY, 2.0, f64::INFINITY, 1.5]] {
             let exponents = x.map(|x| Exponent::try_from(x).expect("at least 1"));
             let fusion = Fusion::new(FusionTree::new(&dendrogram, &exponents), 3, table.clone(), |row| row);
             assert!(fusion.powers.is_some());
-            let (mut fast, mut plain) = (Work::default(), Work::default());
-            fusion.evaluate(opinions.clone(), &mut fast);
-            fusion.evaluate_exactly(&opinions, &mut plain);
+            let (mut fast, mut plain) = (Scratch::default(), Scratch::default());
+            fusion.evaluate(possibilities.clone(), &mut fast);
+            fusion.evaluate_exactly(&possibilities, &mut plain);
             for (a, b) in fast.out.iter().zip(&plain.out) {
                 assert!((a - b).abs() <= TOLERANCE * b.abs(), "{a} {b} at {x:?}");
             }
@@ -383,7 +387,7 @@ mod tests {
         let steep = Exponent::try_from(1e4).expect("at least 1");
         let fusion = Fusion::new(FusionTree::flat(2, steep), 2, vec![1e-3, 0.0, 2e-3, 5.0], |row| row);
         assert!(fusion.powers.is_none());
-        let mut work = Work::default();
+        let mut work = Scratch::default();
         fusion.evaluate([(0, 0), (1, 1)].into_iter(), &mut work);
         assert!((work.out[0] - 2e-3).abs() < TOLERANCE && (work.out[1] - 5.0).abs() < TOLERANCE);
     }

@@ -1,4 +1,4 @@
-//! The tree along which opinions are joined.
+//! The tree along which possibilities are joined.
 
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +82,7 @@ impl FusionTree {
         Err(Error::Inconsistent { expected: "a tree of norms", found: "another graph".to_owned() })
     }
 
-    /// The exponent that a leaf's opinion enters with.
+    /// The exponent that a leaf's distribution enters with.
     pub(super) fn exponent_of(&self, leaf: usize) -> Exponent {
         self.nodes[self.node_of_leaf[leaf] as usize].exponent
     }

@@ -8,21 +8,21 @@ use std::{borrow::Cow, sync::OnceLock};
 
 use crate::{
     dendrogram::Dendrogram,
-    elementary::{exp, ln},
     error::Error,
     fusion::{Exponent, surprisal},
+    math::{exp, ln},
     parallel,
+    progress::Control,
     tuning::{
-        Trials, exponent_grid,
+        ValidationCases, exponent_grid,
         sweep::{CHUNK, Sweep, sweep},
-        trials::Members,
+        validation_cases::Members,
     },
-    watch::Watch,
 };
 
 /// The search over one set of trials.
 pub(crate) struct Search<'a> {
-    trials: &'a Trials<'a>,
+    trials: &'a ValidationCases<'a>,
     grid: Vec<f64>,
     surprisals: Vec<f64>,
     logarithms: Vec<f64>,
@@ -56,23 +56,23 @@ struct Group {
 }
 
 impl<'a> Search<'a> {
-    pub(crate) fn new(trials: &'a Trials<'a>, watch: &Watch<'_>) -> Self {
+    pub(crate) fn new(trials: &'a ValidationCases<'a>, control: &Control<'_>) -> Self {
         let surprisals: Vec<f64> = trials.degrees.iter().map(|&degree| surprisal(degree)).collect();
         let grid = exponent_grid();
         let all_powers = surprisals.len() as u64 * 8 * grid.len() as u64;
-        let powers =
-            (all_powers <= watch.memory_limit() / 8).then(|| grid.iter().map(|_| OnceLock::new()).collect());
+        let powers = (all_powers <= control.memory_limit() / 8)
+            .then(|| grid.iter().map(|_| OnceLock::new()).collect());
         let logarithms = surprisals.iter().map(|&s| ln(s)).collect();
         Self { trials, grid, surprisals, logarithms, powers }
     }
 
     /// Tries 2, 3, .. clusters until more of them no longer help.
-    pub(crate) fn run(&self, dendrogram: &Dendrogram, watch: &Watch<'_>) -> Result<Found, Error> {
+    pub(crate) fn run(&self, dendrogram: &Dendrogram, control: &Control<'_>) -> Result<Found, Error> {
         let n = dendrogram.n_leaves();
         let (mut best, mut kept) =
             (0, Found { exponents: vec![Exponent::PRODUCT; n - 1], n_clusters: n.min(2) });
         for n_clusters in 2..=n {
-            let (right, exponents) = self.with_clusters(dendrogram, n_clusters, watch)?;
+            let (right, exponents) = self.with_clusters(dendrogram, n_clusters, control)?;
             if n_clusters > 2 && right <= best {
                 break;
             }
@@ -83,13 +83,13 @@ impl<'a> Search<'a> {
     }
 
     /// One exponent for all leaves: the grid and the number of rows each value decides rightly.
-    pub(crate) fn flat(&self, watch: &Watch<'_>) -> Result<(&[f64], Vec<u64>), Error> {
+    pub(crate) fn flat(&self, control: &Control<'_>) -> Result<(&[f64], Vec<u64>), Error> {
         let everyone = Members::new((0..self.trials.n_leaves).collect(), self.trials.n_leaves);
         let plain = self.sum_of_leaves(&everyone);
         let rest = vec![0.0; plain.len()];
         let end = self.grid.len();
         let joint = Joint { search: self, leaves: &everyone, values: &[], plain: &plain, rest: &rest, end };
-        Ok((&self.grid, sweep(self.trials, &joint, "exponent", watch)?))
+        Ok((&self.grid, sweep(self.trials, &joint, "exponent", control)?))
     }
 
     /// Searches the exponent of every cluster, then of every merge above the clusters, each below the last.
@@ -97,7 +97,7 @@ impl<'a> Search<'a> {
         &self,
         dendrogram: &Dendrogram,
         n_clusters: usize,
-        watch: &Watch<'_>,
+        control: &Control<'_>,
     ) -> Result<(u64, Vec<Exponent>), Error> {
         let n = dendrogram.n_leaves();
         let mut exponents = vec![Exponent::PRODUCT; n - 1];
@@ -105,8 +105,8 @@ impl<'a> Search<'a> {
         let groups = groups(dendrogram, n_clusters);
         // A sum or a norm per cluster is held, and a few more while a group is searched.
         let (cases, l) = (self.trials.n_cases(), self.trials.n_classes);
-        let what = || format!("opinions of {} groups on {cases} cases", groups.len());
-        watch.allow(what, &[groups.len().min(n_clusters) + 4, cases, l, 8])?;
+        let what = || format!("possibilities of {} groups on {cases} cases", groups.len());
+        control.allow(what, &[groups.len().min(n_clusters) + 4, cases, l, 8])?;
         // Parts by the node they stand for: clusters and single leaves.
         let tops = dendrogram.clusters_below(dendrogram.cut_height(n_clusters));
         let part = |&top: &usize| match dendrogram.leaves(top)[..] {
@@ -139,7 +139,7 @@ impl<'a> Search<'a> {
             let leaves = Members::new(leaves, n);
             let joint =
                 Joint { search: self, leaves: &leaves, values: &values, plain: &plain, rest: &rest, end };
-            (end, right) = choose(&sweep(self.trials, &joint, "exponents", watch)?);
+            (end, right) = choose(&sweep(self.trials, &joint, "exponents", control)?);
             let exponent = Exponent::try_from(self.grid[end])?;
             group.merges.iter().for_each(|&node| exponents[node - n] = exponent);
             let value = joint.norms(end);

@@ -6,9 +6,9 @@
 mod exponents;
 mod severity;
 mod sweep;
-mod trials;
+mod validation_cases;
 
-use crate::elementary::pow;
+use crate::math::pow;
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use crate::error::Error;
 pub(crate) use exponents::{Search, choose};
 pub(crate) use severity::{discount, search_severity};
 pub(crate) use sweep::{Trees, sweep};
-pub(crate) use trials::{Trials, fold_counts};
+pub(crate) use validation_cases::{ValidationCases, fold_counts};
 
 /// On which rows a setting is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,15 +1,15 @@
 //! How severely the less accurate are discounted (paper, section 3.5).
 
 use crate::{
-    elementary::pow,
     error::Error,
     fusion::FusionTree,
+    math::pow,
     possibility::Discount,
+    progress::Control,
     tuning::{
-        Trials, Tuning, grid, median_of_best,
+        Tuning, ValidationCases, grid, median_of_best,
         sweep::{Trees, sweep},
     },
-    watch::Watch,
 };
 
 /// Discount of a classifier whose accuracy is `share` of the best one's: `1 - share^severity`.
@@ -19,13 +19,13 @@ pub(crate) fn discount(share: f64, severity: f64) -> Result<Discount, Error> {
 
 /// The plain median of the severities that decide most rows rightly.
 ///
-/// The authors' grid has no 0, so it must discount an adversary whose opinion is informative; ours has.
+/// The authors' grid has no 0, so it must discount an adversary whose distribution is informative; ours has.
 pub(crate) fn search_severity(
-    trials: &Trials<'_>,
+    trials: &ValidationCases<'_>,
     tree: &FusionTree,
     shares: &[f64],
     tuning: Tuning,
-    watch: &Watch<'_>,
+    control: &Control<'_>,
 ) -> Result<f64, Error> {
     let mut severities = grid(-2.0, 1.0 / 25.0, 101);
     if tuning != Tuning::Resubstitution {
@@ -37,5 +37,5 @@ pub(crate) fn search_severity(
     };
     // The more severe, the smaller every surprisal.
     let trees = Trees::new(trials, severities.len(), |at| at_severity(severities[at]));
-    Ok(median_of_best(&severities, &sweep(trials, &trees, "severity", watch)?))
+    Ok(median_of_best(&severities, &sweep(trials, &trees, "severity", control)?))
 }

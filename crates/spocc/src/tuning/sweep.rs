@@ -5,10 +5,10 @@ use std::ops::Range;
 use crate::{
     decision::first_best,
     error::Error,
-    fusion::{Fusion, Work},
+    fusion::{Fusion, Scratch},
     parallel,
-    tuning::Trials,
-    watch::Watch,
+    progress::Control,
+    tuning::ValidationCases,
 };
 
 /// Something to be tried on every case at every point of a grid.
@@ -39,13 +39,13 @@ pub(crate) trait Sweep: Sync {
 
 /// A whole tree for each point of the grid.
 pub(crate) struct Trees<'a, F> {
-    trials: &'a Trials<'a>,
+    trials: &'a ValidationCases<'a>,
     n_points: usize,
     make: F,
 }
 
 impl<'a, F: Fn(usize) -> Fusion + Sync> Trees<'a, F> {
-    pub(crate) fn new(trials: &'a Trials<'a>, n_points: usize, make: F) -> Self {
+    pub(crate) fn new(trials: &'a ValidationCases<'a>, n_points: usize, make: F) -> Self {
         Self { trials, n_points, make }
     }
 }
@@ -62,7 +62,7 @@ impl<F: Fn(usize) -> Fusion + Sync> Sweep for Trees<'_, F> {
     }
 
     fn evaluate(&self, fusion: &Fusion, cases: &[u32], out: &mut [f64]) {
-        let mut work = Work::default();
+        let mut work = Scratch::default();
         for (&case, out) in cases.iter().zip(out.chunks_mut(self.trials.n_classes.max(1))) {
             self.trials.evaluate(fusion, case, &mut work);
             out.copy_from_slice(&work.out);
@@ -78,14 +78,15 @@ pub(super) const CHUNK: usize = 128;
 
 /// Number of rows decided rightly at each point of the grid; ties go to the first class.
 pub(crate) fn sweep<S: Sweep>(
-    trials: &Trials<'_>,
+    trials: &ValidationCases<'_>,
     grid: &S,
     stage: &'static str,
-    watch: &Watch<'_>,
+    control: &Control<'_>,
 ) -> Result<Vec<u64>, Error> {
     /// Surprisals held for one point.
     const VALUES: usize = 1 << 21;
-    let mut bisection = Bisection { trials, grid, stage, watch, changes: vec![0; grid.len() + 1], done: 0.0 };
+    let mut bisection =
+        Bisection { trials, grid, stage, control, changes: vec![0; grid.len() + 1], done: 0.0 };
     let block = (VALUES / trials.n_classes.max(1)).max(CHUNK) as u32;
     let n = trials.n_cases() as u32;
     let mut start = 0;
@@ -103,10 +104,10 @@ pub(crate) fn sweep<S: Sweep>(
 }
 
 struct Bisection<'a, S: Sweep> {
-    trials: &'a Trials<'a>,
+    trials: &'a ValidationCases<'a>,
     grid: &'a S,
     stage: &'static str,
-    watch: &'a Watch<'a>,
+    control: &'a Control<'a>,
     /// Differences of the numbers of right rows from point to point, modulo 2^64.
     changes: Vec<u64>,
     /// Cases decided, each in shares of the grid.
@@ -234,7 +235,7 @@ impl<S: Sweep> Bisection<'_, S> {
 
     fn report(&self) -> Result<(), Error> {
         let done = (self.done / self.grid.len() as f64) as usize;
-        self.watch.report(self.stage, done, self.trials.n_cases())
+        self.control.report(self.stage, done, self.trials.n_cases())
     }
 
     fn decide(&mut self, case: u32, [from, to]: [usize; 2], class: usize) {

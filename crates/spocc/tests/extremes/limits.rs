@@ -16,8 +16,8 @@ fn a_tally_over_the_limit_is_refused_with_its_estimate() {
     let panel = Panel::new(shape);
     let (table, truth) = (panel.predictions(), panel.truths());
     let count = |level, limit| {
-        let watch = quiet().with_memory_limit(limit);
-        Evidence::count(&table, &truth, &panel.counting(level), &watch)
+        let control = quiet().with_memory_limit(limit);
+        Evidence::count(&table, &truth, &panel.counting(level), &control)
     };
     let refused = count(Level::Tally, 20_000).expect_err("thousands of patterns");
     let Error::MemoryLimit { what, needed, limit } = &refused else { panic!("{refused}") };
@@ -32,8 +32,8 @@ fn a_tally_over_the_limit_is_refused_with_its_estimate() {
     let refused = count(Level::Pairs, 8_000).expect_err("forty-five tables");
     assert!(matches!(refused, Error::MemoryLimit { needed: 9_000, .. }), "{refused}");
     let tally = count(Level::Tally, 1 << 30).expect("a gigabyte is enough");
-    let watch = quiet().with_memory_limit(10_000);
-    assert!(matches!(tally.merge(&tally, &watch), Err(Error::MemoryLimit { .. })));
+    let control = quiet().with_memory_limit(10_000);
+    assert!(matches!(tally.merge(&tally, &control), Err(Error::MemoryLimit { .. })));
     for method in Method::ALL {
         let fit = Model::fit(
             method.combiner().as_ref(),
@@ -48,28 +48,28 @@ fn a_tally_over_the_limit_is_refused_with_its_estimate() {
 }
 
 /// Runs some work again and again, cancelled at its first, second, .. report; returns the stages it went through.
-fn assert_cancels(what: &str, work: impl Fn(&Watch<'_>) -> Option<Error>) -> Vec<&'static str> {
+fn assert_cancels(what: &str, work: impl Fn(&Control<'_>) -> Option<Error>) -> Vec<&'static str> {
     let stages = std::sync::Mutex::new(Vec::new());
-    let note = |at: spocc::Progress| {
+    let note = |at: spocc::progress::Progress| {
         stages.lock().expect("nobody panicked").push(at.stage);
         assert!(at.done <= at.total, "{what}: {} of {}", at.done, at.total);
         ControlFlow::Continue(())
     };
-    assert_eq!(work(&Watch::new(&note)), None, "{what}");
+    assert_eq!(work(&Control::new(&note)), None, "{what}");
     let stages = stages.into_inner().expect("nobody panicked");
     // Long work reports often: the first report of each stage and a dozen in between will do.
     let step = stages.len() / 12 + 1;
     let is_first = |at: usize| at == 0 || stages[at] != stages[at - 1];
     for stop in (0..stages.len()).filter(|&at| is_first(at) || at % step == 0) {
         let calls = AtomicUsize::new(0);
-        let cancel = |_: spocc::Progress| {
+        let cancel = |_: spocc::progress::Progress| {
             if calls.fetch_add(1, Ordering::SeqCst) == stop {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
             }
         };
-        assert_eq!(work(&Watch::new(&cancel)), Some(Error::Cancelled), "{what} at {}", stages[stop]);
+        assert_eq!(work(&Control::new(&cancel)), Some(Error::Cancelled), "{what} at {}", stages[stop]);
     }
     stages
 }
@@ -89,25 +89,25 @@ fn every_long_stage_can_be_stopped() {
     let (table, truth, tally) = (panel.predictions(), panel.truths(), panel.tally());
     let mut stages = Vec::new();
     for level in [Level::Marginals, Level::Pairs, Level::Tally] {
-        stages.extend(assert_cancels("counting", |watch| {
-            Evidence::count(&table, &truth, &panel.counting(level), watch).err()
+        stages.extend(assert_cancels("counting", |control| {
+            Evidence::count(&table, &truth, &panel.counting(level), control).err()
         }));
     }
     for method in [Method::AdaSpocc, Method::ExpVote, Method::Stacking] {
-        let seen = assert_cancels(&method.to_string(), |watch| {
-            Model::fit(method.combiner().as_ref(), &tally, &Options::default(), watch).err()
+        let seen = assert_cancels(&method.to_string(), |control| {
+            Model::fit(method.combiner().as_ref(), &tally, &Options::default(), control).err()
         });
         assert!(!seen.is_empty(), "{method} says how far it is");
         stages.extend(seen);
     }
     let tuned = Spocc { exponent: SpoccExponent::Tuned(Tuning::LeaveOneOut) };
-    stages.extend(assert_cancels("spocc", |watch| {
-        Model::fit(&tuned, &tally, &Options::default(), watch).err()
+    stages.extend(assert_cancels("spocc", |control| {
+        Model::fit(&tuned, &tally, &Options::default(), control).err()
     }));
-    stages.extend(assert_cancels("dependence", |watch| Dissimilarities::new(&tally, watch).err()));
+    stages.extend(assert_cancels("dependence", |control| Dissimilarities::new(&tally, control).err()));
     let model = Majority.fit(&tally).expect("rows");
     let aligned = model.align(&table).expect("columns");
-    stages.extend(assert_cancels("deciding", |watch| aligned.decide_all(watch).err()));
+    stages.extend(assert_cancels("deciding", |control| aligned.decide_all(control).err()));
     for expected in ["counting", "tallying", "pairs", "exponents", "severity", "rate", "exponent", "deciding"]
     {
         assert!(stages.contains(&expected), "{expected} is reported");

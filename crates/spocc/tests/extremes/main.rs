@@ -17,13 +17,20 @@ use weights::weighted;
 
 use panels::{Panel, Random, Shape};
 use spocc::{
-    AdaSpocc, Basis, ClassWeights, Combiner, Counting, Decision, Dendrogram, Discount, Dissimilarities,
-    Error, Evidence, ExpVote, Exponent, Fitted, Label, Level, Majority, Method, Missing, Model, Options,
-    Possibility, Predictions, Spocc, SpoccExponent, TieBreak, Truth, Tuning, Watch, WeightedVote, t_norm,
+    Combiner, Control, Decision, Error, Evidence, Label, Method, Model, Options, Predictions, Truth,
+    data::{ClassWeights, Missing},
+    decision::{Basis, TieBreak},
+    dendrogram::Dendrogram,
+    dependence::Dissimilarities,
+    evidence::{Counting, Level},
+    fusion::{Exponent, t_norm},
+    methods::{AdaSpocc, ExpVote, Fitted, Majority, Spocc, SpoccExponent, WeightedVote},
+    possibility::{Discount, Possibility},
+    tuning::Tuning,
 };
 
-fn quiet() -> Watch<'static> {
-    Watch::default()
+fn quiet() -> Control<'static> {
+    Control::default()
 }
 
 /// A table from rows of words; `-` is a gap.

@@ -9,7 +9,7 @@ fn the_minimum_is_an_exponent_like_any_other() {
     let model = Spocc { exponent: SpoccExponent::Fixed(Exponent::MINIMUM) }.fit(&evidence).expect("rows");
     assert_eq!(model.fitted(), Fitted::Spocc { exponent: Exponent::MINIMUM });
     let decision = decide(&model, &["ann", "bob"], &["cat", "dog"]);
-    // bob is right every time: (0, 2) and one more each. ann has no opinion.
+    // bob is right every time: (0, 2) and one more each. ann has no distribution.
     assert_eq!(
         (decision.label.to_string().as_str(), decision.possibility.degrees()),
         ("dog", &[0.25, 1.0][..])
@@ -31,14 +31,14 @@ fn the_minimum_is_an_exponent_like_any_other() {
 
 #[test]
 fn possibility_zero_is_an_infinite_surprise() {
-    let opinion = Possibility::from_counts(&[0, 3, 0]).expect("counts");
-    assert_eq!(opinion.degrees(), [0.0, 1.0, 0.0]);
+    let distribution = Possibility::from_counts(&[0, 3, 0]).expect("counts");
+    assert_eq!(distribution.degrees(), [0.0, 1.0, 0.0]);
     for x in [Exponent::PRODUCT, Exponent::MINIMUM, Exponent::try_from(5.0).expect("at least 1")] {
         assert_eq!(t_norm(&[0.0, 1e-300], x), 0.0);
         assert_eq!(t_norm(&[0.0, 0.0], x), 0.0);
     }
     let none = Discount::try_from(1.0).expect("from 0 to 1");
-    assert_eq!(opinion.discounted(none).degrees(), [1.0; 3]);
+    assert_eq!(distribution.discounted(none).degrees(), [1.0; 3]);
     // Naive Bayes excludes a class that was never true, whoever speaks for it.
     let options = Counting { classes: Some(["cat", "dog"].map(Label::from).to_vec()), ..Counting::default() };
     let rows = table(&["ann"], &[&["cat"], &["dog"]]);

@@ -51,7 +51,7 @@ fn a_label_first_met_at_prediction_is_silence_and_is_reported() {
 
 #[test]
 fn declining_to_answer_can_be_an_answer() {
-    // `bob` declines exactly when the truth is dog.
+    // `bob` missing_is_answer exactly when the truth is dog.
     let rows: [&[&str]; 6] =
         [&["cat", "cat"], &["dog", "cat"], &["cat", "cat"], &["cat", "-"], &["dog", "-"], &["dog", "-"]];
     let evidence = evidence(&["ann", "bob"], &rows, &["cat", "cat", "cat", "dog", "dog", "dog"]);
@@ -59,7 +59,7 @@ fn declining_to_answer_can_be_an_answer() {
         let options = Options { missing, ..Options::default() };
         Model::fit(&Spocc::default(), &evidence, &options, &quiet()).expect("rows")
     };
-    let (silent, symbol) = (fit(Missing::Silent), fit(Missing::Symbol));
+    let (silent, symbol) = (fit(Missing::Ignore), fit(Missing::Answer));
     let said = |model: &Model, row: &[&str]| decide(model, &["ann", "bob"], row);
     // ann said cat of two cats and a dog.
     assert_eq!(said(&silent, &["cat", "-"]).label.to_string(), "cat");
@@ -68,14 +68,14 @@ fn declining_to_answer_can_be_an_answer() {
     assert_eq!(said(&silent, &["-", "-"]).basis, Basis::Prior);
     let classes: Vec<String> = symbol.classes().iter().map(ToString::to_string).collect();
     assert_eq!(classes, ["cat", "dog"], "silence is never decided");
-    assert_eq!((silent.missing(), symbol.missing()), (Missing::Silent, Missing::Symbol));
+    assert_eq!((silent.missing(), symbol.missing()), (Missing::Ignore, Missing::Answer));
 }
 
 #[test]
 fn a_word_that_looks_like_silence_is_a_word() {
     // Whatever stands for silence inside, a user's label of any bytes keeps its counts: two panels that differ
     // in the name of a label alone, of the same place in the order, are decided alike.
-    let options = Options { missing: Missing::Symbol, ..Options::default() };
+    let options = Options { missing: Missing::Answer, ..Options::default() };
     let names = ["ann", "bob"];
     for method in [Method::Spocc, Method::AdaSpocc, Method::NaiveBayes, Method::Bayes] {
         let decisions = |word: &str| {
@@ -118,7 +118,7 @@ fn a_prior_of_equals_is_a_tie() {
 #[test]
 fn silence_as_an_answer_is_heard_but_nobody_spoke() {
     let evidence = evidence(&["a", "b"], &[&["x", "-"], &["y", "y"], &["-", "-"]], &["x", "y", "y"]);
-    let options = Options { missing: Missing::Symbol, ..Options::default() };
+    let options = Options { missing: Missing::Answer, ..Options::default() };
     let model = Model::fit(&Spocc::default(), &evidence, &options, &quiet()).expect("rows");
     let decision = decide(&model, &["a", "b"], &["-", "-"]);
     assert_eq!((decision.answered, decision.basis), (0, Basis::Panel));
@@ -170,15 +170,15 @@ fn a_silence_that_is_heard_is_as_good_as_a_word_for_it() {
         let full = read.align(table).and_then(|aligned| aligned.decide_rows(0..200)).expect("rows");
         assert!(rulings.iter().zip(&full).all(|(short, full)| usize::from(short.class) == full.class));
         let margins: Vec<f64> = full.iter().map(|decision| decision.margin).collect();
-        (model.declines().to_vec(), rulings, margins)
+        (model.missing_is_answer().to_vec(), rulings, margins)
     };
     for method in [Method::NaiveBayes, Method::Stacking] {
-        let (declines, rulings, margins) = decide(&tables[0], method, Missing::Auto);
-        assert_eq!(declines.iter().filter(|declines| **declines).count(), 2);
-        assert!(declines[0] && declines[1]);
-        let worded = decide(&tables[1], method, Missing::Silent);
+        let (missing_is_answer, rulings, margins) = decide(&tables[0], method, Missing::Auto);
+        assert_eq!(missing_is_answer.iter().filter(|missing_is_answer| **missing_is_answer).count(), 2);
+        assert!(missing_is_answer[0] && missing_is_answer[1]);
+        let worded = decide(&tables[1], method, Missing::Ignore);
         assert_eq!((rulings, margins), (worded.1, worded.2), "{method}");
     }
-    let (declines, ..) = decide(&tables[0], Method::AdaSpocc, Missing::Auto);
-    assert!(!declines.contains(&true), "possibilities gain nothing from silence");
+    let (missing_is_answer, ..) = decide(&tables[0], Method::AdaSpocc, Missing::Auto);
+    assert!(!missing_is_answer.contains(&true), "possibilities gain nothing from silence");
 }

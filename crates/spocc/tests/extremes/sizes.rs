@@ -134,21 +134,21 @@ fn ten_thousand_classifiers_are_counted_and_heard() {
             .labels()
             .zip(&panel.truth)
             .filter(|(label, i)| Some(*label) == i.map(|i| panel.label(i)).as_ref());
-        // Ten thousand voices, most of them better than chance, leave no row in doubt.
+        // Ten thousand contributions, most of them better than chance, leave no row in doubt.
         if method != Method::Selection {
             assert_eq!(right.count(), 12, "{method}");
         }
     }
     let tally = panel.tally();
-    let watch = quiet().with_memory_limit(100_000_000);
+    let control = quiet().with_memory_limit(100_000_000);
     let refused =
-        Model::fit(&AdaSpocc::default(), &tally, &Options::default(), &watch).expect_err("too large");
+        Model::fit(&AdaSpocc::default(), &tally, &Options::default(), &control).expect_err("too large");
     assert_eq!(
         refused.to_string(),
         "dependence of 10000 x 10000 classifiers: expected at most 100000000 bytes of memory, found a need of \
          about 800000000"
     );
-    let refused = tally.reduce_to(Level::Pairs, &watch).expect_err("too large");
+    let refused = tally.reduce_to(Level::Pairs, &control).expect_err("too large");
     let needed = (N * (N - 1) / 2 * 9 * 8) as u64;
     assert!(
         matches!(refused, Error::MemoryLimit { needed: found, limit: 100_000_000, .. } if found == needed)

@@ -21,7 +21,7 @@ pub(crate) fn fitted(combiner: &dyn Combiner, evidence: &Evidence, options: &Opt
 }
 
 pub(crate) fn choices() -> [Options; 3] {
-    let random = Options { missing: Missing::Symbol, ties: TieBreak::Random(7), ..Options::default() };
+    let random = Options { missing: Missing::Answer, ties: TieBreak::Random(7), ..Options::default() };
     let class_weights = ClassWeights::Balanced;
     let found_out = Options { missing: Missing::Auto, class_weights, ..Options::default() };
     [Options::default(), random, found_out]

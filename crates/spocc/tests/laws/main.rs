@@ -19,9 +19,16 @@ use naive::{Closeness, Judged, Variant};
 use panels::{Panel, Random, Shape, config, panels, plain_panels};
 use proptest::prelude::*;
 use spocc::{
-    AdaSpocc, ClassWeights, Combiner, Counting, Decision, Dendrogram, Dissimilarities, Error, Evidence,
-    ExpVote, Exponent, Fitted, Label, Level, Method, Missing, Model, Options, Possibility, Predictions,
-    Spocc, SpoccExponent, TieBreak, Truth, Tuning, Watch, t_norm,
+    Combiner, Control, Decision, Error, Evidence, Label, Method, Model, Options, Predictions, Truth,
+    data::{ClassWeights, Missing},
+    decision::TieBreak,
+    dendrogram::Dendrogram,
+    dependence::Dissimilarities,
+    evidence::{Counting, Level},
+    fusion::{Exponent, t_norm},
+    methods::{AdaSpocc, ExpVote, Fitted, Spocc, SpoccExponent},
+    possibility::Possibility,
+    tuning::Tuning,
 };
 
 /// A t-norm takes a logarithm, a power, a root and an exponential: a few units in the last place each.
@@ -32,8 +39,8 @@ const CLEAR: f64 = 1e-9;
 
 const LEVELS: [Level; 3] = [Level::Marginals, Level::Pairs, Level::Tally];
 
-fn quiet() -> Watch<'static> {
-    Watch::default()
+fn quiet() -> Control<'static> {
+    Control::default()
 }
 
 fn close(a: f64, b: f64) -> bool {

@@ -19,8 +19,9 @@ fn subsets(n: usize) -> impl Iterator<Item = Vec<usize>> {
 }
 
 fn is_consistent(degrees: &[f64], p: &[f64]) -> bool {
-    let opinion = Possibility::new(degrees.to_vec()).expect("degrees from 0 to 1");
-    subsets(p.len()).all(|set| opinion.possibility(&set) >= set.iter().map(|&i| p[i]).sum::<f64>() - ROUNDING)
+    let distribution = Possibility::new(degrees.to_vec()).expect("degrees from 0 to 1");
+    subsets(p.len())
+        .all(|set| distribution.possibility(&set) >= set.iter().map(|&i| p[i]).sum::<f64>() - ROUNDING)
 }
 
 fn keeps_preferences(degrees: &[f64], counts: &[u64]) -> bool {
@@ -91,14 +92,14 @@ proptest! {
 
     #[test]
     fn necessity_is_what_is_missing_to_the_possibility_of_the_rest(counts in counts()) {
-        let opinion = Possibility::from_counts_smoothed(&counts).expect("small counts");
+        let distribution = Possibility::from_counts_smoothed(&counts).expect("small counts");
         let n = counts.len();
         for set in subsets(n) {
             let rest: Vec<usize> = (0..n).filter(|i| !set.contains(i)).collect();
-            prop_assert_eq!(opinion.necessity(&set), 1.0 - opinion.possibility(&rest));
-            prop_assert!(opinion.necessity(&set) <= opinion.possibility(&set));
+            prop_assert_eq!(distribution.necessity(&set), 1.0 - distribution.possibility(&rest));
+            prop_assert!(distribution.necessity(&set) <= distribution.possibility(&set));
         }
-        prop_assert_eq!(opinion.possibility(&[]), 0.0);
-        prop_assert_eq!(opinion.necessity(&(0..n).collect::<Vec<usize>>()), 1.0);
+        prop_assert_eq!(distribution.possibility(&[]), 0.0);
+        prop_assert_eq!(distribution.necessity(&(0..n).collect::<Vec<usize>>()), 1.0);
     }
 }

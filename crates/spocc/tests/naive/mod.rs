@@ -4,7 +4,7 @@
 // Every test file uses its own part of this module.
 #![allow(dead_code)]
 
-use spocc::{Dendrogram, Merge};
+use spocc::dendrogram::{Dendrogram, Merge};
 
 use crate::panels::Panel;
 
@@ -237,18 +237,18 @@ impl Closeness {
 
 /// A row to be judged: the possibilities that every classifier's answer gives, none where it is silent.
 pub(crate) struct Case {
-    pub(crate) opinions: Vec<Option<Vec<f64>>>,
+    pub(crate) possibilities: Vec<Option<Vec<f64>>>,
     pub(crate) truth: usize,
     pub(crate) weight: u64,
 }
 
-/// Every labelled row with the opinions it meets.
+/// Every labelled row with the possibilities it meets.
 pub(crate) fn cases(panel: &Panel, judged: Judged) -> Vec<Case> {
     let counts = Counts::new(panel);
     let mut cases = Vec::new();
     for (t, row) in panel.rows.iter().enumerate() {
         let Some(truth) = panel.truth[t] else { continue };
-        let opinion = |(k, said): (usize, &Option<usize>)| {
+        let distribution = |(k, said): (usize, &Option<usize>)| {
             said.map(|j| {
                 let mut table = counts.confusion[k][j].clone();
                 if judged == Judged::WithoutOwnRow {
@@ -257,8 +257,8 @@ pub(crate) fn cases(panel: &Panel, judged: Judged) -> Vec<Case> {
                 possibility(&table, counts.unit)
             })
         };
-        let opinions = row.iter().enumerate().map(opinion).collect();
-        cases.push(Case { opinions, truth, weight: counts.weights[t] });
+        let possibilities = row.iter().enumerate().map(distribution).collect();
+        cases.push(Case { possibilities, truth, weight: counts.weights[t] });
     }
     cases
 }
@@ -284,11 +284,11 @@ pub(crate) fn fuse(tree: &[Merge], exponents: &[f64], leaves: &[Vec<f64>]) -> Ve
 
 /// Surprisals of every leaf after discounting; silence is no surprise.
 fn leaves(case: &Case, discounts: &[f64], n_classes: usize) -> Vec<Vec<f64>> {
-    let leaf = |(opinion, &d): (&Option<Vec<f64>>, &f64)| match opinion {
+    let leaf = |(distribution, &d): (&Option<Vec<f64>>, &f64)| match distribution {
         Some(degrees) => degrees.iter().map(|degree| -((1.0 - d) * degree + d).ln() + 0.0).collect(),
         None => vec![0.0; n_classes],
     };
-    case.opinions.iter().zip(discounts).map(leaf).collect()
+    case.possibilities.iter().zip(discounts).map(leaf).collect()
 }
 
 /// Which departures from the search a test wants to see.

@@ -8,7 +8,10 @@ use proptest::{
     prelude::*,
     test_runner::{Config, RngSeed},
 };
-use spocc::{Counting, Evidence, Label, Level, Predictions, Truth, Watch};
+use spocc::{
+    Control, Evidence, Label, Predictions, Truth,
+    evidence::{Counting, Level},
+};
 
 /// A sequence of numbers that depends on its seed alone (`SplitMix64`).
 #[derive(Clone, Debug)]
@@ -208,7 +211,7 @@ impl Panel {
 
     pub(crate) fn evidence(&self, level: Level) -> Evidence {
         let (table, truth) = (self.predictions(), self.truths());
-        Evidence::count(&table, &truth, &self.counting(level), &Watch::default()).expect("a sound panel")
+        Evidence::count(&table, &truth, &self.counting(level), &Control::default()).expect("a sound panel")
     }
 
     pub(crate) fn tally(&self) -> Evidence {

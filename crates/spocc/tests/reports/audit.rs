@@ -47,7 +47,7 @@ fn pure_guessers_are_rarely_called_useful() {
             table.push(answers).expect("as wide as the panel");
         }
         let evidence = Evidence::new(&table.finish(), &Truth::new(truth).expect("few labels")).expect("rows");
-        let audit = Audit::new(&evidence, None, &Watch::default()).expect("rows");
+        let audit = Audit::new(&evidence, None, &Control::default()).expect("rows");
         let useful = audit.classifiers.iter().filter(|entry| entry.verdict == Verdict::Useful).count();
         assert!(useful <= 5, "{useful} of 100 guessers on {n_classes} classes and {rows} rows");
     }
@@ -76,8 +76,8 @@ fn half_rows_agree_as_whole_rows_do() {
         let weights = vec![weight; truth.len()];
         let options = Counting { weights: Some(&weights), ..Counting::default() };
         let truth = Truth::new(truth).expect("few labels");
-        let evidence = Evidence::count(&table.finish(), &truth, &options, &Watch::default()).expect("rows");
-        Audit::new(&evidence, None, &Watch::default()).expect("rows")
+        let evidence = Evidence::count(&table.finish(), &truth, &options, &Control::default()).expect("rows");
+        Audit::new(&evidence, None, &Control::default()).expect("rows")
     };
     let (whole, halves) = (doubled(1.0, 1), doubled(0.5, 2));
     assert_eq!(whole.panel.krippendorff_alpha, halves.panel.krippendorff_alpha);
@@ -91,7 +91,7 @@ fn half_rows_agree_as_whole_rows_do() {
 #[test]
 fn pairs_that_do_not_fit_leave_the_rest_of_the_audit() {
     let panel = panel(50);
-    let small = Watch::default().with_memory_limit(300);
+    let small = Control::default().with_memory_limit(300);
     let audit = Audit::new(&panel.evidence(Level::Tally), None, &small).expect("the marginal figures");
     assert!(audit.panel.dendrogram.is_none() && audit.panel.left_out.is_some());
     assert!(audit.to_string().contains("dependence, copies and agreement are left out"));
@@ -232,13 +232,13 @@ fn a_table_is_audited_as_the_model_that_is_fitted_to_it_by_default() {
     let panel = panel(300);
     let evidence = panel.evidence(Level::Tally);
     let options = Options { missing: Missing::Auto, ..Options::default() };
-    let model = Model::fit(&Ladder, &evidence, &options, &Watch::default()).expect("rows");
-    let of_table = Audit::of_evidence(&evidence, &Watch::default()).expect("rows");
-    assert_eq!(of_table, Audit::new(&evidence, Some(&model), &Watch::default()).expect("rows"));
+    let model = Model::fit(&Ladder, &evidence, &options, &Control::default()).expect("rows");
+    let of_table = Audit::of_evidence(&evidence, &Control::default()).expect("rows");
+    assert_eq!(of_table, Audit::new(&evidence, Some(&model), &Control::default()).expect("rows"));
     assert_eq!(of_table.influence_on, Some(Method::Ladder));
     assert!(of_table.to_string().contains("influence: share of decisions by ladder that change without it"));
     let majority = Majority.fit(&evidence).expect("rows");
-    let of_majority = Audit::new(&evidence, Some(&majority), &Watch::default()).expect("rows");
+    let of_majority = Audit::new(&evidence, Some(&majority), &Control::default()).expect("rows");
     assert!(of_majority.to_string().contains("influence: share of decisions by majority"));
 }
 
@@ -262,7 +262,7 @@ fn less_evidence_says_less_and_nothing_else() {
     let panel = panel(300);
     let full = panel.audit();
     for level in [Level::Marginals, Level::Pairs] {
-        let audit = Audit::new(&panel.evidence(level), None, &Watch::default()).expect("rows");
+        let audit = Audit::new(&panel.evidence(level), None, &Control::default()).expect("rows");
         assert_eq!(audit.panel.dendrogram.is_some(), level == Level::Pairs);
         assert!(audit.panel.fleiss_kappa.is_none() && audit.panel.effective_votes.is_none());
         assert!(
@@ -273,7 +273,7 @@ fn less_evidence_says_less_and_nothing_else() {
             assert_eq!((a.accuracy, a.interval, a.information), (b.accuracy, b.interval, b.information));
         }
     }
-    let pairs = Audit::new(&panel.evidence(Level::Pairs), None, &Watch::default()).expect("rows");
+    let pairs = Audit::new(&panel.evidence(Level::Pairs), None, &Control::default()).expect("rows");
     assert_eq!(pairs.panel.dissimilarities, full.panel.dissimilarities);
 }
 
@@ -283,7 +283,7 @@ fn influence_is_the_share_of_decisions_that_change() {
     let evidence = panel.evidence(Level::Tally);
     for method in Method::ALL {
         let model = method.combiner().fit(&evidence).expect("rows");
-        let audit = Audit::new(&evidence, Some(&model), &Watch::default()).expect("rows");
+        let audit = Audit::new(&evidence, Some(&model), &Control::default()).expect("rows");
         let decide = |table: &Predictions| -> Vec<u16> {
             model.predict(table).expect("all columns").rulings().iter().map(|row| row.class).collect()
         };

@@ -37,7 +37,7 @@ fn margins_of_votes_are_those_of_their_shares() {
     assert!((margins[0] - 1.0 / 3.0).abs() < 1e-12 && margins[1..] == [0.0, 1.0], "{margins:?}");
 }
 
-fn explained(model: &Model, table: &Predictions, row: usize) -> spocc::Explanation {
+fn explained(model: &Model, table: &Predictions, row: usize) -> spocc::explain::Explanation {
     model.align(table).expect("all columns").explain(row).expect("a row")
 }
 
@@ -90,11 +90,11 @@ fn the_last_join_is_the_decision_and_pushes_add_up_for_a_product() {
         assert!((joined - decided).abs() <= 1e-12 * decided);
     }
     // At exponent 1 surprisals add up, so what each voice adds is exactly its own share of the lead.
-    let product = spocc::SpoccExponent::Fixed(spocc::Exponent::PRODUCT);
+    let product = spocc::methods::SpoccExponent::Fixed(spocc::fusion::Exponent::PRODUCT);
     let model = Spocc { exponent: product }.fit(&evidence).expect("rows");
     for row in 0..20 {
         let explanation = explained(&model, &table, row);
-        let pushes: f64 = explanation.voices.iter().filter_map(|voice| voice.push).sum();
+        let pushes: f64 = explanation.contributions.iter().filter_map(|voice| voice.push).sum();
         let degrees = explanation.decision.possibility.degrees();
         let next = explanation.runner_up.expect("four classes");
         let lead = (degrees[explanation.decision.class] / degrees[next]).ln();
@@ -110,7 +110,7 @@ fn a_silent_row_is_explained_by_the_prior() {
     let explanation = explained(&model, &silent.predictions(), 0);
     assert_eq!(explanation.decision.basis, Basis::Prior);
     assert!(explanation.to_string().contains("the class most often true: nobody answered"));
-    assert!(explanation.voices.iter().all(|voice| voice.said.is_none() && voice.push.is_none()));
+    assert!(explanation.contributions.iter().all(|voice| voice.said.is_none() && voice.push.is_none()));
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn reports_speak_json_in_the_words_of_every_face() {
     let evidence = Evidence::new(&rows, &truth).expect("rows");
     let model = Spocc { exponent: SpoccExponent::Fixed(Exponent::MINIMUM) }.fit(&evidence).expect("rows");
 
-    let audit = json(&Audit::new(&evidence, Some(&model), &Watch::default()).expect("rows"));
+    let audit = json(&Audit::new(&evidence, Some(&model), &Control::default()).expect("rows"));
     assert_eq!(audit["classes"][1], serde_json::json!({"label": 1, "n_rows": 30}));
     assert_eq!(
         (&audit["classifiers"][1]["verdict"], &audit["classifiers"][1]["original"]),

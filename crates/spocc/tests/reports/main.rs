@@ -4,8 +4,13 @@ mod audit;
 mod explanations;
 
 use spocc::{
-    AdaSpocc, Audit, Basis, Combiner, Counting, Evidence, Exponent, Label, Ladder, Level, Majority, Method,
-    Missing, Model, Options, Predictions, Spocc, SpoccExponent, Truth, Verdict, Watch, clopper_pearson,
+    Combiner, Control, Evidence, Label, Ladder, Method, Model, Options, Predictions, Truth,
+    audit::{Audit, Verdict, clopper_pearson},
+    data::Missing,
+    decision::Basis,
+    evidence::{Counting, Level},
+    fusion::Exponent,
+    methods::{AdaSpocc, Majority, Spocc, SpoccExponent},
 };
 
 const CLASSES: [&str; 4] = ["a", "b", "c", "d"];
@@ -60,10 +65,10 @@ impl Panel {
     fn evidence(&self, level: Level) -> Evidence {
         let truth = Truth::new(self.truth.iter().copied().map(Some)).expect("few labels");
         let options = Counting { level, ..Counting::default() };
-        Evidence::count(&self.predictions(), &truth, &options, &Watch::default()).expect("rows")
+        Evidence::count(&self.predictions(), &truth, &options, &Control::default()).expect("rows")
     }
 
     fn audit(&self) -> Audit {
-        Audit::new(&self.evidence(Level::Tally), None, &Watch::default()).expect("rows")
+        Audit::new(&self.evidence(Level::Tally), None, &Control::default()).expect("rows")
     }
 }

@@ -16,7 +16,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::{
     arrow::ArrowWriter, basic::Compression, errors::ParquetError, file::properties::WriterProperties,
 };
-use spocc::{Decision, Label, Written};
+use spocc::{Decision, Label, data::Written};
 
 use crate::{
     args::Column,
@@ -190,8 +190,10 @@ mod tests {
     use bytes::Bytes;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use spocc::{
-        Calibrate, Combiner, Coverage, Evidence, Majority, Model, NaiveBayes, Options, Predictions, Ruling,
-        Scheme, Truth, Watch,
+        Combiner, Control, Evidence, Model, Options, Predictions, Truth,
+        conformal::{Calibrate, Coverage, Scheme},
+        methods::{Majority, NaiveBayes},
+        predict::Ruling,
     };
 
     use super::*;
@@ -210,7 +212,7 @@ mod tests {
         let truth = Truth::new([Some(yes), Some(no)]).expect("two truths");
         let model = Majority.fit(&Evidence::new(&rows, &truth).expect("evidence")).expect("a model");
         let aligned = model.align(&rows).expect("known labels");
-        let rulings = aligned.decide_all(&Watch::default()).expect("decisions").rulings().to_vec();
+        let rulings = aligned.decide_all(&Control::default()).expect("decisions").rulings().to_vec();
         (model.classes().to_vec(), rulings, aligned.decide_rows(0..2).expect("decisions"))
     }
 
@@ -274,7 +276,7 @@ mod tests {
         let truth = Truth::new((0..40).map(|row| Some(Label::from(row % 2)))).expect("few labels");
         let options = Options { calibrate: Some(Calibrate::new(Scheme::Split)), ..Options::default() };
         let evidence = Evidence::new(&rows, &truth).expect("evidence");
-        let model = Model::fit(&NaiveBayes, &evidence, &options, &Watch::default()).expect("a model");
+        let model = Model::fit(&NaiveBayes, &evidence, &options, &Control::default()).expect("a model");
         let sets = model.predict_sets(&rows, Coverage::try_from(0.9).expect("a share"), 0).expect("sets");
         let decided = model.predict(&rows).expect("decisions");
         let columns = [Column::Decision, Column::Set, Column::SetSize];

@@ -1,0 +1,316 @@
+//! Calibration: how surprising the truth was on rows the rule did not learn from, so that sets of labels can be
+//! promised to hold the truth as often as the user asks.
+//!
+//! In: a combiner and a tally. Out: a model that holds the scores of those rows. The score of a class on a row is its
+//! normalised surprisal, `-ln p` where the method gives probabilities. Which rows give scores is a choice: a quarter
+//! that is kept from learning, for which the promise is a theorem, or every row judged by what the others taught.
+
+mod scores;
+mod sets;
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::{Error, choose},
+    evidence::Evidence,
+    fusion::Scratch,
+    methods::Combiner,
+    model::{self, Model, Options},
+    parallel,
+    progress::Control,
+    tuning::Tuning,
+};
+
+use scores::{Score, Scores};
+pub use sets::{PredictionSets, RowDraw};
+
+/// Of so many parts of the rows, a split keeps one from learning.
+const SPLIT: usize = 4;
+
+/// Which rows give scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Scheme {
+    /// A random quarter, which the rule does not learn from. For rows drawn like these, the truth is in the set at
+    /// least as often as was asked, whatever the method and however few the rows: on average over draws of all of them.
+    Split,
+    /// All rows, in folds, each judged by a rule that learned from the others; the model learns from all. PredictionSets
+    /// hold the truth about as often as was asked; no theorem says how nearly.
+    Cross,
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Split => "split",
+            Self::Cross => "cross",
+        })
+    }
+}
+
+impl FromStr for Scheme {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self, Error> {
+        choose("calibrate", &[Self::Split, Self::Cross], word)
+    }
+}
+
+/// How to calibrate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Calibrate {
+    /// Which rows give scores.
+    pub scheme: Scheme,
+    /// Whether every class has its own scores, so that sets hold the truth as often as asked within each.
+    pub per_class: bool,
+    /// Seed of the draw that deals the rows.
+    pub seed: u64,
+}
+
+impl Calibrate {
+    /// All classes together, seed 0.
+    pub fn new(scheme: Scheme) -> Self {
+        Self { scheme, per_class: false, seed: 0 }
+    }
+}
+
+/// How often a set is to hold the truth: above 0, below 1.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Coverage(f64);
+
+impl Coverage {
+    /// The number.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+
+    /// The least number of scores at which a set can leave a class out for certain.
+    pub fn n_needed(self) -> u64 {
+        // What is a whole number but for rounding is that number.
+        (self.0 / (1.0 - self.0) * (1.0 - 1e-9)).ceil() as u64
+    }
+}
+
+impl TryFrom<f64> for Coverage {
+    type Error = Error;
+
+    fn try_from(found: f64) -> Result<Self, Error> {
+        if found > 0.0 && found < 1.0 {
+            return Ok(Self(found));
+        }
+        Err(Error::OutOfRange { what: "coverage", expected: "a number above 0 and below 1", found })
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+/// The scores of a calibrated model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    how: Calibrate,
+    /// One list for all classes, or one for each.
+    lists: Vec<Scores>,
+}
+
+impl Calibration {
+    /// How it was made.
+    pub fn how(&self) -> Calibrate {
+        self.how
+    }
+
+    /// Number of rows that gave scores: in all, or of each class if every class has its own.
+    pub fn n_rows(&self) -> Vec<u64> {
+        self.lists.iter().map(Scores::n_rows).collect()
+    }
+
+    /// The largest coverage that so many rows support, `n / (n + 1)`: within every class, if each has its own rows.
+    pub fn max_coverage(&self) -> f64 {
+        let fewest = self.n_rows().into_iter().min().unwrap_or(0) as f64;
+        fewest / (fewest + 1.0)
+    }
+
+    /// How far the share of sets that hold the truth may well be from the coverage asked, as so few rows gave scores:
+    /// a standard deviation over draws of those rows.
+    pub fn spread(&self, coverage: Coverage) -> f64 {
+        let fewest = self.n_rows().into_iter().min().unwrap_or(0);
+        // That of the beta distribution which the share has given the scores.
+        (coverage.0 * (1.0 - coverage.0) / (fewest as f64 + 2.0)).sqrt()
+    }
+
+    /// Refuses scores that no rows could have given; for a model read from a file.
+    pub(crate) fn check(&self, n_classes: usize) -> Result<(), Error> {
+        let expected = if self.how.per_class { n_classes } else { 1 };
+        if self.lists.len() != expected {
+            let found = format!("{} lists", self.lists.len());
+            return Err(Error::Inconsistent { expected: "a list of scores, or one per class", found });
+        }
+        self.lists.iter().try_for_each(Scores::check)
+    }
+}
+
+impl fmt::Display for Calibration {
+    /// How it was made, and what that promises.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let n_rows = self.n_rows();
+        let (least, most) = (n_rows.iter().min().unwrap_or(&0), n_rows.iter().max().unwrap_or(&0));
+        write!(out, "{}, {least}", self.how.scheme)?;
+        if least != most {
+            write!(out, " to {most}")?;
+        }
+        write!(out, " row{}", if *most == 1 { "" } else { "s" })?;
+        let (of_each, within) =
+            if self.how.per_class { (" of each class", " within each") } else { ("", "") };
+        write!(out, "{of_each}: sets hold the truth ")?;
+        match self.how.scheme {
+            Scheme::Split => write!(out, "at least as often as asked{within}, on average over such splits"),
+            Scheme::Cross => write!(out, "about as often as asked{within}, without a guarantee"),
+        }
+    }
+}
+
+impl Model {
+    /// Fits a model that is calibrated as the options ask.
+    pub(crate) fn fit_calibrated<C: Combiner + ?Sized>(
+        combiner: &C,
+        evidence: &Evidence,
+        options: &Options,
+        how: Calibrate,
+        control: &Control<'_>,
+    ) -> Result<Self, Error> {
+        const WHAT: &str = "calibration";
+        let n_rows = evidence.total();
+        let plain = Options { calibrate: None, ..options.clone() };
+        // What the method does not need is not kept in the model, but labels are: held rows are judged by their numbers.
+        // So are the candidate classes of all rows.
+        let classes = evidence.candidate_classes();
+        let fit = |rows: &Evidence| {
+            Self::fit_among(
+                combiner,
+                &rows.at_level(combiner.needs(), control)?,
+                Some(&classes),
+                &plain,
+                control,
+            )
+        };
+        let parts = match how.scheme {
+            Scheme::Split => SPLIT,
+            Scheme::Cross => n_rows.min(Tuning::FOLDS.into()) as usize,
+        };
+        let dealt = evidence.deal(WHAT, parts.max(1), how.seed)?;
+        if n_rows < 2 {
+            let (what, found) = ("rows to learn from and to calibrate with", n_rows as f64);
+            return Err(Error::OutOfRange { what, expected: "at least 2", found });
+        }
+        let mut found = vec![Vec::new(); if how.per_class { classes.len() } else { 1 }];
+        let mut judge = |part: &[u64]| {
+            let model = fit(&evidence.without(part)?)?;
+            model.score(&evidence.part(part)?, &mut found, control)?;
+            Ok::<Self, Error>(model)
+        };
+        let model = match how.scheme {
+            Scheme::Split => judge(&dealt[0])?,
+            Scheme::Cross => {
+                dealt.iter().try_for_each(|part| judge(part).map(drop))?;
+                fit(evidence)?
+            }
+        };
+        let lists = found.into_iter().map(Scores::new).collect();
+        Ok(Self { calibration: Some(Calibration { how, lists }), ..model })
+    }
+
+    /// Adds the scores of the truths of some rows to the lists they belong to.
+    fn score(&self, rows: &Evidence, found: &mut [Vec<Score>], control: &Control<'_>) -> Result<(), Error> {
+        // PredictionSets promise something about rows, however much their classes count.
+        let as_read = model::read(rows, self.classes(), &self.missing_is_answer, &[], control)?;
+        let tally = as_read.tally_for("calibration")?;
+        control.allow(
+            || format!("scores of {} cells", tally.n_cells()),
+            &[tally.n_cells(), 4 * size_of::<Score>()],
+        )?;
+        let parts = parallel::map_ranges(tally.n_patterns(), 1024, |patterns| {
+            let mut work = Scratch::default();
+            let mut scores = Vec::new();
+            for p in patterns {
+                self.scores_of(tally.pattern(p), &mut work);
+                let outcomes = tally.outcomes(p);
+                scores.extend(outcomes.map(|(class, count)| (class, (work.out[usize::from(class)], count))));
+            }
+            scores
+        });
+        for (class, score) in parts.into_iter().flatten() {
+            let list = if found.len() == 1 { 0 } else { usize::from(class) };
+            found[list].push(score);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coverage_lies_strictly_between_0_and_1() {
+        for found in [0.0, 1.0, -0.5, 1.5, f64::NAN, f64::INFINITY] {
+            let refused = Coverage::try_from(found).map_err(|error| error.to_string());
+            let message = format!("coverage: expected a number above 0 and below 1, found {found}");
+            assert_eq!(refused, Err(message));
+        }
+        assert_eq!(Coverage::try_from(0.95).map(Coverage::get), Ok(0.95));
+    }
+
+    #[test]
+    fn rows_needed_are_rounded_up_but_not_by_rounding_errors() {
+        let needed = |coverage| Coverage::try_from(coverage).map(Coverage::n_needed);
+        // 0.9 / 0.1 is 9, though 0.9 / (1.0 - 0.9) is more in floating point.
+        let expected =
+            [(0.5, 1), (0.8, 4), (0.9, 9), (0.95, 19), (0.99, 99), (0.999, 999), (0.97, 33), (0.01, 1)];
+        for (coverage, n) in expected {
+            assert_eq!(needed(coverage), Ok(n), "{coverage}");
+        }
+    }
+
+    #[test]
+    fn the_largest_coverage_is_the_one_that_needs_all_rows() {
+        let max = |counts: &[u64]| {
+            let how = Calibrate { per_class: counts.len() > 1, ..Calibrate::new(Scheme::Split) };
+            let lists = counts.iter().map(|&count| Scores::new(vec![(1.0, count)])).collect();
+            Calibration { how, lists }.max_coverage()
+        };
+        for n in 1..2000 {
+            let coverage = Coverage::try_from(max(&[n])).expect("between 0 and 1");
+            assert_eq!(coverage.n_needed(), n);
+        }
+        assert_eq!([max(&[9, 4]), max(&[0, 9]), max(&[19])], [0.8, 0.0, 0.95]);
+    }
+
+    #[test]
+    fn a_calibration_says_what_it_promises() {
+        let calibration = |scheme, counts: &[u64]| {
+            let how = Calibrate { per_class: counts.len() > 1, ..Calibrate::new(scheme) };
+            let lists = counts.iter().map(|&count| Scores::new(vec![(1.0, count)])).collect();
+            Calibration { how, lists }.to_string()
+        };
+        let split =
+            "split, 100 rows: sets hold the truth at least as often as asked, on average over such splits";
+        assert_eq!(calibration(Scheme::Split, &[100]), split);
+        let cross = "cross, 7 to 9 rows of each class: \
+                     sets hold the truth about as often as asked within each, without a guarantee";
+        assert_eq!(calibration(Scheme::Cross, &[9, 7]), cross);
+    }
+
+    #[test]
+    fn schemes_are_named_alike_everywhere() {
+        for word in ["split", "cross"] {
+            assert_eq!(word.parse::<Scheme>().expect("a scheme").to_string(), word);
+        }
+        assert!(matches!("jackknife".parse::<Scheme>(), Err(Error::UnknownWord { .. })));
+    }
+}

@@ -1,0 +1,193 @@
+//! Dawid-Skene: naive Bayes that also learns from rows whose truth nobody knows.
+//!
+//! Expectation-maximisation (Dawid and Skene, 1979) over the class frequencies and `p(k says j | i is true)`. Known
+//! truths stay; every other pattern of answers is shared out among the classes as the current estimates have it, and
+//! the estimates are made anew from the shares, until the shares stand still.
+
+use crate::{
+    data::Row,
+    error::Error,
+    evidence::{Evidence, Level, Unlabelled},
+    math::{exp, ln},
+    methods::{Combiner, Kind, Method, Rule, naive_bayes::Likelihoods},
+    parallel,
+    progress::Control,
+};
+
+/// Rows that every classifier is taken to have given every answer to every class in, before anything was counted: so
+/// few that workers of a handful of answers are heard, and enough that nothing is impossible.
+const SMOOTHING: f64 = 0.01;
+/// Shares that move by less than this stand still.
+const STILL: f64 = 1e-6;
+/// Steps after which the shares are taken as they are.
+const MOST_STEPS: usize = 1000;
+/// Patterns that are shared out in one go.
+const PIECE: usize = 1 << 10;
+
+/// Dawid and Skene's estimate by expectation-maximisation; it has no settings.
+///
+/// Where every truth is known it is [`NaiveBayes`](crate::methods::NaiveBayes) with little smoothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DawidSkene;
+
+impl Combiner for DawidSkene {
+    fn method(&self) -> Method {
+        Method::DawidSkene
+    }
+
+    fn needs(&self) -> Level {
+        Level::Tally
+    }
+
+    fn uses_unlabelled(&self, _evidence: &Evidence) -> bool {
+        true
+    }
+
+    fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
+        Ok(Rule(Kind::NaiveBayes(Self::likelihoods(evidence, control)?)))
+    }
+}
+
+impl DawidSkene {
+    /// What every answer means, by rows with and without truth.
+    pub(super) fn likelihoods(evidence: &Evidence, control: &Control<'_>) -> Result<Likelihoods, Error> {
+        let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
+        control.allow(|| format!("likelihoods of {n} classifiers"), &[n, s, l, 24])?;
+        let Some(rows) = evidence.unlabelled_rows() else {
+            return Ok(estimate(evidence, None, &[]));
+        };
+        let n_patterns = rows.patterns().n_rows();
+        control.allow(|| format!("shares of {n_patterns} patterns in {l} classes"), &[n_patterns, l, 16])?;
+        let mut shares = votes(evidence, rows);
+        let mut likelihoods = estimate(evidence, Some(rows), &shares);
+        for step in 0..MOST_STEPS {
+            control.report("estimating", step, MOST_STEPS)?;
+            let next = share_out(rows, &likelihoods, |_, shares| shares.copy_from_slice(&likelihoods.prior));
+            let moved = next.iter().zip(&shares).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            shares = next;
+            likelihoods = estimate(evidence, Some(rows), &shares);
+            if moved < STILL {
+                break;
+            }
+        }
+        Ok(likelihoods)
+    }
+}
+
+/// Where to begin: with each row's votes, one more for every class, weighed by what the known truths tell of the
+/// voters. Without any truth these are the votes; where truths are many, a panel of liars does not mislead.
+fn votes(evidence: &Evidence, rows: &Unlabelled) -> Vec<f64> {
+    let known = Likelihoods::of(evidence);
+    share_out(rows, &known, |row, shares| {
+        shares.fill(1.0);
+        row.for_each(|_, j| shares.iter_mut().skip(usize::from(j)).take(1).for_each(|votes| *votes += 1.0));
+        shares.iter_mut().for_each(|votes| *votes = -ln(*votes));
+    })
+}
+
+/// The probability of each class given each pattern, by pattern; `begin` says how surprising each class is before
+/// anybody is heard.
+fn share_out(
+    rows: &Unlabelled,
+    likelihoods: &Likelihoods,
+    begin: impl Fn(Row<'_>, &mut [f64]) + Sync,
+) -> Vec<f64> {
+    let l = likelihoods.prior.len().max(1);
+    let mut shares = vec![0.0; rows.patterns().n_rows() * l];
+    parallel::fill(&mut shares, PIECE * l, |start, piece| {
+        for (p, shares) in (start / l..).zip(piece.chunks_exact_mut(l)) {
+            let row = rows.patterns().row(p);
+            begin(row, shares);
+            likelihoods.add(row, shares);
+            let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
+            shares.iter_mut().for_each(|surprisal| *surprisal = exp(least - *surprisal));
+            let total: f64 = shares.iter().sum();
+            shares.iter_mut().for_each(|share| *share /= total);
+        }
+    });
+    shares
+}
+
+/// Likelihoods from the known truths and from rows that are shared out, in the order of the patterns.
+fn estimate(evidence: &Evidence, rows: Option<&Unlabelled>, shares: &[f64]) -> Likelihoods {
+    let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
+    let mut classes: Vec<f64> = evidence.class_counts().iter().map(|&count| count as f64).collect();
+    let mut confusion: Vec<f64> = evidence.confusions().iter().map(|&count| count as f64).collect();
+    let mut weighed = vec![0.0; l];
+    for ((row, count), shares) in rows.iter().flat_map(|rows| rows.rows()).zip(shares.chunks_exact(l.max(1)))
+    {
+        weighed.iter_mut().zip(shares).for_each(|(weighed, share)| *weighed = count as f64 * share);
+        let add = |to: &mut [f64]| to.iter_mut().zip(&weighed).for_each(|(sum, more)| *sum += more);
+        add(&mut classes);
+        row.for_each(|k, j| {
+            let at = (k * s + usize::from(j)) * l;
+            add(&mut confusion[at..at + l]);
+        });
+    }
+    let smoothing = SMOOTHING * evidence.unit() as f64;
+    Likelihoods::new([n, s, l], smoothing, &classes, |at| confusion[at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Predictions, Truth, evidence::Counting, hash};
+
+    /// Log-likelihood of all rows and of what smoothing adds.
+    fn objective(evidence: &Evidence, rows: &Unlabelled, likelihoods: &Likelihoods) -> f64 {
+        let l = evidence.n_classes();
+        let mut sum = 0.0;
+        for (row, count) in rows.rows() {
+            let mut surprisals = likelihoods.prior.clone();
+            likelihoods.add(row, &mut surprisals);
+            sum += count as f64 * surprisals.iter().map(|s| (-s).exp()).sum::<f64>().ln();
+        }
+        for (row, class, count) in evidence.tally().expect("a tally").cells() {
+            let mut surprisals = likelihoods.prior.clone();
+            likelihoods.add(row, &mut surprisals);
+            sum -= count as f64 * surprisals[usize::from(class)];
+        }
+        for k in 0..evidence.n_classifiers() {
+            for j in 0..evidence.n_labels() as u16 {
+                let mut surprisals = vec![0.0; l];
+                let mut cells = vec![crate::data::MISSING; evidence.n_classifiers()];
+                cells[k] = j;
+                likelihoods.add(Row::Dense(&cells), &mut surprisals);
+                sum -= SMOOTHING * surprisals.iter().sum::<f64>();
+            }
+        }
+        sum
+    }
+
+    #[test]
+    fn no_step_makes_the_rows_less_likely() {
+        // Sums of a few hundred logarithms are this exact.
+        const ROUNDING: f64 = 1e-9;
+        for seed in 0..5 {
+            let draw = |t: u64, k: u64| hash::draw(hash::mix(hash::mix(seed, t), k), 100);
+            let mut rows = Predictions::builder(["a", "b", "c", "d"]).expect("four names");
+            let mut truth = Truth::default();
+            for t in 0..80 {
+                let class = draw(t, 9) % 3;
+                let said = |k: u64| if draw(t, k) < 40 + 10 * k { class } else { draw(t, k) % 3 };
+                rows.push((0..4).map(|k| (draw(t, k + 20) < 70).then(|| said(k) as i64))).expect("a row");
+                truth.push((t % 8 == 0).then_some(class as i64)).expect("few labels");
+            }
+            let counting = Counting { unlabelled: true, ..Counting::default() };
+            let evidence =
+                Evidence::count(&rows.finish(), &truth, &counting, &Control::default()).expect("rows");
+            let rows = evidence.unlabelled_rows().expect("seven in eight");
+            let mut likelihoods = estimate(&evidence, Some(rows), &votes(&evidence, rows));
+            let mut before = objective(&evidence, rows, &likelihoods);
+            let first = before;
+            for step in 0..50 {
+                let shares = share_out(rows, &likelihoods, |_, out| out.copy_from_slice(&likelihoods.prior));
+                likelihoods = estimate(&evidence, Some(rows), &shares);
+                let after = objective(&evidence, rows, &likelihoods);
+                assert!(after >= before - ROUNDING, "step {step}: {before} {after}");
+                before = after;
+            }
+            assert!(before > first + 0.01, "{first} {before}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Naive Bayes: answers taken as independent given the truth.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    data::Row,
+    decision::tolerance,
+    error::Error,
+    evidence::{Evidence, Level},
+    fusion::Scratch,
+    math::ln,
+    methods::{Combiner, Judge, Kind, Method, Rule, check_numbers},
+    predict::CostTable,
+    progress::Control,
+};
+
+/// Naive Bayes with add-one smoothing; it has no settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NaiveBayes;
+
+impl Combiner for NaiveBayes {
+    fn method(&self) -> Method {
+        Method::NaiveBayes
+    }
+
+    fn needs(&self) -> Level {
+        Level::Marginals
+    }
+
+    /// `p(k says j | i is true) = (count + 1) / (rows of class i on which k spoke + number of answers)`; the
+    /// class frequencies are not smoothed.
+    fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
+        let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
+        control.allow(|| format!("likelihoods of {n} classifiers"), &[n, s, l, 8])?;
+        Ok(Rule(Kind::NaiveBayes(Likelihoods::of(evidence))))
+    }
+}
+
+/// `-ln` of class frequencies and of `p(k says j | i is true)`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Likelihoods {
+    n_labels: usize,
+    pub(crate) prior: Vec<f64>,
+    table: Vec<f64>,
+}
+
+impl Likelihoods {
+    /// Those of the known truths.
+    pub(super) fn of(evidence: &Evidence) -> Self {
+        let size = [evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes()];
+        let classes: Vec<f64> = evidence.class_counts().iter().map(|&count| count as f64).collect();
+        Self::new(size, evidence.unit() as f64, &classes, |at| evidence.confusions()[at] as f64)
+    }
+
+    /// From counts, to each of which `smoothing` is added; `count` gives those of classifier, said, true by place.
+    pub(super) fn new(
+        [n, s, l]: [usize; 3],
+        smoothing: f64,
+        classes: &[f64],
+        count: impl Fn(usize) -> f64,
+    ) -> Self {
+        let total = classes.iter().sum::<f64>();
+        // Rounding may leave the only class a little above all rows.
+        let prior = classes.iter().map(|&count| -ln((count / total).min(1.0)) + 0.0).collect();
+        let mut table = Vec::with_capacity(n * s * l);
+        for k in 0..n {
+            let cell = |j: usize, i: usize| count((k * s + j) * l + i);
+            let spoken = |i: usize| (0..s).map(|j| cell(j, i)).sum::<f64>();
+            let totals: Vec<f64> = (0..l).map(|i| spoken(i) + smoothing * s as f64).collect();
+            let cells = (0..s * l)
+                .map(|at| -ln(((cell(at / l, at % l) + smoothing) / totals[at % l]).min(1.0)) + 0.0);
+            table.extend(cells);
+        }
+        Self { n_labels: s, prior, table }
+    }
+
+    /// Adds what a row's answers cost each class; false if there are none.
+    pub(super) fn add(&self, row: Row<'_>, sums: &mut [f64]) -> bool {
+        let l = self.prior.len();
+        let mut spoken = false;
+        row.for_each(|k, j| {
+            let at = (k * self.n_labels + usize::from(j)) * l;
+            sums.iter_mut().zip(&self.table[at..at + l]).for_each(|(sum, s)| *sum += s);
+            spoken = true;
+        });
+        spoken
+    }
+}
+
+impl Judge for Likelihoods {
+    fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
+        work.out.clear();
+        work.out.extend_from_slice(&self.prior);
+        self.add(row, &mut work.out)
+    }
+
+    fn costs(&self, _n_labels: usize) -> Option<CostTable<'_>> {
+        let (start, table) = (Some(self.prior.as_slice().into()), self.table.as_slice().into());
+        Some(CostTable { start, table, tolerance: tolerance(1.0), lead: 0.0 })
+    }
+
+    fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {
+        let labels = if self.n_labels == s { Some(l) } else { None };
+        check_numbers("a frequency per class", &self.prior, labels, |s| s >= 0.0)?;
+        if self.prior.iter().all(|s| s.is_infinite()) {
+            return Err(Error::Inconsistent {
+                expected: "a class that is sometimes true",
+                found: "none".to_owned(),
+            });
+        }
+        let size = n.checked_mul(s).and_then(|size| size.checked_mul(l));
+        check_numbers("a likelihood per answer and class", &self.table, size, |s| s >= 0.0 && s.is_finite())
+    }
+}

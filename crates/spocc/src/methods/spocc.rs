@@ -1,0 +1,221 @@
+//! SPOCC: every distribution joined at one exponent (paper, algorithms 1 and 2).
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    data::{MISSING, Row},
+    decision::tolerance,
+    error::Error,
+    evidence::{Evidence, Level},
+    fusion::{Exponent, Fusion, FusionTree, Scratch, Step, surprisal},
+    methods::{Combiner, Judge, Kind, Method, Rule, check_numbers},
+    possibility::{Discount, Transform},
+    predict::CostTable,
+    progress::Control,
+    tuning::{Search, Tuning, ValidationCases, median_of_best},
+};
+
+/// Settings of SPOCC.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spocc {
+    /// The exponent of the one t-norm.
+    pub exponent: SpoccExponent,
+}
+
+/// Where SPOCC's exponent comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SpoccExponent {
+    /// This one; 5 by default, as in the paper.
+    Fixed(Exponent),
+    /// The median of those between 1 and 10 that decide most rows rightly.
+    Tuned(Tuning),
+}
+
+impl Default for SpoccExponent {
+    fn default() -> Self {
+        Self::Fixed(Exponent::try_from(5.0).expect("5 is at least 1"))
+    }
+}
+
+impl Combiner for Spocc {
+    fn method(&self) -> Method {
+        Method::Spocc
+    }
+
+    fn needs(&self) -> Level {
+        match self.exponent {
+            SpoccExponent::Fixed(_) => Level::Marginals,
+            SpoccExponent::Tuned(_) => Level::Tally,
+        }
+    }
+
+    fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
+        let exponent = match self.exponent {
+            SpoccExponent::Fixed(exponent) => exponent,
+            SpoccExponent::Tuned(tuning) => {
+                tuning.check()?;
+                let trials =
+                    ValidationCases::new(evidence, evidence.tally_for(Method::Spocc)?, tuning, control)?;
+                let search = Search::new(&trials, control);
+                let (grid, right) = search.flat(control)?;
+                Exponent::try_from(median_of_best(grid, &right))?
+            }
+        };
+        let tree = FusionTree::flat(evidence.n_classifiers(), exponent);
+        let discounts = vec![Discount::default(); evidence.n_classifiers()];
+        Ok(Rule(Kind::Spocc(PossibilityTable::new(evidence, tree, &discounts, control)?)))
+    }
+}
+
+/// The possibility distribution of every answer of every classifier, and the tree that fuses them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "Stored", try_from = "Stored")]
+pub(crate) struct PossibilityTable {
+    n_labels: usize,
+    n_classes: usize,
+    fusion: Fusion,
+}
+
+/// As in the model file.
+#[derive(Clone, Serialize, Deserialize)]
+struct Stored {
+    n_labels: usize,
+    n_classes: usize,
+    tree: FusionTree,
+    surprisals: Vec<f64>,
+}
+
+impl PossibilityTable {
+    /// Transforms every confusion row and discounts it.
+    pub(crate) fn new(
+        evidence: &Evidence,
+        tree: FusionTree,
+        discounts: &[Discount],
+        control: &Control<'_>,
+    ) -> Result<Self, Error> {
+        let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
+        control.allow(|| format!("possibilities of {n} classifiers on {l} classes"), &[n, s, l, 16])?;
+        let mut surprisals = vec![0.0; n * s * l];
+        for (k, table) in surprisals.chunks_mut((s * l).max(1)).enumerate() {
+            opinions_of(evidence, k, discounts[k], table);
+        }
+        Ok(Self::from_table(s, l, tree, surprisals))
+    }
+
+    pub(crate) fn from_table(
+        n_labels: usize,
+        n_classes: usize,
+        tree: FusionTree,
+        surprisals: Vec<f64>,
+    ) -> Self {
+        let fusion = Fusion::new(tree, n_classes, surprisals, |row| row / n_labels);
+        Self { n_labels, n_classes, fusion }
+    }
+
+    /// The distribution behind one answer: a surprisal per class.
+    pub(crate) fn distribution(&self, k: usize, j: u16) -> &[f64] {
+        self.fusion.distribution(k * self.n_labels + usize::from(j))
+    }
+
+    pub(crate) fn tree(&self) -> &FusionTree {
+        self.fusion.tree()
+    }
+
+    /// All possibilities: classifier, answer, class.
+    pub(crate) fn table(&self) -> &[f64] {
+        self.fusion.table()
+    }
+
+    /// Every norm applied to one row, lowest first.
+    pub(crate) fn trace(&self, row: Row<'_>) -> Vec<Step> {
+        let mut possibilities = Vec::new();
+        row.for_each(|k, j| possibilities.push((k, k * self.n_labels + usize::from(j))));
+        self.fusion.trace(&possibilities.into_iter())
+    }
+
+    #[inline]
+    pub(crate) fn surprisals_monotone(&self, row: Row<'_>, work: &mut Scratch) -> Option<f64> {
+        let s = self.n_labels;
+        match row {
+            Row::Dense(cells) => {
+                let spoken = cells.iter().enumerate().filter(|(_, j)| **j != MISSING);
+                let any = spoken.clone().next().is_some();
+                any.then(|| {
+                    self.fusion.evaluate_monotone(spoken.map(|(k, &j)| (k, k * s + usize::from(j))), work)
+                })
+            }
+            Row::Sparse(columns, ids) => {
+                let spoken =
+                    columns.iter().zip(ids).map(|(&k, &j)| (k as usize, k as usize * s + usize::from(j)));
+                (!ids.is_empty()).then(|| self.fusion.evaluate_monotone(spoken, work))
+            }
+        }
+    }
+}
+
+/// Surprisals of the possibilities behind every answer of classifier `k`, answer after answer.
+pub(crate) fn opinions_of(evidence: &Evidence, k: usize, discount: Discount, table: &mut [f64]) {
+    let l = evidence.n_classes().max(1);
+    let mut transform = Transform::default();
+    for (j, distribution) in table.chunks_mut(l).enumerate() {
+        transform.smoothed(evidence.row(k, j as u16), evidence.unit(), distribution);
+        distribution.iter_mut().for_each(|degree| *degree = surprisal(discount.apply(*degree)));
+    }
+}
+
+impl Judge for PossibilityTable {
+    fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
+        let s = self.n_labels;
+        self.fusion.surprisals(row, |k, j| k * s + usize::from(j), work);
+        row.n_spoken() > 0
+    }
+
+    /// Where all possibilities meet in one norm, its root need not be taken to compare sums of powers.
+    fn costs(&self, _n_labels: usize) -> Option<CostTable<'_>> {
+        let table = self.fusion.flat_powers()?.into();
+        Some(CostTable {
+            start: None,
+            table,
+            tolerance: tolerance(self.tree().root_exponent().into()),
+            lead: 0.0,
+        })
+    }
+
+    fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {
+        if (self.n_labels, self.n_classes) != (s, l) {
+            return Err(Error::Inconsistent {
+                expected: "possibilities on the model's labels",
+                found: "others".to_owned(),
+            });
+        }
+        self.tree().check(n)?;
+        let size = n.checked_mul(s).and_then(|size| size.checked_mul(l));
+        check_numbers("surprisals from 0 to infinity", self.table(), size, |s| s >= 0.0)
+    }
+}
+
+impl From<PossibilityTable> for Stored {
+    fn from(possibilities: PossibilityTable) -> Self {
+        let (n_labels, n_classes) = (possibilities.n_labels, possibilities.n_classes);
+        Self {
+            n_labels,
+            n_classes,
+            tree: possibilities.tree().clone(),
+            surprisals: possibilities.table().to_vec(),
+        }
+    }
+}
+
+impl TryFrom<Stored> for PossibilityTable {
+    type Error = Error;
+
+    fn try_from(stored: Stored) -> Result<Self, Error> {
+        // The table must fit the tree before powers are taken of it.
+        let n = stored.tree.n_leaves();
+        stored.tree.check(n)?;
+        let size = n.checked_mul(stored.n_labels).and_then(|size| size.checked_mul(stored.n_classes));
+        check_numbers("surprisals from 0 to infinity", &stored.surprisals, size, |s| s >= 0.0)?;
+        Ok(Self::from_table(stored.n_labels, stored.n_classes, stored.tree, stored.surprisals))
+    }
+}

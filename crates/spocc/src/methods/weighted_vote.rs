@@ -1,0 +1,26 @@
+//! Weighted vote: everyone's vote counts as much as its accuracy.
+
+use crate::{
+    error::Error,
+    evidence::{Evidence, Level},
+    methods::{Combiner, Kind, Method, Rule, majority::Vote},
+    progress::Control,
+};
+
+/// The vote weighted by accuracy; it has no settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WeightedVote;
+
+impl Combiner for WeightedVote {
+    fn method(&self) -> Method {
+        Method::WeightedVote
+    }
+
+    fn needs(&self) -> Level {
+        Level::Marginals
+    }
+
+    fn learn(&self, evidence: &Evidence, _watch: &Control<'_>) -> Result<Rule, Error> {
+        Ok(Rule(Kind::Vote(Vote::new(evidence, evidence.accuracies(), None))))
+    }
+}

@@ -1,0 +1,13 @@
+//! Prediction: a fitted model applied to a table.
+//!
+//! In: a model and a table of predictions. Out: a decision per row. [`alignment`] finds the model's classifiers and
+//! labels in the table, [`batch`] decides all rows, and [`linear_kernel`] decides most of them in single precision.
+
+mod alignment;
+mod batch;
+mod linear_kernel;
+
+pub(crate) use alignment::Rewritten;
+pub use alignment::{AlignedTable, Decisions, Ruling, UnseenLabel};
+pub(crate) use linear_kernel::CostTable;
+use linear_kernel::{LinearKernel, Reading, UNCLEAR};
