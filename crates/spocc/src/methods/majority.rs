@@ -8,8 +8,7 @@ use crate::{
     evidence::{Evidence, Level},
     fusion::Scratch,
     math::ln,
-    methods::{Combiner, Judge, Kind, Method, Rule, check_numbers},
-    predict::CostTable,
+    methods::{Combiner, CostTable, Judge, Kind, Method, Rule, check_numbers},
     progress::Control,
 };
 

@@ -2,6 +2,7 @@
 
 mod adaspocc;
 mod bayes;
+mod cost_table;
 mod dawid_skene;
 mod exp_vote;
 mod ladder;
@@ -26,7 +27,6 @@ use crate::{
     math::exp,
     model::{Model, Options},
     possibility::Discount,
-    predict::CostTable,
     progress::Control,
 };
 
@@ -43,6 +43,7 @@ pub use stacking::{Inputs, Stacking, StackingStrength, Strength};
 pub use weighted_vote::WeightedVote;
 
 pub(crate) use adaspocc::{FittedAdaSpocc, share};
+pub(crate) use cost_table::CostTable;
 pub(crate) use ladder::LadderWork;
 pub(crate) use spocc::{PossibilityTable, opinions_of};
 

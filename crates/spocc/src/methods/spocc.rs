@@ -8,9 +8,8 @@ use crate::{
     error::Error,
     evidence::{Evidence, Level},
     fusion::{Exponent, Fusion, FusionTree, Scratch, Step, surprisal},
-    methods::{Combiner, Judge, Kind, Method, Rule, check_numbers},
+    methods::{Combiner, CostTable, Judge, Kind, Method, Rule, check_numbers},
     possibility::{Discount, Transform},
-    predict::CostTable,
     progress::Control,
     tuning::{Search, Tuning, ValidationCases, median_of_best},
 };

@@ -11,11 +11,10 @@ use crate::{
     evidence::{Evidence, Level, Tally},
     fusion::Scratch,
     methods::{
-        Combiner, Fitted, Judge, Kind, Method, Rule, check_numbers,
+        Combiner, CostTable, Fitted, Judge, Kind, Method, Rule, check_numbers,
         softmax::{Design, LEAD, Problem, Softmax},
     },
     parallel,
-    predict::CostTable,
     progress::Control,
     tuning::{Tuning, fold_counts, grid, median_of_best},
 };

@@ -5,23 +5,12 @@
 //! is decided only if the winner leads by far more than any rounding; every other row is left to the careful
 //! way, so that the two never differ.
 
-use std::borrow::Cow;
-
 use wide::f32x4;
 
-use crate::data::{MISSING, Quads, Row, bits_for};
-
-/// A rule as sums of costs that are nowhere negative.
-pub(crate) struct CostTable<'a> {
-    /// What each class costs before anybody speaks; a row on which nobody does is none of this table's.
-    pub(crate) start: Option<Cow<'a, [f64]>>,
-    /// What an answer adds: classifier, answer, class.
-    pub(crate) table: Cow<'a, [f64]>,
-    /// The factor within which sums are tied.
-    pub(crate) tolerance: f64,
-    /// A distance within which they may be tied as well.
-    pub(crate) lead: f64,
-}
+use crate::{
+    data::{MISSING, Quads, Row, bits_for},
+    methods::CostTable,
+};
 
 /// Who stands in which column, and what their ids mean to the rule.
 pub(crate) struct Reading<'a> {

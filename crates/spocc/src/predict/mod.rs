@@ -9,5 +9,4 @@ mod linear_kernel;
 
 pub(crate) use alignment::Rewritten;
 pub use alignment::{AlignedTable, Decisions, Ruling, UnseenLabel};
-pub(crate) use linear_kernel::CostTable;
 use linear_kernel::{LinearKernel, Reading, UNCLEAR};
