@@ -58,7 +58,7 @@ mod tests {
         assert_eq!((predictions.n_rows(), predictions.n_classifiers(), truth.n_known()), (50, 7, 50));
         for item in 0..50 {
             let mut found = 0;
-            predictions.for_each_answer(item, |_, _| found += 1);
+            predictions.for_each_prediction(item, |_, _| found += 1);
             assert_eq!(found, 3);
         }
     }

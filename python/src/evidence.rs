@@ -199,9 +199,9 @@ impl Evidence {
     /// Columns that look like no classifiers: what is seen, and what to do about it.
     fn column_warnings(&self) -> Vec<String> {
         let told = |warning: &spocc::evidence::ColumnWarning| {
-            let kind = match warning.looks_like {
-                spocc::evidence::LooksLike::Id { .. } => "names the rows",
-                spocc::evidence::LooksLike::Truth { .. } => "is the truth itself",
+            let kind = match warning.issue {
+                spocc::evidence::ColumnIssue::Id { .. } => "names the rows",
+                spocc::evidence::ColumnIssue::Truth { .. } => "is the truth itself",
                 _ => "is no classifier",
             };
             format!("{warning}: if it {kind}, leave it out of the predictions")

@@ -291,7 +291,7 @@ impl Model {
     ) -> Result<(String, String, Bound<'py, PyList>), Fault> {
         let ((json, text), said) = self.see(py, cells, false, |aligned, table, _, _| {
             let explained = aligned.explain(row)?;
-            let said = (0..table.n_classifiers()).filter_map(|k| table.answer(row, k).cloned());
+            let said = (0..table.n_classifiers()).filter_map(|k| table.get(row, k).cloned());
             Ok((report(&explained)?, said.collect::<Vec<_>>()))
         })?;
         Ok((json, text, to_python(py, &said)?))

@@ -48,7 +48,7 @@ impl Example {
             text.push_str(&(first + row).to_string());
             for k in 0..JUDGES.len() {
                 text.push(',');
-                text.extend(self.answers.answer(row, k).map(ToString::to_string));
+                text.extend(self.answers.get(row, k).map(ToString::to_string));
             }
             if with_truth {
                 text.push(',');
@@ -144,7 +144,7 @@ mod tests {
         let (one, two) = (Example::draw(50, 1).expect("drawn"), Example::draw(50, 1).expect("drawn"));
         for row in 0..50 {
             assert_eq!(one.truth.get(row), two.truth.get(row));
-            assert!((0..11).all(|k| one.answers.answer(row, k) == two.answers.answer(row, k)));
+            assert!((0..11).all(|k| one.answers.get(row, k) == two.answers.get(row, k)));
         }
     }
 }

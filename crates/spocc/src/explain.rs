@@ -11,8 +11,9 @@ use crate::{
     data::{Label, MISSING, Row},
     decision::Decision,
     error::Error,
-    fusion::{Exponent, Operand, Scratch},
+    fusion::{Exponent, Operand},
     math::exp,
+    methods::Scratch,
     model::Model,
     predict::{AlignedTable, Rewritten},
 };
@@ -100,7 +101,7 @@ fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<Strin
     let lead = |surprisals: &[f64]| runner_up.map(|other| surprisals[other] - surprisals[decision.class]);
     let with_all = lead(&surprisals);
 
-    let silence = model.labels.silence();
+    let silence = model.labels.missing_label();
     let mut changed = cells.to_vec();
     let mut contributions = Vec::with_capacity(cells.len());
     // Trying every answer of everyone costs a decision each.

@@ -65,7 +65,7 @@ impl Model {
             return wrong("a count per class", format!("{} counts", self.prior.len()));
         }
         class_weights::check(&self.class_weights, self.labels.n_classes())?;
-        self.check_silence()?;
+        self.check_missing_label()?;
         self.calibration.as_ref().map_or(Ok(()), |calibration| calibration.check(size[2]))?;
         let Some(evidence) = &self.evidence else { return Ok(()) };
         evidence.check()?;
@@ -89,13 +89,13 @@ impl Model {
 
 impl Model {
     /// Refuses silences that are not those of the choice, or that no label stands for.
-    fn check_silence(&self) -> Result<(), Error> {
+    fn check_missing_label(&self) -> Result<(), Error> {
         let fits = match self.missing {
             Missing::Ignore => !self.missing_is_answer.contains(&true),
             Missing::Answer => !self.missing_is_answer.contains(&false),
             Missing::Auto => true,
         };
-        let has_label = self.labels.silence() != MISSING;
+        let has_label = self.labels.missing_label() != MISSING;
         if fits
             && self.missing_is_answer.len() == self.classifiers.len()
             && has_label == self.missing_is_answer.contains(&true)

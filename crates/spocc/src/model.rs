@@ -10,9 +10,8 @@ use crate::{
     decision::{self, Basis, Decision, TieBreak},
     error::Error,
     evidence::Evidence,
-    fusion::Scratch,
     math::{exp, ln},
-    methods::{Combiner, Fitted, Kind, Method},
+    methods::{Combiner, Fitted, Kind, Method, Scratch},
     possibility::Possibility,
     predict::{AlignedTable, Decisions},
     progress::Control,
@@ -202,7 +201,7 @@ impl Model {
 
     /// Decides one row in full; the surprisals behind it stay in `work.out`.
     pub(crate) fn decision(&self, row: Row<'_>, work: &mut Scratch) -> Decision {
-        let silence = self.labels.silence();
+        let silence = self.labels.missing_label();
         let mut answered = 0;
         row.for_each(|_, j| answered += usize::from(j != silence));
         let basis = if self.rule.surprisals(row, work) { Basis::Panel } else { Basis::Prior };
@@ -302,7 +301,7 @@ pub(crate) fn read<'a>(
         as_read = Cow::Owned(evidence.under(labels, control)?);
     }
     if missing_is_answer.contains(&true) {
-        as_read = Cow::Owned(as_read.with_silence_as_answer(missing_is_answer, control)?);
+        as_read = Cow::Owned(as_read.with_missing_as_answer(missing_is_answer, control)?);
     }
     if !class_weights.is_empty() {
         as_read = Cow::Owned(as_read.weighed(class_weights)?);

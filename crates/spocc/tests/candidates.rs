@@ -122,7 +122,7 @@ fn a_model_grows_without_new_classes() {
     let (rows, truth) = panel(60);
     let mut old = Predictions::builder(["one", "two", "subset"]).expect("three names");
     for row in 0..60 {
-        old.push([0, 1, 3].map(|k| rows.answer(row, k).cloned())).expect("three cells");
+        old.push([0, 1, 3].map(|k| rows.get(row, k).cloned())).expect("three cells");
     }
     let old = Evidence::new(&old.finish(), &truth).expect("rows");
     for method in [Method::Spocc, Method::AdaSpocc, Method::Ladder] {

@@ -117,7 +117,7 @@ fn contest(evidence: &Evidence, held_out: &Example, control: &Control<'_>) -> Re
 
 fn explanation(model: &Model, majority: &Model, held_out: &Example) -> Result<String, EngineError> {
     let votes = |row: usize, label: &Label| {
-        let said = |k: &usize| held_out.answers.answer(row, *k) == Some(label);
+        let said = |k: &usize| held_out.answers.get(row, *k) == Some(label);
         (0..held_out.answers.n_classifiers()).filter(said).count()
     };
     let decide = |model: &Model| model.predict(&held_out.answers);

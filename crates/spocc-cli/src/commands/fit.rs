@@ -90,7 +90,7 @@ fn tell_fallback(model: &Model, evidence: &Evidence) {
         Method::Selection => "the best classifier".to_owned(),
         other => other.to_string(),
     };
-    if (0..evidence.classifiers().len()).all(|k| evidence.n_answers(k) == 0.0) {
+    if (0..evidence.classifiers().len()).all(|k| evidence.n_answered(k) == 0.0) {
         return tell(format_args!("note: no labelled row has a prediction; {chosen} decides"));
     }
     tell(format_args!(

@@ -8,7 +8,7 @@ use spocc::{
     conformal::Calibrate,
     data::Missing,
     decision::TieBreak,
-    evidence::{Exposure, Level},
+    evidence::{Level, SmallCounts},
     methods::Fitted,
 };
 
@@ -88,7 +88,7 @@ struct TallyFacts {
 struct Exposed {
     below: u64,
     #[serde(flatten)]
-    exposure: Exposure,
+    exposure: SmallCounts,
 }
 
 #[derive(Serialize)]
@@ -174,7 +174,8 @@ impl ModelFacts {
 
 impl TallyFacts {
     fn of(evidence: &Evidence) -> Self {
-        let exposed = |below: u64| evidence.exposure(below).ok().map(|exposure| Exposed { below, exposure });
+        let exposed =
+            |below: u64| evidence.small_counts(below).ok().map(|exposure| Exposed { below, exposure });
         let classes = evidence.candidate_classes();
         let is_other = |label: &&spocc::Label| !classes.contains(label);
         Self {

@@ -58,7 +58,7 @@ pub(crate) fn tally(args: &TallyArgs, control: &Control<'_>) -> Result<(), Error
 /// Tells what became of what few rows share.
 fn tell_dropped(before: &Evidence, after: &Evidence, min_count: u64) {
     let answers = |evidence: &Evidence| {
-        (0..evidence.classifiers().len()).map(|k| evidence.n_answers(k)).sum::<f64>().round() as u64
+        (0..evidence.classifiers().len()).map(|k| evidence.n_answered(k)).sum::<f64>().round() as u64
     };
     let n_rows = (before.n_rows() - after.n_rows()).round() as u64;
     if n_rows > 0 {
@@ -68,7 +68,7 @@ fn tell_dropped(before: &Evidence, after: &Evidence, min_count: u64) {
         let silenced = (answers(before) - answers(after)) as usize;
         tell(format_args!("turned {} into silence", count(silenced, "answer", "answers")));
     }
-    let named = (0..after.classifiers().len()).filter(|&k| after.n_answers(k) == 0.0).count();
+    let named = (0..after.classifiers().len()).filter(|&k| after.n_answered(k) == 0.0).count();
     if named > 0 {
         let named = count(named, "classifier", "classifiers");
         tell(format_args!("note: {named} without any count left still named: --ignore leaves them out"));

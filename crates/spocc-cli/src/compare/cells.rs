@@ -6,14 +6,14 @@ use serde::Serialize;
 use spocc::{
     Control, Error, Evidence, Label, Model, Predictions,
     data::ClassWeights,
-    evidence::{Counting, Grouped},
+    evidence::{Counting, GroupedRows},
 };
 
 use crate::compare::deal::{Part, Weighed, mix, text};
 
 /// A tally as a table: what was said, what was true, and how often.
 pub(super) struct Cells {
-    table: Grouped,
+    table: GroupedRows,
     /// A hash of what each cell says, whatever the order of its columns.
     pub(super) keys: Vec<u64>,
     /// What a row of each cell counts.
@@ -51,7 +51,7 @@ impl Cells {
             let truth = table.truth.get(cell).map_or("", Label::canonical);
             // A sum, so that the order of the columns does not matter.
             let mut pattern = 0u64;
-            table.answers.for_each_answer(cell, |k, label| {
+            table.predictions.for_each_prediction(cell, |k, label| {
                 pattern = pattern.wrapping_add(mix(names[k], text(label.canonical())));
             });
             // Whole rows have the keys they have without weights.
@@ -68,7 +68,7 @@ impl Cells {
 
     /// What was said in each cell.
     pub(super) fn answers(&self) -> &Predictions {
-        &self.table.answers
+        &self.table.predictions
     }
 
     /// How many rows each cell holds.
@@ -83,9 +83,9 @@ impl Cells {
 
     /// Whether someone was silent somewhere.
     pub(super) fn has_gaps(&self) -> bool {
-        let answers = &self.table.answers;
+        let answers = &self.table.predictions;
         let mut n = 0;
-        (0..self.len()).for_each(|cell| answers.for_each_answer(cell, |_, _| n += 1));
+        (0..self.len()).for_each(|cell| answers.for_each_prediction(cell, |_, _| n += 1));
         n < self.len() * answers.n_classifiers()
     }
 
@@ -123,7 +123,7 @@ impl Cells {
             classes,
             ..Counting::default()
         };
-        Evidence::count(&self.table.answers, &self.table.truth, &counting, control)
+        Evidence::count(&self.table.predictions, &self.table.truth, &counting, control)
     }
 
     /// Whether a model is right about each cell; it never is about a truth that it does not know.
@@ -131,7 +131,7 @@ impl Cells {
         let numbers: HashMap<&str, usize> = self.classes.iter().map(Label::canonical).zip(0..).collect();
         let number = |class: &Label| numbers.get(class.canonical()).copied();
         let known: Vec<Option<usize>> = model.classes().iter().map(number).collect();
-        let decided = model.align(&self.table.answers)?.decide_all(control)?;
+        let decided = model.align(&self.table.predictions)?.decide_all(control)?;
         let is_right = |(ruling, truth): (&spocc::predict::Ruling, &usize)| {
             known.get(usize::from(ruling.class)).copied().flatten() == Some(*truth)
         };
@@ -141,13 +141,13 @@ impl Cells {
     /// Of the classifiers that answered every row, the one that is right about the most, the first of several: known
     /// only in hindsight.
     pub(super) fn best_classifier(&self) -> Option<BestClassifier> {
-        let answers = &self.table.answers;
+        let answers = &self.table.predictions;
         let (mut right, mut n_answers) =
             (vec![0.0; answers.n_classifiers()], vec![0; answers.n_classifiers()]);
         let all = self.weighed(&self.all());
         for &(cell, [count, _]) in &all {
             let truth = self.table.truth.get(cell);
-            answers.for_each_answer(cell, |k, label| {
+            answers.for_each_prediction(cell, |k, label| {
                 n_answers[k] += 1;
                 right[k] += if Some(label) == truth { count } else { 0.0 };
             });

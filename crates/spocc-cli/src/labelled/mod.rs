@@ -14,7 +14,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use spocc::{
     Control, Evidence,
-    evidence::{Counting, Level, LooksLike},
+    evidence::{ColumnIssue, Counting, Level},
 };
 
 use crate::{
@@ -284,7 +284,7 @@ impl Labelled {
         let (mut ids, mut others) = (Vec::new(), Vec::new());
         for warning in &warnings {
             tell(format_args!("warning: {warning}"));
-            let is_id = self.notes.is_some() && matches!(warning.looks_like, LooksLike::Id { .. });
+            let is_id = self.notes.is_some() && matches!(warning.issue, ColumnIssue::Id { .. });
             if is_id { &mut ids } else { &mut others }.push(warning.classifier.as_str());
         }
         let options = [("--id", ids), ("--ignore", others)];

@@ -102,7 +102,7 @@ const ENOUGH: usize = 20;
 fn memory_refusal(piece: &Piece, table: &Table, error: Error) -> Error {
     let Error::Engine { source: spocc::Error::MemoryLimit { .. }, .. } = error else { return error };
     let n_rows = piece.answers.n_rows();
-    let different = piece.answers.n_different();
+    let different = piece.answers.n_distinct_labels();
     let is_name = |(_, different): &(&String, &usize)| **different == n_rows && n_rows >= ENOUGH;
     match piece.answers.classifiers().iter().zip(&different).find(is_name) {
         Some((name, _)) => {

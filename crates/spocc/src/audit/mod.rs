@@ -14,8 +14,7 @@ use crate::{
     dependence::{Dependence, Dissimilarities, mutual_information},
     error::Error,
     evidence::{Evidence, Level, pattern_weight},
-    fusion::Scratch,
-    methods::{Ladder, Method},
+    methods::{Ladder, Method, Scratch},
     model::{self, Model, Options},
     parallel,
     progress::Control,
@@ -256,7 +255,7 @@ fn fitting<T>(result: Result<T, Error>, left_out: &mut Option<String>) -> Result
 
 /// All figures of one classifier; the verdict comes later.
 fn figures(evidence: &Evidence, k: usize) -> ClassifierAudit {
-    let (spoken, right) = (evidence.spoken(k), evidence.right(k));
+    let (spoken, right) = (evidence.answered(k), evidence.correct(k));
     let share = |count: u64, of: u64| if of == 0 { 0.0 } else { count as f64 / of as f64 };
     let (s, l) = (evidence.n_labels(), evidence.n_classes());
     // A square table serves the same sum of entropies.
@@ -305,7 +304,7 @@ fn originals(evidence: &Evidence, pairs: Option<&PairStatistics>) -> Vec<Option<
     let Some(pairs) = pairs else { return originals };
     let (accuracies, names) = (evidence.accuracies(), evidence.classifiers());
     let mut order: Vec<usize> =
-        (0..names.len()).filter(|&k| evidence.spoken(k) > 0 && !is_constant(evidence, k)).collect();
+        (0..names.len()).filter(|&k| evidence.answered(k) > 0 && !is_constant(evidence, k)).collect();
     order.sort_by(|&a, &b| accuracies[b].total_cmp(&accuracies[a]).then_with(|| names[a].cmp(&names[b])));
     let mut leaders: Vec<usize> = Vec::new();
     for k in order {
@@ -330,18 +329,18 @@ fn families(evidence: &Evidence, originals: &[Option<usize>]) -> Vec<Vec<String>
 
 /// Whether a classifier predicted a single label, on enough rows of several classes.
 fn is_constant(evidence: &Evidence, k: usize) -> bool {
-    let said = evidence.said(k);
+    let said = evidence.predicted_counts(k);
     let n_answers = said.iter().filter(|count| **count > 0).count();
     let truths = (0..evidence.n_classes())
         .filter(|&i| (0..said.len()).any(|j| evidence.row(k, j as u16)[i] > 0))
         .count();
-    n_answers == 1 && truths > 1 && evidence.rows_of(evidence.spoken(k)) >= ENOUGH_ROWS
+    n_answers == 1 && truths > 1 && evidence.rows_of(evidence.answered(k)) >= ENOUGH_ROWS
 }
 
 /// The verdict on a classifier that is no copy.
 fn verdict(evidence: &Evidence, k: usize, figures: &ClassifierAudit) -> Verdict {
-    let said = evidence.said(k);
-    let spoken = evidence.spoken(k);
+    let said = evidence.predicted_counts(k);
+    let spoken = evidence.answered(k);
     if spoken == 0 {
         return Verdict::Silent;
     }

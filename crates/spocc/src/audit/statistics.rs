@@ -66,10 +66,10 @@ fn interval_of_many(successes: f64, trials: f64, tail: f64) -> [f64; 2] {
 pub(super) fn g_test(evidence: &Evidence, k: usize, information: f64) -> (f64, usize, f64) {
     let (s, l) = (evidence.n_labels(), evidence.n_classes());
     let confusion = evidence.confusion(k);
-    let answers = evidence.said(k).iter().filter(|count| **count > 0).count();
+    let answers = evidence.predicted_counts(k).iter().filter(|count| **count > 0).count();
     let truths = (0..l).filter(|i| (0..s).any(|j| confusion[j * l + i] > 0)).count();
     let freedom = answers.saturating_sub(1) * truths.saturating_sub(1);
-    let g = 2.0 * evidence.rows_of(evidence.spoken(k)) * information;
+    let g = 2.0 * evidence.rows_of(evidence.answered(k)) * information;
     let p = chi_squared_tail(g, freedom);
     (g, freedom, p)
 }
@@ -80,8 +80,8 @@ pub(super) fn g_test(evidence: &Evidence, k: usize, information: f64) -> (f64, u
 pub(super) fn pearson_p_value(evidence: &Evidence, k: usize, freedom: usize) -> f64 {
     let (s, l) = (evidence.n_labels(), evidence.n_classes());
     let confusion = evidence.confusion(k);
-    let spoken = evidence.spoken(k) as f64;
-    let said: Vec<f64> = evidence.said(k).into_iter().map(|count| count as f64).collect();
+    let spoken = evidence.answered(k) as f64;
+    let said: Vec<f64> = evidence.predicted_counts(k).into_iter().map(|count| count as f64).collect();
     let truths: Vec<f64> = (0..l).map(|i| (0..s).map(|j| confusion[j * l + i]).sum::<u64>() as f64).collect();
     let mut statistic = 0.0;
     for (at, &count) in confusion.iter().enumerate() {
@@ -119,7 +119,7 @@ pub(super) fn agreement(evidence: &Evidence, tally: &Tally) -> Agreement {
     let (mut rows, mut answers, mut agreeing_share, mut disagreement) = (0.0, 0.0, 0.0, 0.0);
     let mut here = vec![0.0; n_labels];
     for p in 0..tally.n_patterns() {
-        let raters = tally.pattern(p).n_spoken() as f64;
+        let raters = tally.pattern(p).n_answered() as f64;
         if raters < 2.0 {
             continue;
         }
@@ -196,7 +196,7 @@ impl PairStatistics {
     pub(super) fn is_copy(&self, evidence: &Evidence, a: usize, b: usize) -> bool {
         let pair = &self.pairs[pair_index(self.n, a.min(b), a.max(b))];
         let repeats = pair.beyond_truth >= super::COPY && pair.expected_disagreements >= super::ENOUGH_ROWS;
-        let shared = pair.shared_rows / evidence.rows_of(evidence.spoken(a)).max(1.0);
+        let shared = pair.shared_rows / evidence.rows_of(evidence.answered(a)).max(1.0);
         repeats || (pair.is_renaming && shared * disagreements_with_itself(evidence, a) >= super::ENOUGH_ROWS)
     }
 }

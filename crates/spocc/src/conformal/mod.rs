@@ -15,8 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     error::{Error, choose},
     evidence::Evidence,
-    fusion::Scratch,
-    methods::Combiner,
+    methods::{Combiner, Scratch},
     model::{self, Model, Options},
     parallel,
     progress::Control,

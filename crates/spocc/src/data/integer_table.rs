@@ -180,7 +180,7 @@ impl<'a> IntegerTable<'a> {
     /// [`Error::LabelId`] for a number that is not among the labels.
     pub fn to_predictions(&self) -> Result<Predictions, Error> {
         let mut cells = vec![0; self.n_rows * self.width()];
-        self.read(0..self.n_rows, &mut cells).ok_or_else(|| self.strange())?;
+        self.read(0..self.n_rows, &mut cells).ok_or_else(|| self.unknown_label())?;
         Predictions::from_dense(self.classifiers.iter().cloned(), self.labels.clone(), cells)
     }
 
@@ -194,7 +194,7 @@ impl<'a> IntegerTable<'a> {
             return Err(Error::RowWidth { row: 1, expected: 1, found: self.width() });
         }
         let mut classes = vec![0; self.n_rows];
-        self.read(0..self.n_rows, &mut classes).ok_or_else(|| self.strange())?;
+        self.read(0..self.n_rows, &mut classes).ok_or_else(|| self.unknown_label())?;
         Truth::from_dense(self.labels.clone(), classes)
     }
 
@@ -219,7 +219,7 @@ impl<'a> IntegerTable<'a> {
     }
 
     /// The first number that is not among the labels.
-    pub(crate) fn strange(&self) -> Error {
+    pub(crate) fn unknown_label(&self) -> Error {
         let found = |row: usize| {
             let mut cells = vec![0; self.width()];
             let highest = self.narrow(row..row + 1, &mut cells).map_or(usize::MAX, usize::from);
@@ -318,8 +318,8 @@ mod tests {
         let columns = vec![IntegerSlice::from(a.as_slice()), IntegerSlice::from(b.as_slice())];
         let by_columns = IntegerTable::of_columns(["a", "b"], columns, 11).expect("equal columns");
         let other = by_columns.to_predictions().expect("labels");
-        assert!((0..300).all(|row| (0..2).all(|k| held.answer(row, k) == other.answer(row, k))));
-        assert_eq!(held.answer(299, 1).map(ToString::to_string), Some((599 * 7 % 11).to_string()));
+        assert!((0..300).all(|row| (0..2).all(|k| held.get(row, k) == other.get(row, k))));
+        assert_eq!(held.get(299, 1).map(ToString::to_string), Some((599 * 7 % 11).to_string()));
         assert_eq!((by_rows.highest(0..300), by_columns.highest(0..2)), (Some(10), Some(10)));
         assert_eq!(by_rows.highest(0..0), None);
     }

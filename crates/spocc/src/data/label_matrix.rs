@@ -50,7 +50,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    pub(crate) fn n_spoken(self) -> usize {
+    pub(crate) fn n_answered(self) -> usize {
         match self {
             Row::Dense(cells) => cells.iter().filter(|&&j| j != MISSING).count(),
             Row::Sparse(_, ids) => ids.len(),
@@ -106,7 +106,7 @@ impl<'a> Row<'a> {
 }
 
 /// Sorts the cells of a sparse row and adds the gaps that say something, where nothing else was said.
-pub(crate) fn sort_with_gaps(cells: &mut Vec<(u32, u16)>, gaps: &[(u32, u16)]) {
+pub(crate) fn sort_with_missing(cells: &mut Vec<(u32, u16)>, gaps: &[(u32, u16)]) {
     cells.sort_unstable();
     let n_said = cells.len();
     for gap in gaps {

@@ -95,7 +95,7 @@ impl Label {
         self == other && self.written == other.written
     }
 
-    fn silence() -> Self {
+    fn missing() -> Self {
         Self { canonical: SILENCE.to_owned(), written: Written::Text(SILENCE.to_owned()) }
     }
 
@@ -366,13 +366,13 @@ impl Labels {
     }
 
     /// The same labels and one more answer that stands for silence.
-    pub(crate) fn with_silence(&self) -> Result<Self, Error> {
+    pub(crate) fn with_missing_label(&self) -> Result<Self, Error> {
         let others = self.names[self.n_classes..].iter().cloned();
-        Self::closed(self.classes(), others.chain([Label::silence()]))
+        Self::closed(self.classes(), others.chain([Label::missing()]))
     }
 
     /// The id of silence as an answer, or [`MISSING`] where silence is none.
-    pub(crate) fn silence(&self) -> u16 {
+    pub(crate) fn missing_label(&self) -> u16 {
         // Asked for every decision, and other answers are few: no table of all labels is made for it.
         let others = self.names[self.n_classes..].iter().zip(self.n_classes..);
         others

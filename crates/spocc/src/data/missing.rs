@@ -47,7 +47,7 @@ impl Missing {
     /// silent.
     pub(crate) fn resolve(self, method: Method, evidence: &Evidence) -> (Self, Vec<bool>) {
         let n = evidence.n_classifiers();
-        let gappy: Vec<usize> = (0..n).filter(|&k| evidence.spoken(k) < evidence.total()).collect();
+        let gappy: Vec<usize> = (0..n).filter(|&k| evidence.answered(k) < evidence.total()).collect();
         let mut missing_is_answer = vec![self == Self::Answer; n];
         if self != Self::Auto {
             return (self, missing_is_answer);

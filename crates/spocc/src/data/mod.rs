@@ -14,7 +14,7 @@ pub use labels::{Label, Labels, Written};
 pub use missing::Missing;
 pub use predictions::{Predictions, PredictionsBuilder, Symbol, Truth};
 
-pub(crate) use label_matrix::{LabelMatrix, Row, sort_with_gaps};
+pub(crate) use label_matrix::{LabelMatrix, Row, sort_with_missing};
 pub(crate) use labels::{MAX_LABELS, MISSING};
 pub(crate) use predictions::distinct;
 pub(crate) use row_key::{Quads, RowPacking, bits_for};

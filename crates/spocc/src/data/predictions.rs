@@ -232,7 +232,7 @@ impl Predictions {
     }
 
     /// Number of different labels that each classifier gave.
-    pub fn n_different(&self) -> Vec<usize> {
+    pub fn n_distinct_labels(&self) -> Vec<usize> {
         const FEW: usize = u64::BITS as usize - 1;
         if let Some(cells) = self.grid.dense_cells().filter(|_| self.labels.len() <= FEW) {
             // A gap sets the last bit, which no label has.
@@ -270,7 +270,7 @@ impl Predictions {
     }
 
     /// What `classifier` said of `row` (both from 0), if anything.
-    pub fn answer(&self, row: usize, classifier: usize) -> Option<&Label> {
+    pub fn get(&self, row: usize, classifier: usize) -> Option<&Label> {
         (row < self.n_rows() && classifier < self.n_classifiers())
             .then(|| self.grid.row(row).get(classifier))
             .flatten()
@@ -278,7 +278,7 @@ impl Predictions {
     }
 
     /// Shows every answer to a row (from 0), in the order of the classifiers; costs nothing for who is silent.
-    pub fn for_each_answer<'a>(&'a self, row: usize, mut show: impl FnMut(usize, &'a Label)) {
+    pub fn for_each_prediction<'a>(&'a self, row: usize, mut show: impl FnMut(usize, &'a Label)) {
         if row < self.n_rows() {
             self.grid.row(row).for_each(|k, id| show(k, &self.labels[usize::from(id)]));
         }
@@ -550,13 +550,15 @@ mod tests {
         let same =
             Predictions::from_numbered_cells(["x", "y"], 3, &labels, numbered).expect("distinct cells");
         assert_eq!((table.labels(), table.matrix()), (same.labels(), same.matrix()));
-        let said = |row, k| table.answer(row, k).map(Label::to_string);
+        let said = |row, k| table.get(row, k).map(Label::to_string);
         assert_eq!(said(0, 0).as_deref(), Some("a"));
         assert_eq!(said(0, 1), None);
         assert_eq!(said(1, 1).as_deref(), Some("b"));
         assert_eq!((said(2, 0), table.n_rows()), (None, 3));
         let mut shown = Vec::new();
-        (0..4).for_each(|row| table.for_each_answer(row, |k, label| shown.push((row, k, label.to_string()))));
+        (0..4).for_each(|row| {
+            table.for_each_prediction(row, |k, label| shown.push((row, k, label.to_string())))
+        });
         assert_eq!(shown, [(0, 0, "a".to_owned()), (1, 0, "a".to_owned()), (1, 1, "b".to_owned())]);
     }
 
@@ -573,9 +575,9 @@ mod tests {
         let strange = Predictions::builder(["x"]).expect("a name").push_rows(&[0], &[Some(a)]);
         assert_eq!(strange, Err(Error::LabelId { row: 1, expected: 0, found: 1 }));
         let table = rows.finish();
-        let said = |row, k| table.answer(row, k).map(Label::to_string);
+        let said = |row, k| table.get(row, k).map(Label::to_string);
         assert_eq!((said(0, 0), said(0, 1), said(1, 0)), (Some("a".into()), Some("b".into()), None));
-        assert_eq!((table.n_rows(), table.labels().len(), table.n_different()), (4, 2, vec![1, 2]));
+        assert_eq!((table.n_rows(), table.labels().len(), table.n_distinct_labels()), (4, 2, vec![1, 2]));
     }
 
     #[test]
@@ -584,8 +586,8 @@ mod tests {
         let labels = vec![Label::from("1"), Label::from(1), Label::from("b")];
         let ids = vec![0, 2, MISSING, 1];
         let table = Predictions::from_dense(["x", "y"], labels.clone(), ids).expect("two rows");
-        assert_eq!(table.answer(0, 1).map(Label::to_string).as_deref(), Some("b"));
-        assert_eq!((table.answer(1, 0), table.answer(1, 1)), (None, Some(&Label::from("1"))));
+        assert_eq!(table.get(0, 1).map(Label::to_string).as_deref(), Some("b"));
+        assert_eq!((table.get(1, 0), table.get(1, 1)), (None, Some(&Label::from("1"))));
         let truth = Truth::from_dense(labels.clone(), vec![2, MISSING]).expect("two rows");
         assert_eq!((truth.n_rows(), truth.n_known(), truth.get(0)), (2, 1, Some(&labels[2])));
 

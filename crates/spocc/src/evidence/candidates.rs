@@ -25,7 +25,7 @@ impl Evidence {
         if labels.is_closed() || self.total() == 0 {
             return classes.to_vec();
         }
-        let said: Vec<Vec<u64>> = (0..self.n_classifiers()).map(|k| self.said(k)).collect();
+        let said: Vec<Vec<u64>> = (0..self.n_classifiers()).map(|k| self.predicted_counts(k)).collect();
         let is_true = |j: usize| self.class_counts[j] > 0;
         let mut is_candidate: Vec<bool> = (0..classes.len()).map(is_true).collect();
         for predicted in &self.predicted_labels(&said) {
@@ -37,7 +37,7 @@ impl Evidence {
             }
         }
         for (k, said) in said.iter().enumerate() {
-            let (right, answered) = (self.right(k), said.iter().sum::<u64>());
+            let (right, answered) = (self.correct(k), said.iter().sum::<u64>());
             for j in (0..classes.len()).filter(|&j| !is_true(j)) {
                 let elsewhere = answered - said[j];
                 let shows_no_class =

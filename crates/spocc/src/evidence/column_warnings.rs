@@ -18,13 +18,13 @@ pub struct ColumnWarning {
     /// Its name.
     pub classifier: String,
     /// What it looks like.
-    pub looks_like: LooksLike,
+    pub issue: ColumnIssue,
 }
 
 /// What a column looks like.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum LooksLike {
+pub enum ColumnIssue {
     /// A name of the rows: a different label in nearly every row.
     Id {
         /// Number of different labels.
@@ -44,12 +44,12 @@ pub enum LooksLike {
 impl fmt::Display for ColumnWarning {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "column `{}` ", self.classifier)?;
-        match self.looks_like {
-            LooksLike::Id { labels, rows } => {
+        match self.issue {
+            ColumnIssue::Id { labels, rows } => {
                 write!(out, "has a different label in nearly every row ({labels} labels in {rows} rows)")
             }
-            LooksLike::Truth { rows } => write!(out, "equals the truth in all of its {rows} rows"),
-            LooksLike::Other => write!(out, "shares no label with the truth"),
+            ColumnIssue::Truth { rows } => write!(out, "equals the truth in all of its {rows} rows"),
+            ColumnIssue::Other => write!(out, "shares no label with the truth"),
         }
     }
 }
@@ -58,20 +58,20 @@ impl Evidence {
     /// The columns that look like no classifiers, in their order.
     pub fn column_warnings(&self) -> Vec<ColumnWarning> {
         let n_truths = self.class_counts.iter().filter(|count| **count > 0).count();
-        let looks_like = |k: usize| {
-            let (said, rows) = (self.said(k), self.rows_of(self.spoken(k)));
+        let issue = |k: usize| {
+            let (said, rows) = (self.predicted_counts(k), self.rows_of(self.answered(k)));
             let labels = said.iter().filter(|count| **count > 0).count();
             let shares = self.class_counts.iter().zip(&said).any(|(truly, said)| *truly > 0 && *said > 0);
             if labels > MANY_LABELS && !self.is_weighted() && labels as f64 >= NEARLY_ALL * rows {
-                return Some(LooksLike::Id { labels, rows });
+                return Some(ColumnIssue::Id { labels, rows });
             }
-            if n_truths > 1 && rows >= ENOUGH_ROWS && self.right(k) == self.spoken(k) {
-                return Some(LooksLike::Truth { rows });
+            if n_truths > 1 && rows >= ENOUGH_ROWS && self.correct(k) == self.answered(k) {
+                return Some(ColumnIssue::Truth { rows });
             }
-            (n_truths > 0 && labels > 0 && !shares).then_some(LooksLike::Other)
+            (n_truths > 0 && labels > 0 && !shares).then_some(ColumnIssue::Other)
         };
         let warning = |(k, name): (usize, &String)| {
-            looks_like(k).map(|looks_like| ColumnWarning { classifier: name.clone(), looks_like })
+            issue(k).map(|issue| ColumnWarning { classifier: name.clone(), issue })
         };
         self.classifiers.iter().enumerate().filter_map(warning).collect()
     }

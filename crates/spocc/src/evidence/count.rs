@@ -249,7 +249,7 @@ impl<'a> Rows<'a> {
                 let count = |rows: Range<usize>, cells: &[u16]| {
                     counter.add_all(once_each(cells, width, &self.truths[rows]));
                 };
-                return integers.for_each_block(range, count).ok_or_else(|| integers.strange());
+                return integers.for_each_block(range, count).ok_or_else(|| integers.unknown_label());
             }
         };
         let grid = predictions.matrix();

@@ -9,7 +9,7 @@ use crate::{
 /// Counts so small that they point at few rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
-pub struct Exposure {
+pub struct SmallCounts {
     /// How many counts are that small.
     pub n_counts: u64,
     /// How many rows they point at; in marginals a row is met once per classifier.
@@ -23,14 +23,14 @@ impl Evidence {
     /// # Errors
     ///
     /// [`Error::Weighted`], [`Error::LevelTooLow`] for pair counts.
-    pub fn exposure(&self, min_count: u64) -> Result<Exposure, Error> {
+    pub fn small_counts(&self, min_count: u64) -> Result<SmallCounts, Error> {
         if self.is_weighted() {
             return Err(Error::Weighted { what: "exposure" });
         }
         if self.level() == Level::Pairs {
             return Err(self.too_low("exposure", Level::Tally));
         }
-        let mut exposure = Exposure::default();
+        let mut exposure = SmallCounts::default();
         let mut add = |count: u64| {
             if count > 0 && count < min_count {
                 exposure.n_counts += 1;
@@ -140,10 +140,10 @@ mod tests {
     #[test]
     fn rows_of_rare_patterns_are_gone_from_every_count() {
         let whole = evidence(Level::Tally);
-        assert_eq!(whole.exposure(2).expect("whole counts"), Exposure { n_counts: 2, n_rows: 2 });
+        assert_eq!(whole.small_counts(2).expect("whole counts"), SmallCounts { n_counts: 2, n_rows: 2 });
         let kept = whole.without_rare(3, &Control::default()).expect("two patterns stay");
         assert_eq!((kept.n_rows(), kept.n_patterns()), (11.0, Some(2)));
-        assert_eq!(kept.exposure(3).expect("whole counts"), Exposure::default());
+        assert_eq!(kept.small_counts(3).expect("whole counts"), SmallCounts::default());
         assert_eq!(kept.labels().all(), ["x", "y"].map(Label::from), "z is heard of no more");
         kept.check().expect("a tally that adds up");
         let none = whole.without_rare(7, &Control::default());
@@ -192,7 +192,7 @@ mod tests {
         let grouped = whole.grouped().expect("a tally");
         assert_eq!(grouped.counts.iter().sum::<u64>(), 17);
         let options = Counting { counts: Some(&grouped.counts), ..Counting::default() };
-        let again = Evidence::count(&grouped.answers, &grouped.truth, &options, &Control::default());
+        let again = Evidence::count(&grouped.predictions, &grouped.truth, &options, &Control::default());
         assert_eq!(again.expect("rows").to_bytes(), whole.to_bytes());
         assert!(matches!(evidence(Level::Marginals).grouped(), Err(Error::LevelTooLow { .. })));
     }

@@ -21,10 +21,10 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Grouped {
+pub struct GroupedRows {
     /// The patterns, in ascending order; one that met several truths comes once for each,
     /// and once more for a part of a row.
-    pub answers: Predictions,
+    pub predictions: Predictions,
     /// The truth of each.
     pub truth: Truth,
     /// How often each occurred.
@@ -39,7 +39,7 @@ impl Evidence {
     /// # Errors
     ///
     /// [`Error::LevelTooLow`] without a tally.
-    pub fn grouped(&self) -> Result<Grouped, Error> {
+    pub fn grouped(&self) -> Result<GroupedRows, Error> {
         self.require("a table of patterns", Level::Tally)?;
         let tally = self.tally_for("a table of patterns")?;
         let mut patterns = LabelMatrix::empty(self.n_classifiers());
@@ -55,12 +55,12 @@ impl Evidence {
                 }
             }
         }
-        let answers = Predictions::from_matrix(
+        let predictions = Predictions::from_matrix(
             self.classifiers.clone(),
             self.labels.all().to_vec(),
             patterns.settled(),
         );
         let truth = Truth::from_dense(self.labels.classes().to_vec(), truths)?;
-        Ok(Grouped { answers, truth, counts, weights })
+        Ok(GroupedRows { predictions, truth, counts, weights })
     }
 }

@@ -34,11 +34,11 @@ use crate::{
     progress::Control,
 };
 
-pub use column_warnings::{ColumnWarning, LooksLike};
+pub use column_warnings::{ColumnIssue, ColumnWarning};
 pub use count::Counting;
 pub(crate) use count::WEIGHT_BITS;
-pub use disclosure::Exposure;
-pub use grouped::Grouped;
+pub use disclosure::SmallCounts;
+pub use grouped::GroupedRows;
 pub(crate) use pairs::{Pairs, map_tables, pair_index, weight as pattern_weight};
 pub(crate) use tally::Tally;
 pub(crate) use unlabelled::Unlabelled;
@@ -129,9 +129,9 @@ impl Evidence {
         self.rows_of(self.total())
     }
 
-    /// Number of rows, or sum of weights, in which classifier `k` said `said` and `truth` was true.
-    pub fn count_of(&self, k: usize, said: impl Into<Label>, truth: impl Into<Label>) -> f64 {
-        let ids = self.labels.translate(&[said.into(), truth.into()]);
+    /// Number of rows, or sum of weights, in which classifier `k` predicted `predicted` and `truth` was true.
+    pub fn count_of(&self, k: usize, predicted: impl Into<Label>, truth: impl Into<Label>) -> f64 {
+        let ids = self.labels.translate(&[predicted.into(), truth.into()]);
         let known = k < self.n_classifiers() && ids[0] != MISSING && usize::from(ids[1]) < self.n_classes();
         if known { self.rows_of(self.row(k, ids[0])[usize::from(ids[1])]) } else { 0.0 }
     }
@@ -143,9 +143,9 @@ impl Evidence {
             .then(|| self.confusion(k).iter().map(|&count| self.rows_of(count)).collect())
     }
 
-    /// Number of rows, or sum of weights, on which classifier `k` spoke.
-    pub fn n_answers(&self, k: usize) -> f64 {
-        if k < self.n_classifiers() { self.rows_of(self.spoken(k)) } else { 0.0 }
+    /// Number of rows, or sum of weights, on which classifier `k` answered.
+    pub fn n_answered(&self, k: usize) -> f64 {
+        if k < self.n_classifiers() { self.rows_of(self.answered(k)) } else { 0.0 }
     }
 
     /// Whether weights other than whole numbers were counted.
@@ -211,15 +211,15 @@ impl Evidence {
     }
 
     /// How often classifier `k` gave each answer.
-    pub(crate) fn said(&self, k: usize) -> Vec<u64> {
+    pub(crate) fn predicted_counts(&self, k: usize) -> Vec<u64> {
         (0..self.n_labels()).map(|j| self.row(k, j as u16).iter().sum()).collect()
     }
 
-    pub(crate) fn spoken(&self, k: usize) -> u64 {
+    pub(crate) fn answered(&self, k: usize) -> u64 {
         self.confusion(k).iter().sum()
     }
 
-    pub(crate) fn right(&self, k: usize) -> u64 {
+    pub(crate) fn correct(&self, k: usize) -> u64 {
         (0..self.n_classes()).map(|i| self.row(k, i as u16)[i]).sum()
     }
 
@@ -227,7 +227,7 @@ impl Evidence {
     /// so that a worker who was right once does not outrank everyone.
     pub(crate) fn accuracies(&self) -> Vec<f64> {
         let (right, spoken): (Vec<u64>, Vec<u64>) =
-            (0..self.n_classifiers()).map(|k| (self.right(k), self.spoken(k))).unzip();
+            (0..self.n_classifiers()).map(|k| (self.correct(k), self.answered(k))).unzip();
         let sum = |counts: &[u64]| counts.iter().map(|count| u128::from(*count)).sum::<u128>() as f64;
         let panel = sum(&right) / sum(&spoken).max(1.0);
         let total = self.total();

@@ -41,7 +41,7 @@ const MOST: usize = 1 << 14;
 impl PairBlocks {
     pub(super) fn new(tally: &Tally, n_labels: usize, control: &Control<'_>) -> Result<Self, Error> {
         let (n, n_patterns) = (tally.patterns().width(), tally.n_patterns());
-        let has_gaps = tally.patterns().rows().any(|row| row.n_spoken() < n);
+        let has_gaps = tally.patterns().rows().any(|row| row.n_answered() < n);
         let radix = n_labels + usize::from(has_gaps);
         // A joint table is cleared and added up for every two groups: patterns must be worth it.
         let fits = |size: usize| {

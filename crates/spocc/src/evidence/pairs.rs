@@ -104,7 +104,7 @@ impl Pairs {
 
     /// Counts the silence of those who decline as one more answer, `silence`; `said[k][u]` is how often k said u,
     /// of `total` in all.
-    pub(crate) fn fill_silence(
+    pub(crate) fn fill_missing(
         &mut self,
         silence: usize,
         missing_is_answer: &[bool],

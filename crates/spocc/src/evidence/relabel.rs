@@ -12,14 +12,14 @@ use crate::{
 
 impl Evidence {
     /// The same rows with silence as one more answer that those who decline can give.
-    pub(crate) fn with_silence_as_answer(
+    pub(crate) fn with_missing_as_answer(
         &self,
         missing_is_answer: &[bool],
         control: &Control<'_>,
     ) -> Result<Self, Error> {
-        let labels = self.labels().with_silence()?;
+        let labels = self.labels().with_missing_label()?;
         let map = labels.translate(self.labels.all());
-        let silence = usize::from(labels.silence());
+        let silence = usize::from(labels.missing_label());
         let everyone: Vec<usize> = (0..self.n_classifiers()).collect();
         let mut filled = self.relabelled(labels, &map, control)?;
         let (s, l) = (filled.n_labels(), filled.n_classes());
@@ -29,10 +29,10 @@ impl Evidence {
                 filled.confusion[(k * s + silence) * l + i] = self.class_counts[i] - spoken;
             }
         }
-        let said: Vec<Vec<u64>> = everyone.iter().map(|&k| filled.said(k)).collect();
+        let said: Vec<Vec<u64>> = everyone.iter().map(|&k| filled.predicted_counts(k)).collect();
         let total = self.total();
         if let Some(pairs) = &mut filled.pairs {
-            pairs.fill_silence(silence, missing_is_answer, &said, total);
+            pairs.fill_missing(silence, missing_is_answer, &said, total);
         }
         if let Some(tally) = &filled.tally {
             let cells = tally
@@ -175,7 +175,7 @@ impl Evidence {
         let mut seen: Vec<bool> =
             (0..self.n_labels()).map(|id| self.class_counts.get(id).is_some_and(|n| *n > 0)).collect();
         for k in 0..self.n_classifiers() {
-            self.said(k).iter().zip(&mut seen).for_each(|(said, seen)| *seen |= *said > 0);
+            self.predicted_counts(k).iter().zip(&mut seen).for_each(|(said, seen)| *seen |= *said > 0);
         }
         for row in self.unlabelled.iter().flat_map(|rows| rows.patterns().rows()) {
             row.for_each(|_, id| seen[usize::from(id)] = true);

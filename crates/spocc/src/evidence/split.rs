@@ -69,7 +69,7 @@ impl Evidence {
     fn ranks(&self) -> Vec<u64> {
         let mut said = vec![0u128; self.n_labels()];
         for k in 0..self.n_classifiers() {
-            said.iter_mut().zip(self.said(k)).for_each(|(sum, count)| *sum += u128::from(count));
+            said.iter_mut().zip(self.predicted_counts(k)).for_each(|(sum, count)| *sum += u128::from(count));
         }
         let truly = |j: usize| self.class_counts().get(j).copied().unwrap_or(0);
         let mut order: Vec<usize> = (0..self.n_labels()).collect();
@@ -222,7 +222,7 @@ mod tests {
         assert!(matches!(marginals.deal("test", 2, 0), Err(Error::LevelTooLow { .. })));
         let table = evidence.grouped().expect("a tally");
         let counting = Counting { weights: Some(&[0.5]), ..Counting::default() };
-        let weighted = Evidence::count(&table.answers, &table.truth, &counting, &Control::default());
+        let weighted = Evidence::count(&table.predictions, &table.truth, &counting, &Control::default());
         let refused = weighted.expect("a weight").deal("test", 2, 0);
         assert_eq!(refused, Err(Error::Weighted { what: "test" }));
     }

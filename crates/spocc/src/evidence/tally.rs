@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    data::{LabelMatrix, MISSING, Row, RowPacking, sort_with_gaps},
+    data::{LabelMatrix, MISSING, Row, RowPacking, sort_with_missing},
     error::Error,
     evidence::key_counts::Numbered,
     hash, parallel,
@@ -230,7 +230,7 @@ impl Tally {
                 cells.clear();
                 self.pattern(p).for_each(|k, j| cells.push((place[k], replace(k, Some(j)))));
                 cells.retain(|cell| cell.0 != u32::MAX);
-                sort_with_gaps(&mut cells, &gaps);
+                sort_with_missing(&mut cells, &gaps);
                 columns.clear();
                 columns.extend(cells.iter().map(|cell| cell.0));
                 ids.clear();

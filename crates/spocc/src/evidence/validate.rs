@@ -30,7 +30,7 @@ impl Evidence {
                 }
             }
         }
-        let said = || (0..k).map(|k| self.said(k)).collect::<Vec<_>>();
+        let said = || (0..k).map(|k| self.predicted_counts(k)).collect::<Vec<_>>();
         self.pairs.as_ref().map_or(Ok(()), |pairs| pairs.check(&said(), s, self.total()))?;
         if let Some(tally) = &self.tally {
             tally.check(k, s, l)?;

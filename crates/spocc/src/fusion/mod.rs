@@ -155,32 +155,40 @@ impl Fusion {
         &self.table[row * self.n_classes..(row + 1) * self.n_classes]
     }
 
-    /// Surprisal of every class, given who said what; `row_of(leaf, answer)` finds the distribution.
-    pub(crate) fn surprisals(&self, row: Row<'_>, row_of: impl Fn(usize, u16) -> usize, work: &mut Scratch) {
+    /// Writes the surprisal of every class on a row of predictions to `out`; `row_of(leaf, predicted)` is the row of
+    /// the table that holds the distribution.
+    pub(crate) fn surprisals(
+        &self,
+        row: Row<'_>,
+        row_of: impl Fn(usize, u16) -> usize,
+        scratch: &mut FusionScratch,
+        out: &mut Vec<f64>,
+    ) {
         match row {
             Row::Dense(cells) => {
-                let spoken = cells.iter().enumerate().filter(|(_, j)| **j != MISSING);
-                self.evaluate(spoken.map(|(k, &j)| (k, row_of(k, j))), work);
+                let predictions = cells.iter().enumerate().filter(|(_, j)| **j != MISSING);
+                self.evaluate(predictions.map(|(k, &j)| (k, row_of(k, j))), scratch, out);
             }
             Row::Sparse(columns, ids) => {
-                let spoken = columns.iter().zip(ids);
-                self.evaluate(spoken.map(|(&k, &j)| (k as usize, row_of(k as usize, j))), work);
+                let predictions = columns.iter().zip(ids);
+                self.evaluate(predictions.map(|(&k, &j)| (k as usize, row_of(k as usize, j))), scratch, out);
             }
         }
     }
 
-    /// Surprisal of every class into `work.out`, given (leaf, row of the table) of every distribution.
+    /// Writes the surprisal of every class to `out`, given (leaf, row of the table) of every distribution.
     pub(crate) fn evaluate(
         &self,
         possibilities: impl Iterator<Item = (usize, usize)> + Clone,
-        work: &mut Scratch,
+        scratch: &mut FusionScratch,
+        out: &mut Vec<f64>,
     ) {
         if self.powers.is_none() {
-            return self.evaluate_exactly(&possibilities, work);
+            return self.evaluate_exactly(&possibilities, out);
         }
-        self.evaluate_powers(possibilities, work);
+        self.evaluate_powers(possibilities, scratch, out);
         let x = self.tree.root_exponent();
-        work.out.iter_mut().for_each(|s| *s = lower(*s, x, self.scale));
+        out.iter_mut().for_each(|s| *s = lower(*s, x, self.scale));
     }
 
     /// As [`evaluate`](Self::evaluate), but with the last root not taken, which changes no comparison.
@@ -188,29 +196,35 @@ impl Fusion {
     pub(crate) fn evaluate_monotone(
         &self,
         possibilities: impl Iterator<Item = (usize, usize)> + Clone,
-        work: &mut Scratch,
+        scratch: &mut FusionScratch,
+        out: &mut Vec<f64>,
     ) -> f64 {
         match self.tree.root_exponent() {
             Exponent(x) if self.powers.is_some() && x.is_finite() => {
-                self.evaluate_powers(possibilities, work);
+                self.evaluate_powers(possibilities, scratch, out);
                 x
             }
             _ => {
-                self.evaluate(possibilities, work);
+                self.evaluate(possibilities, scratch, out);
                 1.0
             }
         }
     }
 
     #[inline]
-    fn evaluate_powers(&self, possibilities: impl Iterator<Item = (usize, usize)>, work: &mut Scratch) {
+    fn evaluate_powers(
+        &self,
+        possibilities: impl Iterator<Item = (usize, usize)>,
+        scratch: &mut FusionScratch,
+        out: &mut Vec<f64>,
+    ) {
         let l = self.n_classes;
         let powers = self.powers.as_deref().unwrap_or_default();
-        work.sums.clear();
-        work.sums.resize(self.tree.nodes.len() * l, 0.0);
+        scratch.sums.clear();
+        scratch.sums.resize(self.tree.nodes.len() * l, 0.0);
         for (leaf, row) in possibilities {
             let node = self.tree.node_of_leaf[leaf] as usize;
-            let sums = &mut work.sums[node * l..(node + 1) * l];
+            let sums = &mut scratch.sums[node * l..(node + 1) * l];
             let powers = &powers[row * l..(row + 1) * l];
             if self.tree.nodes[node].exponent == Exponent::MINIMUM {
                 sums.iter_mut().zip(powers).for_each(|(sum, power)| *sum = sum.max(*power));
@@ -219,7 +233,7 @@ impl Fusion {
             }
         }
         for (at, node) in self.tree.nodes.iter().enumerate() {
-            let (below, own) = work.sums.split_at_mut(at * l);
+            let (below, own) = scratch.sums.split_at_mut(at * l);
             for &child in &node.children {
                 let from = self.tree.nodes[child as usize].exponent;
                 let values = &below[child as usize * l..(child as usize + 1) * l];
@@ -230,8 +244,8 @@ impl Fusion {
             }
         }
         let root = (self.tree.nodes.len() - 1) * l;
-        work.out.clear();
-        work.out.extend_from_slice(&work.sums[root..]);
+        out.clear();
+        out.extend_from_slice(&scratch.sums[root..]);
     }
 
     /// Every norm applied to the possibilities, lowest first; those with fewer than two operands join nothing.
@@ -264,10 +278,10 @@ impl Fusion {
     pub(crate) fn evaluate_exactly(
         &self,
         possibilities: &(impl Iterator<Item = (usize, usize)> + Clone),
-        work: &mut Scratch,
+        out: &mut Vec<f64>,
     ) {
         let nodes = &self.tree.nodes;
-        work.out.clear();
+        out.clear();
         for class in 0..self.n_classes {
             let mut operands: Vec<Vec<f64>> = vec![Vec::new(); nodes.len()];
             for (leaf, row) in possibilities.clone() {
@@ -278,7 +292,7 @@ impl Fusion {
                 operands.extend(node.children.iter().map(|&child| values[child as usize]));
                 values.push(norm(operands.iter().copied(), node.exponent));
             }
-            work.out.push(values[nodes.len() - 1]);
+            out.push(values[nodes.len() - 1]);
         }
     }
 }
@@ -297,14 +311,11 @@ pub(crate) enum Operand {
     Step(usize),
 }
 
-/// Buffers of an evaluation, kept from row to row; the result is in `out`.
+/// Buffers of an evaluation, reused from row to row.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Scratch {
+pub(crate) struct FusionScratch {
+    /// One sum of powers per node and class.
     sums: Vec<f64>,
-    /// Inputs of a regression.
-    pub(crate) features: Vec<(u32, f64)>,
-    pub(crate) ladder: crate::methods::LadderWork,
-    pub(crate) out: Vec<f64>,
 }
 
 #[inline]
@@ -373,10 +384,10 @@ mod tests {
             let exponents = x.map(|x| Exponent::try_from(x).expect("at least 1"));
             let fusion = Fusion::new(FusionTree::new(&dendrogram, &exponents), 3, table.clone(), |row| row);
             assert!(fusion.powers.is_some());
-            let (mut fast, mut plain) = (Scratch::default(), Scratch::default());
-            fusion.evaluate(possibilities.clone(), &mut fast);
+            let (mut fast, mut plain) = (Vec::new(), Vec::new());
+            fusion.evaluate(possibilities.clone(), &mut FusionScratch::default(), &mut fast);
             fusion.evaluate_exactly(&possibilities, &mut plain);
-            for (a, b) in fast.out.iter().zip(&plain.out) {
+            for (a, b) in fast.iter().zip(&plain) {
                 assert!((a - b).abs() <= TOLERANCE * b.abs(), "{a} {b} at {x:?}");
             }
         }
@@ -387,8 +398,8 @@ mod tests {
         let steep = Exponent::try_from(1e4).expect("at least 1");
         let fusion = Fusion::new(FusionTree::flat(2, steep), 2, vec![1e-3, 0.0, 2e-3, 5.0], |row| row);
         assert!(fusion.powers.is_none());
-        let mut work = Scratch::default();
-        fusion.evaluate([(0, 0), (1, 1)].into_iter(), &mut work);
-        assert!((work.out[0] - 2e-3).abs() < TOLERANCE && (work.out[1] - 5.0).abs() < TOLERANCE);
+        let mut out = Vec::new();
+        fusion.evaluate([(0, 0), (1, 1)].into_iter(), &mut FusionScratch::default(), &mut out);
+        assert!((out[0] - 2e-3).abs() < TOLERANCE && (out[1] - 5.0).abs() < TOLERANCE);
     }
 }

@@ -6,9 +6,8 @@ use crate::{
     data::Row,
     error::Error,
     evidence::{Evidence, Level, Tally},
-    fusion::Scratch,
     math::ln,
-    methods::{Combiner, Judge, Kind, Method, Rule},
+    methods::{Combiner, Judge, Kind, Method, Rule, Scratch},
     progress::Control,
 };
 
@@ -47,7 +46,7 @@ impl JointTable {
 impl Judge for JointTable {
     /// A pattern never met says nothing, so that the class most often true is decided.
     fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
-        let Some(p) = self.tally.find(row).filter(|_| row.n_spoken() > 0) else { return false };
+        let Some(p) = self.tally.find(row).filter(|_| row.n_answered() > 0) else { return false };
         work.out.clear();
         work.out.resize(self.n_classes, f64::INFINITY);
         let total: f64 = self.tally.outcomes(p).map(|(_, count)| count as f64).sum();

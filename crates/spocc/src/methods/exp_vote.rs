@@ -162,7 +162,7 @@ fn accuracies_without_folds(evidence: &Evidence, tally: &Tally, folds: usize) ->
             }
         }
     }
-    let total = |k: usize| (evidence.right(k), evidence.spoken(k));
+    let total = |k: usize| (evidence.correct(k), evidence.answered(k));
     (0..folds)
         .map(|fold| {
             let kept: Vec<(f64, f64)> = (0..n)

@@ -6,9 +6,8 @@ use crate::{
     data::Row,
     error::Error,
     evidence::{Evidence, Level},
-    fusion::Scratch,
     math::ln,
-    methods::{Combiner, CostTable, Judge, Kind, Method, Rule, check_numbers},
+    methods::{Combiner, CostTable, Judge, Kind, Method, Rule, Scratch, check_numbers},
     progress::Control,
 };
 

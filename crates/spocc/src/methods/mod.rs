@@ -23,7 +23,7 @@ use crate::{
     dendrogram::Dendrogram,
     error::{Error, choose},
     evidence::{Evidence, Level},
-    fusion::{Exponent, Scratch},
+    fusion::{Exponent, FusionScratch},
     math::exp,
     model::{Model, Options},
     possibility::Discount,
@@ -44,7 +44,6 @@ pub use weighted_vote::WeightedVote;
 
 pub(crate) use adaspocc::{FittedAdaSpocc, share};
 pub(crate) use cost_table::CostTable;
-pub(crate) use ladder::LadderWork;
 pub(crate) use spocc::{PossibilityTable, opinions_of};
 
 /// The methods, by the words that every face uses. Files know them by their place here: new ones come last.
@@ -347,6 +346,17 @@ pub enum Fitted {
         coefficients: Vec<f64>,
         intercepts: Vec<f64>,
     },
+}
+
+/// Buffers that the methods reuse from row to row.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scratch {
+    fusion: FusionScratch,
+    /// Inputs of a regression.
+    features: Vec<(u32, f64)>,
+    ladder: ladder::LadderScratch,
+    /// The result: a surprisal per class.
+    pub(crate) out: Vec<f64>,
 }
 
 /// A fitted rule: what was said, how surprising each class would be.

@@ -6,8 +6,7 @@ use crate::{
     data::Row,
     error::Error,
     evidence::{Evidence, Level},
-    fusion::Scratch,
-    methods::{Combiner, Judge, Kind, Method, Rule},
+    methods::{Combiner, Judge, Kind, Method, Rule, Scratch},
     progress::Control,
 };
 

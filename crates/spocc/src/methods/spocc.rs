@@ -7,8 +7,8 @@ use crate::{
     decision::tolerance,
     error::Error,
     evidence::{Evidence, Level},
-    fusion::{Exponent, Fusion, FusionTree, Scratch, Step, surprisal},
-    methods::{Combiner, CostTable, Judge, Kind, Method, Rule, check_numbers},
+    fusion::{Exponent, Fusion, FusionTree, Step, surprisal},
+    methods::{Combiner, CostTable, Judge, Kind, Method, Rule, Scratch, check_numbers},
     possibility::{Discount, Transform},
     progress::Control,
     tuning::{Search, Tuning, ValidationCases, median_of_best},
@@ -136,18 +136,20 @@ impl PossibilityTable {
     #[inline]
     pub(crate) fn surprisals_monotone(&self, row: Row<'_>, work: &mut Scratch) -> Option<f64> {
         let s = self.n_labels;
+        let Scratch { fusion: scratch, out, .. } = work;
         match row {
             Row::Dense(cells) => {
                 let spoken = cells.iter().enumerate().filter(|(_, j)| **j != MISSING);
                 let any = spoken.clone().next().is_some();
                 any.then(|| {
-                    self.fusion.evaluate_monotone(spoken.map(|(k, &j)| (k, k * s + usize::from(j))), work)
+                    let spoken = spoken.map(|(k, &j)| (k, k * s + usize::from(j)));
+                    self.fusion.evaluate_monotone(spoken, scratch, out)
                 })
             }
             Row::Sparse(columns, ids) => {
                 let spoken =
                     columns.iter().zip(ids).map(|(&k, &j)| (k as usize, k as usize * s + usize::from(j)));
-                (!ids.is_empty()).then(|| self.fusion.evaluate_monotone(spoken, work))
+                (!ids.is_empty()).then(|| self.fusion.evaluate_monotone(spoken, scratch, out))
             }
         }
     }
@@ -166,8 +168,8 @@ pub(crate) fn opinions_of(evidence: &Evidence, k: usize, discount: Discount, tab
 impl Judge for PossibilityTable {
     fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
         let s = self.n_labels;
-        self.fusion.surprisals(row, |k, j| k * s + usize::from(j), work);
-        row.n_spoken() > 0
+        self.fusion.surprisals(row, |k, j| k * s + usize::from(j), &mut work.fusion, &mut work.out);
+        row.n_answered() > 0
     }
 
     /// Where all possibilities meet in one norm, its root need not be taken to compare sums of powers.

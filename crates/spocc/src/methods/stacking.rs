@@ -9,9 +9,8 @@ use crate::{
     decision::first_best,
     error::{Error, choose},
     evidence::{Evidence, Level, Tally},
-    fusion::Scratch,
     methods::{
-        Combiner, CostTable, Fitted, Judge, Kind, Method, Rule, check_numbers,
+        Combiner, CostTable, Fitted, Judge, Kind, Method, Rule, Scratch, check_numbers,
         softmax::{Design, LEAD, Problem, Softmax},
     },
     parallel,
@@ -265,9 +264,9 @@ struct Encoding {
 impl Encoding {
     fn new(evidence: &Evidence, inputs: Inputs) -> Self {
         let mean = |k: usize| {
-            let said = evidence.said(k);
+            let said = evidence.predicted_counts(k);
             let sum: f64 = said.iter().enumerate().map(|(j, &count)| j as f64 * count as f64).sum();
-            sum / (evidence.spoken(k) as f64).max(1.0)
+            sum / (evidence.answered(k) as f64).max(1.0)
         };
         let means = match inputs {
             Inputs::OneHot => Vec::new(),
@@ -365,7 +364,7 @@ impl Judge for Regression {
     fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
         let Scratch { features, out, .. } = work;
         self.encoding.surprisals(&self.softmax, &self.classes, row, features, out);
-        row.n_spoken() > 0
+        row.n_answered() > 0
     }
 
     /// One-hot, an answer adds its coefficients to the scores: it costs each class what it adds less than to the

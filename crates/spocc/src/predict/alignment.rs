@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use crate::{
-    data::{Label, MISSING, Predictions, Row, sort_with_gaps},
+    data::{Label, MISSING, Predictions, Row, sort_with_missing},
     decision::{self, Basis, Decision},
     error::{Error, list},
-    fusion::Scratch,
+    methods::Scratch,
     model::Model,
     parallel,
 };
@@ -62,7 +62,7 @@ impl<'a> AlignedTable<'a> {
             place[column] = k;
         }
         let map = model.labels.translate(predictions.labels());
-        let spoken = model.labels.silence();
+        let spoken = model.labels.missing_label();
         // An absent classifier was not asked: that is no answer even where an empty cell is one.
         let silence: Vec<u16> = (model.missing_is_answer.iter().zip(&columns))
             .map(
@@ -112,7 +112,7 @@ impl AlignedTable<'_> {
                         buffer.sparse.push((k, label));
                     }
                 }
-                sort_with_gaps(&mut buffer.sparse, &self.gaps);
+                sort_with_missing(&mut buffer.sparse, &self.gaps);
                 if !self.gaps.is_empty() {
                     buffer.sparse.retain(|cell| cell.1 != MISSING);
                 }
@@ -147,7 +147,7 @@ impl AlignedTable<'_> {
 
     /// What classifier `k` of the model said of a row, as the user wrote it.
     pub(crate) fn written(&self, row: usize, k: usize) -> Option<String> {
-        self.predictions.answer(row, self.columns[k]).map(Label::to_string)
+        self.predictions.get(row, self.columns[k]).map(Label::to_string)
     }
 
     /// Decides one row, counted from 0, in full.

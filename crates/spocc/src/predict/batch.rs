@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::{
     data::{IntegerTable, LabelMatrix, MISSING, Predictions, Row, RowPacking, Table},
     error::Error,
-    fusion::Scratch,
+    methods::Scratch,
     model::Model,
     parallel,
     predict::{AlignedTable, Decisions, LinearKernel, Reading, Rewritten, Ruling, UNCLEAR},
@@ -55,7 +55,7 @@ impl Model {
             });
             is_strange.fetch_or(read.is_none(), Ordering::Relaxed);
         })?;
-        if is_strange.into_inner() { Err(integers.strange()) } else { Ok(aligned.decisions(rulings)) }
+        if is_strange.into_inner() { Err(integers.unknown_label()) } else { Ok(aligned.decisions(rulings)) }
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{
     decision::first_best,
     error::Error,
-    fusion::{Fusion, Scratch},
+    fusion::{Fusion, FusionScratch},
     parallel,
     progress::Control,
     tuning::ValidationCases,
@@ -62,10 +62,10 @@ impl<F: Fn(usize) -> Fusion + Sync> Sweep for Trees<'_, F> {
     }
 
     fn evaluate(&self, fusion: &Fusion, cases: &[u32], out: &mut [f64]) {
-        let mut work = Scratch::default();
+        let (mut scratch, mut surprisals) = (FusionScratch::default(), Vec::new());
         for (&case, out) in cases.iter().zip(out.chunks_mut(self.trials.n_classes.max(1))) {
-            self.trials.evaluate(fusion, case, &mut work);
-            out.copy_from_slice(&work.out);
+            self.trials.evaluate(fusion, case, &mut scratch, &mut surprisals);
+            out.copy_from_slice(&surprisals);
         }
     }
 }

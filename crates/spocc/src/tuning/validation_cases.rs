@@ -4,7 +4,7 @@ use crate::{
     data::{LabelMatrix, MISSING, Row},
     error::Error,
     evidence::{Evidence, Tally},
-    fusion::{Fusion, FusionTree, Scratch, surprisal},
+    fusion::{Fusion, FusionScratch, FusionTree, surprisal},
     hash, parallel,
     possibility::{Discount, Transform},
     progress::Control,
@@ -128,10 +128,17 @@ impl<'a> ValidationCases<'a> {
         }
     }
 
-    /// Surprisals of a case under a tree, into `work.out`.
-    pub(crate) fn evaluate(&self, fusion: &Fusion, case: u32, work: &mut Scratch) {
+    /// Writes the surprisals of a case under a tree to `out`.
+    pub(crate) fn evaluate(
+        &self,
+        fusion: &Fusion,
+        case: u32,
+        scratch: &mut FusionScratch,
+        out: &mut Vec<f64>,
+    ) {
         let (pattern, leaves_out) = self.cases[case as usize];
-        fusion.surprisals(self.patterns.row(pattern as usize), |leaf, j| self.row(leaf, j, leaves_out), work);
+        let row_of = |leaf, j| self.row(leaf, j, leaves_out);
+        fusion.surprisals(self.patterns.row(pattern as usize), row_of, scratch, out);
     }
 
     /// How often `class` was true of a case.

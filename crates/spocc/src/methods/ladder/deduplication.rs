@@ -49,7 +49,7 @@ impl Copies {
         }
         // Whose names are nearest to the truth speaks for the set: in a plain vote names matter.
         let speaker = |set: &Vec<usize>| {
-            set.iter().copied().reduce(|a, b| if evidence.right(b) > evidence.right(a) { b } else { a })
+            set.iter().copied().reduce(|a, b| if evidence.correct(b) > evidence.correct(a) { b } else { a })
         };
         let mut sets: Vec<(Option<usize>, Vec<usize>)> =
             sets.into_iter().map(|set| (speaker(&set), set)).collect();

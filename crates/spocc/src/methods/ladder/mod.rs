@@ -27,9 +27,8 @@ use crate::{
     dependence::Dissimilarities,
     error::Error,
     evidence::{Evidence, Level, Tally},
-    fusion::Scratch,
     math::exp,
-    methods::{Combiner, DawidSkene, Fitted, Judge, Kind, Method, Rule, check_numbers},
+    methods::{Combiner, DawidSkene, Fitted, Judge, Kind, Method, Rule, Scratch, check_numbers},
     progress::Control,
 };
 
@@ -78,7 +77,7 @@ impl Combiner for Ladder {
         let leaves = Leaves::new(&counts, &weights, true);
         // Of a row on which nobody speaks there is nothing to learn but the class frequencies.
         let cells: Vec<Cell> = (0..tally.n_patterns())
-            .filter(|&p| tally.pattern(p).n_spoken() > 0)
+            .filter(|&p| tally.pattern(p).n_answered() > 0)
             .flat_map(|p| {
                 tally.outcomes(p).map(move |(truth, count)| Cell {
                     pattern: p as u32,
@@ -88,7 +87,7 @@ impl Combiner for Ladder {
             })
             .collect();
         let mut silent = vec![0.0; l];
-        for p in (0..tally.n_patterns()).filter(|&p| tally.pattern(p).n_spoken() == 0) {
+        for p in (0..tally.n_patterns()).filter(|&p| tally.pattern(p).n_answered() == 0) {
             tally.outcomes(p).for_each(|(class, count)| silent[usize::from(class)] = evidence.rows_of(count));
         }
         let mut core = Core::new(&Dendrogram::ward(&Dissimilarities::new(&panel, control)?));
@@ -212,7 +211,7 @@ fn best_of(evidence: &Evidence, members: &[usize]) -> Voters {
     let rows = |counts: fn(&Evidence, usize) -> u64| -> Vec<f64> {
         members.iter().map(|&k| evidence.rows_of(counts(evidence, k))).collect()
     };
-    let [right, spoken] = [rows(Evidence::right), rows(Evidence::spoken)];
+    let [right, spoken] = [rows(Evidence::correct), rows(Evidence::answered)];
     Voters::best(members, &right, &spoken, evidence.n_rows(), evidence.n_classifiers())
 }
 
@@ -276,7 +275,7 @@ pub(crate) struct FittedLadder {
 
 /// What is needed to judge a row, kept for its memory.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LadderWork {
+pub(super) struct LadderScratch {
     nodes: Nodes,
     /// What each leaf says, as the first of its copies.
     said: Vec<(usize, u16)>,
@@ -314,7 +313,7 @@ impl FittedLadder {
             return speaks;
         }
         let mut own = std::mem::take(&mut work.ladder);
-        let LadderWork { nodes, said, row: pattern } = &mut own;
+        let LadderScratch { nodes, said, row: pattern } = &mut own;
         said.clear();
         self.copies.for_each(row, self.n_labels, |leaf, j| said.push((leaf, j)));
         said.sort_unstable();

@@ -11,10 +11,9 @@ use crate::{
     decision::first_best,
     error::Error,
     evidence::{Evidence, Tally},
-    fusion::Scratch,
     math::{exp, ln},
     methods::{
-        DawidSkene, Judge,
+        DawidSkene, Judge, Scratch,
         ladder::{
             fallback::Voters,
             folds::FOLDS,
