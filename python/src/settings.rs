@@ -4,7 +4,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use spocc::{
     Combiner as Engine, Label, Method,
-    conformal::Calibrate,
+    conformal::ConformalSettings,
     data::ClassWeights,
     decision::TieBreak,
     evidence::Level,
@@ -151,7 +151,7 @@ impl Options {
         if per_class && scheme.is_none() {
             return Err(Fault::Refused("per_class: expected it beside calibrate, found it alone".into()));
         }
-        let calibrate = scheme.map(|scheme| Calibrate { scheme, per_class, seed });
+        let calibrate = scheme.map(|scheme| ConformalSettings { scheme, per_class, seed });
         let weights = weights.map(|weights| weights.as_array().to_vec());
         let class_weights = match (class_weight, weights) {
             (Some(word), None) => class_weights(Some(&word.extract::<String>()?), None)?,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use spocc::{
     Control, Method, Model, Options,
-    conformal::{Calibrate, Coverage, PredictionSets, Scheme},
+    conformal::{ConformalScheme, ConformalSettings, Coverage, PredictionSets},
 };
 
 use crate::{error::Error, panel::Answers, setting::Setting};
@@ -83,7 +83,7 @@ pub(crate) fn judge(
 ) -> Result<BTreeMap<String, BTreeMap<String, Held>>, Error> {
     let width = validation.columns.len();
     let (evidence, predictions) = (validation.evidence(width)?, test.predictions(width)?);
-    let calibrate = Some(Calibrate { seed, ..Calibrate::new(Scheme::Split) });
+    let calibrate = Some(ConformalSettings { seed, ..ConformalSettings::new(ConformalScheme::Split) });
     let options = Options { calibrate, ..Options::default() };
     let mut sets = BTreeMap::new();
     for method in METHODS {

@@ -39,7 +39,8 @@ impl Model {
         };
         if let Some(calibration) = &self.calibration {
             // Scores of the grown rule would need rows that neither it nor the old rule learned from.
-            let found = format!("one calibrated by {} (fit the whole panel anew)", calibration.how().scheme);
+            let found =
+                format!("one calibrated by {} (fit the whole panel anew)", calibration.settings().scheme);
             return refuse("a model without calibration", found);
         }
         let is_new = |name: &&String| !self.classifiers.contains(name);

@@ -39,11 +39,11 @@ pub mod fusion;
 pub mod decision;
 pub mod tuning;
 pub mod methods;
+pub mod conformal;
 mod model;
 mod append;
 mod format;
 pub mod predict;
-pub mod conformal;
 pub mod audit;
 pub mod explain;
 

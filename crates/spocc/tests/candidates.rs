@@ -2,7 +2,7 @@
 
 use spocc::{
     Control, Evidence, Label, Method, Model, Options, Predictions, Truth,
-    conformal::{Calibrate, Coverage, Scheme},
+    conformal::{ConformalScheme, ConformalSettings, Coverage},
     data::Missing,
 };
 
@@ -105,9 +105,9 @@ fn the_merged_rows_say_what_is_a_candidate() {
 #[test]
 fn conformal_sets_hold_candidates_only() {
     let evidence = evidence(240);
-    for (scheme, per_class) in [(Scheme::Split, false), (Scheme::Cross, true)] {
+    for (scheme, per_class) in [(ConformalScheme::Split, false), (ConformalScheme::Cross, true)] {
         for method in Method::ALL {
-            let calibrate = Some(Calibrate { per_class, ..Calibrate::new(scheme) });
+            let calibrate = Some(ConformalSettings { per_class, ..ConformalSettings::new(scheme) });
             let model = fit(method, &evidence, &Options { calibrate, ..options() });
             assert_eq!(model.classes().len(), 3, "{method}");
             let coverage = Coverage::try_from(0.8).expect("a coverage");
@@ -159,7 +159,7 @@ fn split_conformal_keeps_the_kind_of_the_labels() {
     }
     let evidence = Evidence::new(&rows.finish(), &truth).expect("rows");
     for seed in 0..8 {
-        let calibrate = Some(Calibrate { seed, ..Calibrate::new(Scheme::Split) });
+        let calibrate = Some(ConformalSettings { seed, ..ConformalSettings::new(ConformalScheme::Split) });
         let model = fit(Method::NaiveBayes, &evidence, &Options { calibrate, ..options() });
         let written: Vec<&spocc::data::Written> = model.classes().iter().map(Label::written).collect();
         assert_eq!(written[0], &spocc::data::Written::Integer, "seed {seed}");

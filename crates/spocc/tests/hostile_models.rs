@@ -10,7 +10,7 @@ use panels::{Panel, Random, Shape, config};
 use proptest::prelude::*;
 use spocc::{
     Control, Error, Evidence, Method, Model, Options, Predictions,
-    conformal::{Calibrate, Coverage, Scheme},
+    conformal::{ConformalScheme, ConformalSettings, Coverage},
     data::{ClassWeights, Missing},
     decision::TieBreak,
     evidence::{Counting, Level},
@@ -61,7 +61,7 @@ fn models(panel: &Panel) -> Vec<Model> {
     let symbol = Options { missing: Missing::Answer, ties: TieBreak::Random(3), ..Options::default() };
     let class_weights = ClassWeights::Balanced;
     let weighed = Options { missing: Missing::Auto, class_weights, ..Options::default() };
-    let how = Calibrate { scheme: Scheme::Split, per_class: true, seed: 1 };
+    let how = ConformalSettings { scheme: ConformalScheme::Split, per_class: true, seed: 1 };
     let calibrated = Options { calibrate: Some(how), ..Options::default() };
     let mut models = Vec::new();
     for method in Method::ALL {

@@ -5,7 +5,7 @@ mod panels;
 use panels::Random;
 use spocc::{
     Control, Error, Evidence, Label, Method, Model, Options, Predictions, Truth,
-    conformal::{Calibrate, Coverage, PredictionSets, RowDraw, Scheme},
+    conformal::{ConformalScheme, ConformalSettings, Coverage, PredictionSets, RowDraw},
     data::{ClassWeights, Missing},
     evidence::{Counting, Level},
     methods::{NaiveBayes, Spocc},
@@ -45,7 +45,7 @@ fn evidence(rows: &[([Option<usize>; 3], usize)], names: [&str; 3]) -> Evidence 
         .expect("rows")
 }
 
-fn calibrated(method: Method, evidence: &Evidence, how: Calibrate) -> Model {
+fn calibrated(method: Method, evidence: &Evidence, how: ConformalSettings) -> Model {
     let options = Options { calibrate: Some(how), ..Options::default() };
     Model::fit(method.combiner().as_ref(), evidence, &options, &Control::default()).expect("a tally")
 }
@@ -55,13 +55,13 @@ fn coverage(share: f64) -> Coverage {
 }
 
 /// How often sets held the truth, by class, over fresh panels: rows held and rows in all.
-fn held(method: Method, how: Calibrate, n_rows: usize, share: f64, n_draws: u64) -> [[f64; 2]; 3] {
+fn held(method: Method, how: ConformalSettings, n_rows: usize, share: f64, n_draws: u64) -> [[f64; 2]; 3] {
     let mut sums = [[0.0; 2]; 3];
     for seed in 0..n_draws {
         let mut random = Random(seed << 20);
         let learned = draw(n_rows, &mut random);
         let fresh = draw(40, &mut random);
-        let model = calibrated(method, &evidence(&learned, CLASSES), Calibrate { seed, ..how });
+        let model = calibrated(method, &evidence(&learned, CLASSES), ConformalSettings { seed, ..how });
         let sets =
             model.predict_sets(&table(&fresh, CLASSES).0, coverage(share), seed).expect("scores enough");
         for (set, (_, truth)) in sets.iter().zip(&fresh) {
@@ -85,7 +85,7 @@ fn a_split_holds_the_truth_as_often_as_asked_whatever_the_method() {
     // Bayes learns by heart, majority learns nothing: their scores differ as much as scores can.
     for method in [Method::Bayes, Method::NaiveBayes, Method::Majority, Method::Spocc] {
         for asked in [0.85, 0.9, 0.93] {
-            let found = share(&held(method, Calibrate::new(Scheme::Split), 60, asked, 600));
+            let found = share(&held(method, ConformalSettings::new(ConformalScheme::Split), 60, asked, 600));
             assert!(found >= asked - NOISE, "{method}: {found} for {asked}");
             // Nor larger than that takes, for all that the decided class is always in.
             assert!(found <= asked + NOISE, "{method}: {found} for {asked}");
@@ -95,8 +95,8 @@ fn a_split_holds_the_truth_as_often_as_asked_whatever_the_method() {
 
 #[test]
 fn scores_of_each_class_hold_within_each_class() {
-    let apart = Calibrate { per_class: true, ..Calibrate::new(Scheme::Split) };
-    let together = held(Method::NaiveBayes, Calibrate::new(Scheme::Split), 400, 0.8, 600);
+    let apart = ConformalSettings { per_class: true, ..ConformalSettings::new(ConformalScheme::Split) };
+    let together = held(Method::NaiveBayes, ConformalSettings::new(ConformalScheme::Split), 400, 0.8, 600);
     let apart = held(Method::NaiveBayes, apart, 400, 0.8, 600);
     for (class, name) in CLASSES.iter().enumerate() {
         assert!(share(&apart[class..=class]) >= 0.8 - NOISE, "{name}");
@@ -112,8 +112,11 @@ fn the_spread_is_that_of_shares_over_splits() {
     let evidence = evidence(&rows, CLASSES);
     let mut shares = Vec::new();
     for seed in 0..200 {
-        let model =
-            calibrated(Method::NaiveBayes, &evidence, Calibrate { seed, ..Calibrate::new(Scheme::Split) });
+        let model = calibrated(
+            Method::NaiveBayes,
+            &evidence,
+            ConformalSettings { seed, ..ConformalSettings::new(ConformalScheme::Split) },
+        );
         let spread = model.calibration().expect("calibrated").spread(coverage(0.9));
         assert!((spread - (0.09f64 / 102.0).sqrt()).abs() < 1e-12);
         let sets = model.predict_sets(&answers, coverage(0.9), seed).expect("scores enough");
@@ -129,7 +132,7 @@ fn the_spread_is_that_of_shares_over_splits() {
 #[test]
 fn crossing_comes_close() {
     for method in [Method::NaiveBayes, Method::Majority] {
-        let found = share(&held(method, Calibrate::new(Scheme::Cross), 60, 0.9, 300));
+        let found = share(&held(method, ConformalSettings::new(ConformalScheme::Cross), 60, 0.9, 300));
         assert!((found - 0.9).abs() < 0.04, "{method}: {found}");
     }
 }
@@ -140,16 +143,19 @@ fn every_method_can_be_calibrated() {
     let evidence = evidence(&draw(120, &mut random), CLASSES);
     let fresh = table(&draw(50, &mut random), CLASSES).0;
     for method in Method::ALL {
-        for scheme in [Scheme::Split, Scheme::Cross] {
+        for scheme in [ConformalScheme::Split, ConformalScheme::Cross] {
             for missing in [Missing::Ignore, Missing::Answer] {
-                let options =
-                    Options { missing, calibrate: Some(Calibrate::new(scheme)), ..Options::default() };
+                let options = Options {
+                    missing,
+                    calibrate: Some(ConformalSettings::new(scheme)),
+                    ..Options::default()
+                };
                 let model = Model::fit(method.combiner().as_ref(), &evidence, &options, &Control::default());
                 let model = model.expect("whole counts");
                 let n_rows = model.calibration().expect("calibrated").n_rows();
-                assert_eq!(n_rows, [if scheme == Scheme::Split { 30 } else { 120 }], "{method}");
+                assert_eq!(n_rows, [if scheme == ConformalScheme::Split { 30 } else { 120 }], "{method}");
                 let learned = model.evidence().expect("not slim").n_rows();
-                assert_eq!(learned, if scheme == Scheme::Split { 90.0 } else { 120.0 }, "{method}");
+                assert_eq!(learned, if scheme == ConformalScheme::Split { 90.0 } else { 120.0 }, "{method}");
                 let sets = model.predict_sets(&fresh, coverage(0.9), 0).expect("scores enough");
                 let decided = model.predict(&fresh).expect("the same panel");
                 assert!(
@@ -178,12 +184,11 @@ fn a_class_met_only_in_held_rows_is_scored_as_what_it_is() {
         };
         let (open, closed) = (count(None), count(Some(classes)));
         for class_weights in [ClassWeights::Equal, ClassWeights::Given(vec![(rare.into(), 2.0)])] {
-            for (method, scheme) in Method::ALL
-                .iter()
-                .flat_map(|method| [Scheme::Split, Scheme::Cross].map(|scheme| (method, scheme)))
-            {
+            for (method, scheme) in Method::ALL.iter().flat_map(|method| {
+                [ConformalScheme::Split, ConformalScheme::Cross].map(|scheme| (method, scheme))
+            }) {
                 let options = Options {
-                    calibrate: Some(Calibrate::new(scheme)),
+                    calibrate: Some(ConformalSettings::new(scheme)),
                     class_weights: class_weights.clone(),
                     ..Options::default()
                 };
@@ -204,7 +209,7 @@ fn fitted(seed: u64) -> (Model, Predictions) {
     let model = calibrated(
         Method::NaiveBayes,
         &evidence(&draw(200, &mut random), CLASSES),
-        Calibrate::new(Scheme::Split),
+        ConformalSettings::new(ConformalScheme::Split),
     );
     (model, table(&draw(3000, &mut random), CLASSES).0)
 }
@@ -230,7 +235,7 @@ fn neither_pieces_nor_the_order_of_learned_rows_matter() {
     let mut random = Random(5);
     let learned = draw(200, &mut random);
     let shuffled: Vec<_> = random.order(200).into_iter().map(|at| learned[at]).collect();
-    let how = Calibrate::new(Scheme::Cross);
+    let how = ConformalSettings::new(ConformalScheme::Cross);
     let model = calibrated(Method::AdaSpocc, &evidence(&learned, CLASSES), how);
     assert_eq!(model.to_bytes(), calibrated(Method::AdaSpocc, &evidence(&shuffled, CLASSES), how).to_bytes());
     let halves =
@@ -254,11 +259,11 @@ fn renamed_classes_are_renamed_in_the_sets() {
     let (learned, fresh) = (draw(200, &mut random), draw(500, &mut random));
     // The order of the classes is turned round, too.
     let others = ["zebra", "yak", "wasp"];
-    for scheme in [Scheme::Split, Scheme::Cross] {
+    for scheme in [ConformalScheme::Split, ConformalScheme::Cross] {
         let sets = |names: [&str; 3]| {
             let (answers, truth) = table(&learned, names);
             let evidence = Evidence::new(&answers, &truth).expect("rows");
-            let model = calibrated(Method::NaiveBayes, &evidence, Calibrate::new(scheme));
+            let model = calibrated(Method::NaiveBayes, &evidence, ConformalSettings::new(scheme));
             let sets = model.predict_sets(&table(&fresh, names).0, coverage(0.9), 0).expect("scores enough");
             let number = |class: &u16| {
                 let label = model.classes()[usize::from(*class)].to_string();
@@ -286,7 +291,11 @@ fn a_file_and_a_slim_model_keep_the_scores() {
 fn a_row_on_which_nobody_speaks_is_scored_by_the_class_frequencies() {
     let mut random = Random(9);
     let rows = draw(400, &mut random);
-    let model = calibrated(Method::NaiveBayes, &evidence(&rows, CLASSES), Calibrate::new(Scheme::Split));
+    let model = calibrated(
+        Method::NaiveBayes,
+        &evidence(&rows, CLASSES),
+        ConformalSettings::new(ConformalScheme::Split),
+    );
     let silent = table(&[([None; 3], 0)], CLASSES).0;
     let set = |share| model.predict_sets(&silent, coverage(share), 0).expect("scores enough");
     assert_eq!(set(0.01).get(0), Some(&[0u16][..]), "the most frequent class is decided");
@@ -307,10 +316,10 @@ fn what_cannot_be_promised_is_refused() {
         refusal(&plain, 0.9),
         "sets: expected a calibrated model, found one fitted without (fit with --calibrate split or --calibrate cross)"
     );
-    let split = calibrated(Method::NaiveBayes, &evidence, Calibrate::new(Scheme::Split));
+    let split = calibrated(Method::NaiveBayes, &evidence, ConformalSettings::new(ConformalScheme::Split));
     assert_eq!(refusal(&split, 0.95), "coverage 0.95: expected at least 19 calibration rows, found 10");
     assert!(split.predict_sets(&fresh, coverage(0.9), 0).is_ok());
-    let how = Calibrate { per_class: true, ..Calibrate::new(Scheme::Split) };
+    let how = ConformalSettings { per_class: true, ..ConformalSettings::new(ConformalScheme::Split) };
     let apart = calibrated(Method::NaiveBayes, &evidence, how);
     let message = refusal(&apart, 0.95);
     assert!(
@@ -339,7 +348,8 @@ fn a_calibrated_model_does_not_grow() {
     let rows = draw(80, &mut Random(11));
     let evidence = evidence(&rows, CLASSES);
     let two = evidence.select(&["a", "b"], &Control::default()).expect("known names");
-    let options = Options { calibrate: Some(Calibrate::new(Scheme::Cross)), ..Options::default() };
+    let options =
+        Options { calibrate: Some(ConformalSettings::new(ConformalScheme::Cross)), ..Options::default() };
     let model = Model::fit(&Spocc::default(), &two, &options, &Control::default()).expect("a tally");
     let error = model.append(&evidence, &Control::default()).expect_err("calibrated");
     assert!(matches!(error, Error::CannotAppend { .. }));

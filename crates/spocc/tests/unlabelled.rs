@@ -8,7 +8,7 @@ use panels::{Panel, Random, Shape, config, panels};
 use proptest::prelude::*;
 use spocc::{
     Combiner, Control, Error, Evidence, Label, Method, Model, Options, Predictions, Truth,
-    conformal::{Calibrate, Scheme},
+    conformal::{ConformalScheme, ConformalSettings},
     data::{ClassWeights, Missing},
     evidence::{Counting, Level},
     methods::{DawidSkene, Fitted, Majority},
@@ -194,8 +194,8 @@ fn a_calibrated_rule_learns_from_rows_without_truth() {
     let (mut panel, truth) = crowd(600, 6);
     panel.truth.iter_mut().skip(20).for_each(|truth| *truth = None);
     let (labelled, all) = (panel.tally(), all(&panel));
-    for scheme in [Scheme::Split, Scheme::Cross] {
-        let options = Options { calibrate: Some(Calibrate::new(scheme)), ..Options::default() };
+    for scheme in [ConformalScheme::Split, ConformalScheme::Cross] {
+        let options = Options { calibrate: Some(ConformalSettings::new(scheme)), ..Options::default() };
         let fit = |evidence: &Evidence| {
             Model::fit(&DawidSkene, evidence, &options, &quiet()).expect("whole counts")
         };

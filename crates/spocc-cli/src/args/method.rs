@@ -3,7 +3,7 @@
 use clap::error::ErrorKind;
 use spocc::{
     Combiner, Method, Options,
-    conformal::{Calibrate, Scheme},
+    conformal::{ConformalScheme, ConformalSettings},
     data::{ClassWeights, Missing},
     decision::TieBreak,
     methods::{AdaSpocc, ExpVote, Inputs, Spocc, SpoccExponent, Stacking, StackingStrength},
@@ -67,8 +67,8 @@ pub(crate) struct OptionArgs {
 pub(crate) struct CalibrateArgs {
     /// Let `predict --coverage` promise sets that hold the truth: `split` keeps a quarter of the rows from learning,
     /// for a guarantee; `cross` learns from all, for about the same without one
-    #[arg(long, value_name = "HOW", value_parser = words([Scheme::Split, Scheme::Cross]))]
-    pub(crate) calibrate: Option<Scheme>,
+    #[arg(long, value_name = "HOW", value_parser = words([ConformalScheme::Split, ConformalScheme::Cross]))]
+    pub(crate) calibrate: Option<ConformalScheme>,
 
     /// Promise it within every class, not over all of them; needs rows of each
     #[arg(long, requires = "calibrate")]
@@ -77,8 +77,8 @@ pub(crate) struct CalibrateArgs {
 
 impl CalibrateArgs {
     /// The choices as the engine takes them.
-    pub(crate) fn calibrate(&self, seed: u64) -> Option<Calibrate> {
-        self.calibrate.map(|scheme| Calibrate { scheme, per_class: self.per_class, seed })
+    pub(crate) fn calibrate(&self, seed: u64) -> Option<ConformalSettings> {
+        self.calibrate.map(|scheme| ConformalSettings { scheme, per_class: self.per_class, seed })
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use clap::error::ErrorKind;
 use spocc::{
     Control, Evidence, Method, Model, Options,
-    conformal::{Calibration, Coverage, Scheme},
+    conformal::{Calibration, ConformalScheme, Coverage},
     data::Missing,
     evidence::Level,
     methods::Fitted,
@@ -107,7 +107,7 @@ fn tell_coverage(calibration: &Calibration, model: &Model, n_labelled: f64) {
     if fewest >= needed {
         return;
     }
-    let how = calibration.how();
+    let how = calibration.settings();
     let (of_class, of_each) = if how.per_class {
         (format!(" of class {}", quoted(&model.classes()[list].to_string())), " of each class")
     } else {
@@ -125,7 +125,7 @@ fn tell_coverage(calibration: &Calibration, model: &Model, n_labelled: f64) {
     // A split has a quarter of the rows.
     let n_cross = if how.per_class { 4.0 * fewest as f64 } else { n_labelled };
     let helps = [
-        (how.scheme == Scheme::Split && n_cross >= needed as f64, "--calibrate cross"),
+        (how.scheme == ConformalScheme::Split && n_cross >= needed as f64, "--calibrate cross"),
         (how.per_class && n_rows.iter().sum::<u64>() >= needed, "no --per-class"),
         (true, "more labelled rows"),
     ];

@@ -5,7 +5,7 @@ use std::{fmt, path::Path};
 use serde::Serialize;
 use spocc::{
     Control, Evidence, Label, Method, Model,
-    conformal::Calibrate,
+    conformal::ConformalSettings,
     data::Missing,
     decision::TieBreak,
     evidence::{Level, SmallCounts},
@@ -61,7 +61,7 @@ struct ModelFacts {
 #[derive(Serialize)]
 struct CalibrationFacts {
     #[serde(flatten)]
-    how: Calibrate,
+    how: ConformalSettings,
     /// Rows that gave scores: in all, or of each class.
     n_rows: Vec<u64>,
     #[serde(skip)]
@@ -163,7 +163,7 @@ impl ModelFacts {
             classes: model.classes().to_vec(),
             fitted: model.fitted(),
             calibration: model.calibration().map(|calibration| CalibrationFacts {
-                how: calibration.how(),
+                how: calibration.settings(),
                 n_rows: calibration.n_rows(),
                 text: calibration.to_string(),
             }),

@@ -12,27 +12,18 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    error::{Error, choose},
-    evidence::Evidence,
-    methods::{Combiner, Scratch},
-    model::{self, Model, Options},
-    parallel,
-    progress::Control,
-    tuning::Tuning,
-};
+use crate::error::{Error, choose};
 
-use scores::{Score, Scores};
+use scores::Scores;
+pub(crate) use scores::{Ranks, Score};
+pub(crate) use sets::normalise;
 pub use sets::{PredictionSets, RowDraw};
-
-/// Of so many parts of the rows, a split keeps one from learning.
-const SPLIT: usize = 4;
 
 /// Which rows give scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Scheme {
+pub enum ConformalScheme {
     /// A random quarter, which the rule does not learn from. For rows drawn like these, the truth is in the set at
     /// least as often as was asked, whatever the method and however few the rows: on average over draws of all of them.
     Split,
@@ -41,7 +32,7 @@ pub enum Scheme {
     Cross,
 }
 
-impl fmt::Display for Scheme {
+impl fmt::Display for ConformalScheme {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::Split => "split",
@@ -50,7 +41,7 @@ impl fmt::Display for Scheme {
     }
 }
 
-impl FromStr for Scheme {
+impl FromStr for ConformalScheme {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self, Error> {
@@ -60,18 +51,18 @@ impl FromStr for Scheme {
 
 /// How to calibrate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Calibrate {
+pub struct ConformalSettings {
     /// Which rows give scores.
-    pub scheme: Scheme,
+    pub scheme: ConformalScheme,
     /// Whether every class has its own scores, so that sets hold the truth as often as asked within each.
     pub per_class: bool,
     /// Seed of the draw that deals the rows.
     pub seed: u64,
 }
 
-impl Calibrate {
+impl ConformalSettings {
     /// All classes together, seed 0.
-    pub fn new(scheme: Scheme) -> Self {
+    pub fn new(scheme: ConformalScheme) -> Self {
         Self { scheme, per_class: false, seed: 0 }
     }
 }
@@ -113,15 +104,25 @@ impl fmt::Display for Coverage {
 /// The scores of a calibrated model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    how: Calibrate,
+    settings: ConformalSettings,
     /// One list for all classes, or one for each.
     lists: Vec<Scores>,
 }
 
 impl Calibration {
+    /// Sorts the scores: one list for all classes, or one for each.
+    pub(crate) fn new(settings: ConformalSettings, scores: Vec<Vec<Score>>) -> Self {
+        Self { settings, lists: scores.into_iter().map(Scores::new).collect() }
+    }
+
     /// How it was made.
-    pub fn how(&self) -> Calibrate {
-        self.how
+    pub fn settings(&self) -> ConformalSettings {
+        self.settings
+    }
+
+    /// The lists of scores, ready for p-values.
+    pub(crate) fn ranks(&self) -> Vec<Ranks<'_>> {
+        self.lists.iter().map(Scores::ranks).collect()
     }
 
     /// Number of rows that gave scores: in all, or of each class if every class has its own.
@@ -145,7 +146,7 @@ impl Calibration {
 
     /// Refuses scores that no rows could have given; for a model read from a file.
     pub(crate) fn check(&self, n_classes: usize) -> Result<(), Error> {
-        let expected = if self.how.per_class { n_classes } else { 1 };
+        let expected = if self.settings.per_class { n_classes } else { 1 };
         if self.lists.len() != expected {
             let found = format!("{} lists", self.lists.len());
             return Err(Error::Inconsistent { expected: "a list of scores, or one per class", found });
@@ -159,95 +160,20 @@ impl fmt::Display for Calibration {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n_rows = self.n_rows();
         let (least, most) = (n_rows.iter().min().unwrap_or(&0), n_rows.iter().max().unwrap_or(&0));
-        write!(out, "{}, {least}", self.how.scheme)?;
+        write!(out, "{}, {least}", self.settings.scheme)?;
         if least != most {
             write!(out, " to {most}")?;
         }
         write!(out, " row{}", if *most == 1 { "" } else { "s" })?;
         let (of_each, within) =
-            if self.how.per_class { (" of each class", " within each") } else { ("", "") };
+            if self.settings.per_class { (" of each class", " within each") } else { ("", "") };
         write!(out, "{of_each}: sets hold the truth ")?;
-        match self.how.scheme {
-            Scheme::Split => write!(out, "at least as often as asked{within}, on average over such splits"),
-            Scheme::Cross => write!(out, "about as often as asked{within}, without a guarantee"),
-        }
-    }
-}
-
-impl Model {
-    /// Fits a model that is calibrated as the options ask.
-    pub(crate) fn fit_calibrated<C: Combiner + ?Sized>(
-        combiner: &C,
-        evidence: &Evidence,
-        options: &Options,
-        how: Calibrate,
-        control: &Control<'_>,
-    ) -> Result<Self, Error> {
-        const WHAT: &str = "calibration";
-        let n_rows = evidence.total();
-        let plain = Options { calibrate: None, ..options.clone() };
-        // What the method does not need is not kept in the model, but labels are: held rows are judged by their numbers.
-        // So are the candidate classes of all rows.
-        let classes = evidence.candidate_classes();
-        let fit = |rows: &Evidence| {
-            Self::fit_among(
-                combiner,
-                &rows.at_level(combiner.needs(), control)?,
-                Some(&classes),
-                &plain,
-                control,
-            )
-        };
-        let parts = match how.scheme {
-            Scheme::Split => SPLIT,
-            Scheme::Cross => n_rows.min(Tuning::FOLDS.into()) as usize,
-        };
-        let dealt = evidence.deal(WHAT, parts.max(1), how.seed)?;
-        if n_rows < 2 {
-            let (what, found) = ("rows to learn from and to calibrate with", n_rows as f64);
-            return Err(Error::OutOfRange { what, expected: "at least 2", found });
-        }
-        let mut found = vec![Vec::new(); if how.per_class { classes.len() } else { 1 }];
-        let mut judge = |part: &[u64]| {
-            let model = fit(&evidence.without(part)?)?;
-            model.score(&evidence.part(part)?, &mut found, control)?;
-            Ok::<Self, Error>(model)
-        };
-        let model = match how.scheme {
-            Scheme::Split => judge(&dealt[0])?,
-            Scheme::Cross => {
-                dealt.iter().try_for_each(|part| judge(part).map(drop))?;
-                fit(evidence)?
+        match self.settings.scheme {
+            ConformalScheme::Split => {
+                write!(out, "at least as often as asked{within}, on average over such splits")
             }
-        };
-        let lists = found.into_iter().map(Scores::new).collect();
-        Ok(Self { calibration: Some(Calibration { how, lists }), ..model })
-    }
-
-    /// Adds the scores of the truths of some rows to the lists they belong to.
-    fn score(&self, rows: &Evidence, found: &mut [Vec<Score>], control: &Control<'_>) -> Result<(), Error> {
-        // PredictionSets promise something about rows, however much their classes count.
-        let as_read = model::read(rows, self.classes(), &self.missing_is_answer, &[], control)?;
-        let tally = as_read.tally_for("calibration")?;
-        control.allow(
-            || format!("scores of {} cells", tally.n_cells()),
-            &[tally.n_cells(), 4 * size_of::<Score>()],
-        )?;
-        let parts = parallel::map_ranges(tally.n_patterns(), 1024, |patterns| {
-            let mut work = Scratch::default();
-            let mut scores = Vec::new();
-            for p in patterns {
-                self.scores_of(tally.pattern(p), &mut work);
-                let outcomes = tally.outcomes(p);
-                scores.extend(outcomes.map(|(class, count)| (class, (work.out[usize::from(class)], count))));
-            }
-            scores
-        });
-        for (class, score) in parts.into_iter().flatten() {
-            let list = if found.len() == 1 { 0 } else { usize::from(class) };
-            found[list].push(score);
+            ConformalScheme::Cross => write!(out, "about as often as asked{within}, without a guarantee"),
         }
-        Ok(())
     }
 }
 
@@ -279,9 +205,12 @@ mod tests {
     #[test]
     fn the_largest_coverage_is_the_one_that_needs_all_rows() {
         let max = |counts: &[u64]| {
-            let how = Calibrate { per_class: counts.len() > 1, ..Calibrate::new(Scheme::Split) };
+            let settings = ConformalSettings {
+                per_class: counts.len() > 1,
+                ..ConformalSettings::new(ConformalScheme::Split)
+            };
             let lists = counts.iter().map(|&count| Scores::new(vec![(1.0, count)])).collect();
-            Calibration { how, lists }.max_coverage()
+            Calibration { settings, lists }.max_coverage()
         };
         for n in 1..2000 {
             let coverage = Coverage::try_from(max(&[n])).expect("between 0 and 1");
@@ -293,23 +222,24 @@ mod tests {
     #[test]
     fn a_calibration_says_what_it_promises() {
         let calibration = |scheme, counts: &[u64]| {
-            let how = Calibrate { per_class: counts.len() > 1, ..Calibrate::new(scheme) };
+            let settings =
+                ConformalSettings { per_class: counts.len() > 1, ..ConformalSettings::new(scheme) };
             let lists = counts.iter().map(|&count| Scores::new(vec![(1.0, count)])).collect();
-            Calibration { how, lists }.to_string()
+            Calibration { settings, lists }.to_string()
         };
         let split =
             "split, 100 rows: sets hold the truth at least as often as asked, on average over such splits";
-        assert_eq!(calibration(Scheme::Split, &[100]), split);
+        assert_eq!(calibration(ConformalScheme::Split, &[100]), split);
         let cross = "cross, 7 to 9 rows of each class: \
                      sets hold the truth about as often as asked within each, without a guarantee";
-        assert_eq!(calibration(Scheme::Cross, &[9, 7]), cross);
+        assert_eq!(calibration(ConformalScheme::Cross, &[9, 7]), cross);
     }
 
     #[test]
     fn schemes_are_named_alike_everywhere() {
         for word in ["split", "cross"] {
-            assert_eq!(word.parse::<Scheme>().expect("a scheme").to_string(), word);
+            assert_eq!(word.parse::<ConformalScheme>().expect("a scheme").to_string(), word);
         }
-        assert!(matches!("jackknife".parse::<Scheme>(), Err(Error::UnknownWord { .. })));
+        assert!(matches!("jackknife".parse::<ConformalScheme>(), Err(Error::UnknownWord { .. })));
     }
 }

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{decision::TIE_TOLERANCE, error::Error};
+use crate::{conformal::RowDraw, decision::TIE_TOLERANCE, error::Error};
 
 /// A score and on how many rows it was met.
-pub(super) type Score = (f64, u64);
+pub(crate) type Score = (f64, u64);
 
 /// Distinct scores in ascending order, each with the number of rows that gave it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ impl Scores {
 }
 
 /// Scores with the number of rows from each on.
-pub(super) struct Ranks<'a> {
+pub(crate) struct Ranks<'a> {
     values: &'a [f64],
     above: Vec<u64>,
 }
@@ -73,11 +73,11 @@ pub(super) struct Ranks<'a> {
 impl Ranks<'_> {
     /// The share of rows, this one among them, that are at least as surprising; of its equals, this one included,
     /// only the part `lot` counts.
-    pub(super) fn p_value(&self, score: f64, lot: f64) -> f64 {
+    pub(crate) fn p_value(&self, score: f64, RowDraw(draw): RowDraw) -> f64 {
         let from = self.values.partition_point(|value| *value < lower(score));
         let to = self.values.partition_point(|value| *value <= upper(score));
         let (greater, equal) = (self.above[to], self.above[from] - self.above[to]);
-        (greater as f64 + lot * (equal + 1) as f64) / (self.above[0] + 1) as f64
+        (greater as f64 + draw * (equal + 1) as f64) / (self.above[0] + 1) as f64
     }
 }
 
@@ -103,16 +103,16 @@ mod tests {
             (&[0.5, 2.0, f64::INFINITY][..], &[4, 5, 1][..])
         );
         let ranks = scores.ranks();
-        assert_eq!(ranks.p_value(0.1, 0.5), 10.5 / 11.0);
-        assert_eq!(ranks.p_value(0.5 - 1e-12, 0.5), (6.0 + 0.5 * 5.0) / 11.0);
-        assert_eq!(ranks.p_value(2.0, 0.25), (1.0 + 0.25 * 6.0) / 11.0);
-        assert_eq!(ranks.p_value(3.0, 0.0), 1.0 / 11.0);
-        assert_eq!(ranks.p_value(f64::INFINITY, 0.5), (0.5 * 2.0) / 11.0);
+        assert_eq!(ranks.p_value(0.1, RowDraw(0.5)), 10.5 / 11.0);
+        assert_eq!(ranks.p_value(0.5 - 1e-12, RowDraw(0.5)), (6.0 + 0.5 * 5.0) / 11.0);
+        assert_eq!(ranks.p_value(2.0, RowDraw(0.25)), (1.0 + 0.25 * 6.0) / 11.0);
+        assert_eq!(ranks.p_value(3.0, RowDraw(0.0)), 1.0 / 11.0);
+        assert_eq!(ranks.p_value(f64::INFINITY, RowDraw(0.5)), (0.5 * 2.0) / 11.0);
     }
 
     #[test]
     fn no_scores_leave_every_class_as_likely_as_the_lot() {
-        assert_eq!(Scores::new(Vec::new()).ranks().p_value(1.0, 0.3), 0.3);
+        assert_eq!(Scores::new(Vec::new()).ranks().p_value(1.0, RowDraw(0.3)), 0.3);
     }
 
     #[test]

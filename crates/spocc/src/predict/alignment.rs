@@ -32,6 +32,29 @@ pub struct AlignedTable<'a> {
     as_it_is: bool,
 }
 
+impl Model {
+    /// Finds the model's classifiers and labels in a table, once for all its rows.
+    ///
+    /// Columns of other classifiers are left alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MissingClassifier`] if a classifier of the model has no column.
+    pub fn align<'a>(&'a self, predictions: &'a Predictions) -> Result<AlignedTable<'a>, Error> {
+        AlignedTable::new(self, predictions)
+    }
+
+    /// As [`align`](Self::align), for a table that lacks some of the model's classifiers: their predictions are
+    /// missing on every row, whatever an empty cell of theirs means to the model.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MissingClassifier`] if no classifier of the model has a column.
+    pub fn align_present<'a>(&'a self, predictions: &'a Predictions) -> Result<AlignedTable<'a>, Error> {
+        AlignedTable::present(self, predictions)
+    }
+}
+
 /// A row rewritten in the model's terms.
 #[derive(Default)]
 pub(crate) struct Rewritten {

@@ -16,6 +16,15 @@ use crate::{
 const BLOCK: usize = 1 << 20;
 
 impl Model {
+    /// Decides every row.
+    ///
+    /// # Errors
+    ///
+    /// As [`decide_all`](Self::decide_all).
+    pub fn predict<'a>(&self, table: impl Into<Table<'a>>) -> Result<Decisions, Error> {
+        self.decide_all(table, &Control::default())
+    }
+
     /// Decides every row of a table; labels the model never met count as silence and are listed.
     ///
     /// # Errors

@@ -191,7 +191,7 @@ mod tests {
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use spocc::{
         Combiner, Control, Evidence, Model, Options, Predictions, Truth,
-        conformal::{Calibrate, Coverage, Scheme},
+        conformal::{ConformalScheme, ConformalSettings, Coverage},
         methods::{Majority, NaiveBayes},
         predict::Ruling,
     };
@@ -274,7 +274,8 @@ mod tests {
         (0..40).for_each(|row| rows.push([Some(Label::from(row % 2))]).expect("an answer"));
         let rows = rows.finish();
         let truth = Truth::new((0..40).map(|row| Some(Label::from(row % 2)))).expect("few labels");
-        let options = Options { calibrate: Some(Calibrate::new(Scheme::Split)), ..Options::default() };
+        let options =
+            Options { calibrate: Some(ConformalSettings::new(ConformalScheme::Split)), ..Options::default() };
         let evidence = Evidence::new(&rows, &truth).expect("evidence");
         let model = Model::fit(&NaiveBayes, &evidence, &options, &Control::default()).expect("a model");
         let sets = model.predict_sets(&rows, Coverage::try_from(0.9).expect("a share"), 0).expect("sets");

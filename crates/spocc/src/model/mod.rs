@@ -1,19 +1,20 @@
 //! Model: a fitted rule with everything needed to decide new rows.
 
+mod conformal;
+
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    conformal::{Calibrate, Calibration},
-    data::{ClassWeights, Label, Labels, Missing, Predictions, Row, Table},
+    conformal::{Calibration, ConformalSettings},
+    data::{ClassWeights, Label, Labels, Missing, Row},
     decision::{self, Basis, Decision, TieBreak},
     error::Error,
     evidence::Evidence,
     math::{exp, ln},
     methods::{Combiner, Fitted, Kind, Method, Scratch},
     possibility::Possibility,
-    predict::{AlignedTable, Decisions},
     progress::Control,
 };
 
@@ -27,7 +28,7 @@ pub struct Options {
     /// How much the rows of each class count.
     pub class_weights: ClassWeights,
     /// Whether and how to learn what sets of labels can promise.
-    pub calibrate: Option<Calibrate>,
+    pub calibrate: Option<ConformalSettings>,
 }
 
 /// A fitted combiner: complete, immutable, cheap to share.
@@ -164,39 +165,9 @@ impl Model {
         Self { evidence: None, ..self.clone() }
     }
 
-    /// Decides every row.
-    ///
-    /// # Errors
-    ///
-    /// As [`decide_all`](Self::decide_all).
-    pub fn predict<'a>(&self, table: impl Into<Table<'a>>) -> Result<Decisions, Error> {
-        self.decide_all(table, &Control::default())
-    }
-
     /// Whether an answer means something to it, be it a class or not.
     pub fn knows(&self, label: &Label) -> bool {
         self.labels.all().contains(label)
-    }
-
-    /// Finds the model's classifiers and labels in a table, once for all its rows.
-    ///
-    /// Columns of other classifiers are left alone.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::MissingClassifier`] if a classifier of the model has no column.
-    pub fn align<'a>(&'a self, predictions: &'a Predictions) -> Result<AlignedTable<'a>, Error> {
-        AlignedTable::new(self, predictions)
-    }
-
-    /// As [`align`](Self::align), for a table that lacks some of the model's classifiers: their predictions are
-    /// missing on every row, whatever an empty cell of theirs means to the model.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::MissingClassifier`] if no classifier of the model has a column.
-    pub fn align_present<'a>(&'a self, predictions: &'a Predictions) -> Result<AlignedTable<'a>, Error> {
-        AlignedTable::present(self, predictions)
     }
 
     /// Decides one row in full; the surprisals behind it stay in `work.out`.
