@@ -37,7 +37,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: spocc.fit(TABLE, TRUTH, wieghts=[1, 2]), r"found wieghts \(did you mean weights\?\)"),
     (
         lambda: spocc.fit(TABLE, TRUTH, missing="ask"),
-        "missing: expected one of silent, symbol, auto, found `ask`",
+        "missing: expected one of ignore, answer, auto, found `ask`",
     ),
     (lambda: spocc.fit(TABLE, TRUTH, ties="last"), "ties: expected one of first, random, found `last`"),
     (

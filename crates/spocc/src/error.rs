@@ -1,6 +1,4 @@
-//! The one error type: where, what was expected, what was found.
-
-use crate::{Method, evidence::Level, tuning::Tuning};
+//! The one error type. Each message says where, what was expected and what was found.
 
 /// Everything the engine can refuse.
 ///
@@ -150,9 +148,9 @@ pub enum Error {
     #[error("evidence: expected {expected} on both sides, found {found} (reduce the richer one first)")]
     DifferentLevels {
         /// Level of the left side.
-        expected: Level,
+        expected: String,
         /// Level of the right side.
-        found: Level,
+        found: String,
     },
     /// The evidence is not deep enough for what was asked.
     #[error("{what}: expected evidence with {needs}, found {found}")]
@@ -160,9 +158,9 @@ pub enum Error {
         /// What was asked.
         what: String,
         /// The level it needs.
-        needs: Level,
+        needs: String,
         /// The level there is.
-        found: Level,
+        found: String,
     },
     /// Something would not fit into the memory the caller allows.
     #[error("{what}: expected at most {limit} bytes of memory, found a need of about {needed}")]
@@ -178,11 +176,11 @@ pub enum Error {
     #[error("{method}: expected {expected}, found {found} tuning")]
     TuningRefused {
         /// The method.
-        method: Method,
+        method: String,
         /// What it takes.
         expected: &'static str,
         /// What was asked.
-        found: Tuning,
+        found: String,
     },
     /// A number outside its range.
     #[error("{what}: expected {expected}, found {found}")]

@@ -48,7 +48,7 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
     };
     let model = Model::fit(&*combiner, &evidence, &options, control).map_err(|error| match error {
         spocc::Error::LevelTooLow { what, needs, found } if what == method.to_string() => {
-            let others = Method::ALL.iter().filter(|method| method.combiner().needs() <= found);
+            let others = Method::ALL.iter().filter(|method| method.combiner().needs() <= evidence.level());
             let others: Vec<String> = others.map(ToString::to_string).collect();
             let found = format!("{found}, enough for {}", others.join(", "));
             labelled.place.refused(format!("{needs} for {what}"), found)

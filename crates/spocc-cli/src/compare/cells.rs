@@ -39,9 +39,9 @@ impl Cells {
     ///
     /// # Errors
     ///
-    /// [`Error::LevelTooLow`] without a tally, what [`ClassWeights::resolve`] refuses.
+    /// [`Error::LevelTooLow`] without a tally, what [`Evidence::class_weights`] refuses.
     pub(super) fn new(evidence: &Evidence, class_weights: &ClassWeights) -> Result<Self, Error> {
-        let class_weights = class_weights.resolve(evidence)?;
+        let class_weights = evidence.class_weights(class_weights)?;
         let table = evidence.grouped()?;
         let classes = evidence.labels().classes().to_vec();
         let numbers: HashMap<&str, usize> = classes.iter().map(Label::canonical).zip(0..).collect();

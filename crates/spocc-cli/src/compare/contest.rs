@@ -106,7 +106,7 @@ impl<'a> Contest<'a> {
     /// A model, or why there is none.
     fn fit(&self, m: usize, training: &Evidence) -> Result<Result<Model, String>, Error> {
         // Some of the rows may know fewer classes than all of them.
-        let class_weights = self.options.class_weights.among(training);
+        let class_weights = training.applicable_weights(&self.options.class_weights);
         let options = Options { class_weights, ..self.options.clone() };
         let combiner = self.combiners[m].as_ref();
         let fit = |evidence: &Evidence| Model::fit(combiner, evidence, &options, self.control);

@@ -56,7 +56,7 @@ impl<'a> Plan<'a> {
     /// # Errors
     ///
     /// [`Error::NoLabelledRows`], [`Error::OutOfRange`] for too few rows, folds or repetitions,
-    /// [`Error::LevelTooLow`], [`Error::DifferentClassifiers`], what [`ClassWeights::resolve`] refuses.
+    /// [`Error::LevelTooLow`], [`Error::DifferentClassifiers`], what [`Evidence::class_weights`] refuses.
     pub(super) fn new(
         evidence: &'a Evidence,
         test: Option<&Evidence>,
@@ -187,7 +187,7 @@ fn test_cells(evidence: &Evidence, test: &Evidence, class_weights: &ClassWeights
     if let Some(name) = missing {
         return Err(Error::DifferentClassifiers { difference: format!("no `{name}` among the test rows") });
     }
-    let cells = Cells::new(test, &class_weights.among(test))?;
+    let cells = Cells::new(test, &test.applicable_weights(class_weights))?;
     at_least("labelled test rows", "at least 1", cells.n_rows() >= 1, 0.0)?;
     Ok(cells)
 }

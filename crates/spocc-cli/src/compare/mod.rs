@@ -132,7 +132,7 @@ pub(crate) struct Refusal {
 /// # Errors
 ///
 /// [`Error::NoLabelledRows`], [`Error::OutOfRange`] for too few rows, folds or repetitions,
-/// [`Error::LevelTooLow`] without a tally, what [`ClassWeights::resolve`] refuses,
+/// [`Error::LevelTooLow`] without a tally, what [`Evidence::class_weights`] refuses,
 /// [`Error::DifferentClassifiers`] if the test rows are about another panel, [`Error::MemoryLimit`] if not even the rows fit, [`Error::Cancelled`].
 pub(crate) fn compare(
     evidence: &Evidence,

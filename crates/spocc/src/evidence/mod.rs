@@ -7,19 +7,21 @@
 //! Index order, here and everywhere: classifier `k`, what it said `j`, what was true `i`.
 
 mod candidates;
-mod validate;
+mod class_weights;
 mod column_warnings;
 mod confusions;
 mod count;
-mod split;
 mod disclosure;
 mod grouped;
+mod informative_missing;
 mod key_counts;
 mod pair_blocks;
 mod pairs;
 mod relabel;
+mod split;
 mod tally;
 mod unlabelled;
+mod validate;
 
 use std::{
     borrow::Cow,
@@ -250,7 +252,11 @@ impl Evidence {
     }
 
     fn too_low(&self, what: impl std::fmt::Display, needs: Level) -> Error {
-        Error::LevelTooLow { what: what.to_string(), needs, found: self.level() }
+        Error::LevelTooLow {
+            what: what.to_string(),
+            needs: needs.to_string(),
+            found: self.level().to_string(),
+        }
     }
 
     /// Refuses to go on unless the evidence holds `needs`.
@@ -269,7 +275,8 @@ impl Evidence {
     /// [`Error::Overflow`], [`Error::MemoryLimit`].
     pub fn merge(&self, other: &Self, control: &Control<'_>) -> Result<Self, Error> {
         if self.level() != other.level() {
-            return Err(Error::DifferentLevels { expected: self.level(), found: other.level() });
+            let [expected, found] = [self, other].map(|side| side.level().to_string());
+            return Err(Error::DifferentLevels { expected, found });
         }
         let order =
             if self.classifiers <= other.classifiers { &self.classifiers } else { &other.classifiers };

@@ -1,7 +1,7 @@
 //! The same counts under other labels: what merging, growing and reading silence as an answer need.
 
 use crate::{
-    data::{Labels, MISSING, class_weights},
+    data::{Labels, MISSING},
     error::{Error, list},
     evidence::{
         Evidence, Unlabelled,
@@ -50,27 +50,6 @@ impl Evidence {
             filled.unlabelled = Some(rows.project(&everyone, |k, id| id.unwrap_or(gap(k)), control)?);
         }
         Ok(filled)
-    }
-
-    /// The same rows, those of every class weighed, those without truth like the lightest; pairs of answers, of which
-    /// no truth is known, are left out.
-    pub(crate) fn weighed(&self, weights: &[f64]) -> Result<Self, Error> {
-        let n_unlabelled = self.unlabelled.as_ref().map_or(0, Unlabelled::total);
-        let (factors, bits) = class_weights::factors(weights, &self.class_counts, n_unlabelled)?;
-        let mut weighed = Self { pairs: None, ..self.clone() };
-        let l = factors.len();
-        let scale = |counts: &mut [u64]| {
-            for (at, count) in counts.iter_mut().enumerate() {
-                *count *= factors[at % l];
-            }
-        };
-        scale(&mut weighed.class_counts);
-        scale(&mut weighed.confusion);
-        weighed.tally.iter_mut().for_each(|tally| tally.weigh(&factors));
-        weighed.unlabelled.iter_mut().try_for_each(|rows| rows.scale(1 << bits))?;
-        weighed.row_units = factors.iter().map(|factor| factor.saturating_mul(self.unit())).collect();
-        weighed.fraction_bits += bits;
-        Ok(weighed)
     }
 
     pub(super) fn aligned(

@@ -197,7 +197,7 @@ impl Tally {
     }
 
     /// Multiplies the counts of every class by its factor.
-    pub(crate) fn weigh(&mut self, factors: &[u64]) {
+    pub(crate) fn scale_classes(&mut self, factors: &[u64]) {
         let cells = self.counts.iter_mut().zip(&self.classes);
         cells.for_each(|(count, class)| *count *= factors[usize::from(*class)]);
     }

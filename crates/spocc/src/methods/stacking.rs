@@ -158,7 +158,11 @@ fn tuned(
         }
         Tuning::LeaveOneOut => {
             let expected = "resubstitution or k-fold";
-            return Err(Error::TuningRefused { method: Method::Stacking, expected, found: tuning });
+            return Err(Error::TuningRefused {
+                method: Method::Stacking.to_string(),
+                expected,
+                found: tuning.to_string(),
+            });
         }
     };
     Ok(median_of_best(&strengths, &right))

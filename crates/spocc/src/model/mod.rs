@@ -56,7 +56,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::NoLabelledRows`], [`Error::LevelTooLow`], what [`ClassWeights::resolve`] refuses and whatever
+    /// [`Error::NoLabelledRows`], [`Error::LevelTooLow`], what [`Evidence::class_weights`] refuses and whatever
     /// the combiner refuses; to calibrate it, [`Error::Weighted`] and [`Error::OutOfRange`] for a single row.
     pub fn fit<C: Combiner + ?Sized>(
         combiner: &C,
@@ -84,9 +84,10 @@ impl Model {
         if let Some(how) = options.calibrate {
             return Self::fit_calibrated(combiner, &evidence, options, how, control);
         }
-        let (missing, missing_is_answer) = options.missing.resolve(combiner.method(), &evidence);
+        let gains = combiner.method().gains_from_missing();
+        let (missing, missing_is_answer) = evidence.missing_as_answer(options.missing, gains);
         let classes = classes.map_or_else(|| evidence.candidate_classes(), <[Label]>::to_vec);
-        let class_weights = options.class_weights.resolve_among(&evidence, &classes)?;
+        let class_weights = evidence.candidate_weights(&options.class_weights, &classes)?;
         let as_read = read(&evidence, &classes, &missing_is_answer, &class_weights, control)?;
         let rule = combiner.learn(&as_read, control)?.0;
         let prior = if evidence.total() > 0 {
@@ -275,7 +276,7 @@ pub(crate) fn read<'a>(
         as_read = Cow::Owned(as_read.with_missing_as_answer(missing_is_answer, control)?);
     }
     if !class_weights.is_empty() {
-        as_read = Cow::Owned(as_read.weighed(class_weights)?);
+        as_read = Cow::Owned(as_read.with_class_weights(class_weights)?);
     }
     Ok(as_read)
 }

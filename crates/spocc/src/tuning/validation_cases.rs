@@ -368,7 +368,7 @@ mod tests {
     fn whole_rows_have_the_same_folds_beside_fractions_and_a_fraction_comes_last() {
         let whole = evidence();
         let mut weighted = evidence();
-        weighted = weighted.weighed(&[1.5, 1.0]).expect("few rows");
+        weighted = weighted.with_class_weights(&[1.5, 1.0]).expect("few rows");
         let (pattern, unit) = (Row::Dense(&[0, 1]), weighted.row_unit(0));
         for rows in [1, 3, 4, 11] {
             let parts: Vec<(usize, u64)> = fold_counts(&whole, pattern, (0, rows), 4).collect();

@@ -169,7 +169,7 @@ fn bad_numbers_and_words_are_named() {
     );
     assert_eq!(
         text("loud".parse::<Missing>().map(drop)),
-        "missing: expected one of silent, symbol, auto, found `loud`"
+        "missing: expected one of ignore, answer, auto, found `loud`"
     );
     assert_eq!(
         text("last".parse::<TieBreak>().map(drop)),

@@ -68,8 +68,8 @@ fn a_method_needs_no_more_evidence_than_it_says() {
                 let refused = combiner.fit(&panel.evidence(level)).expect_err("too little");
                 let expected = Error::LevelTooLow {
                     what: combiner.method().to_string(),
-                    needs: combiner.needs(),
-                    found: level,
+                    needs: combiner.needs().to_string(),
+                    found: level.to_string(),
                 };
                 prop_assert_eq!(refused, expected);
             }
