@@ -3,11 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use spocc::{Evidence, Model};
-
-use crate::{
-    error::{Error, Place},
-    table::{Opened, Reading, Table},
-};
+use spocc_table::{Error, Opened, Place, Reading, Table};
 
 /// Something to read.
 pub(crate) enum Input {
@@ -73,7 +69,8 @@ impl Input {
         if path.is_dir() {
             return Err(Place::file(path, "").refused(expected, "a directory"));
         }
-        Self::open(&[path.to_owned()], &Reading::default()).map_err(|error| match error {
+        let reading = Reading { progress: Some(crate::progress::show_reading), ..Reading::default() };
+        Self::open(&[path.to_owned()], &reading).map_err(|error| match error {
             // Advice on how to make a table of it does not help here.
             Error::Refused { place, found, .. } => {
                 place.refused(expected, found.split(" (").next().unwrap_or_default())

@@ -4,7 +4,6 @@
 //! here are files, words and manners.
 
 mod args;
-mod table;
 mod input;
 mod labelled;
 mod decided;

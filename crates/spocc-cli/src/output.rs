@@ -1,15 +1,11 @@
 //! Where results go: a file that appears whole or not at all, or standard output.
 
+use spocc_table::{Error, Place, expand};
 use std::{
     fs,
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
-};
-
-use crate::{
-    error::{Error, Place},
-    table::expand,
 };
 
 /// Bytes gathered before they are written.

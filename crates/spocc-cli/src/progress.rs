@@ -68,6 +68,11 @@ pub(crate) fn show(stage: &'static str, done: u64, total: Option<u64>) {
     METER.show(stage, done, total);
 }
 
+/// So much of a file is read; how much there is may not be known.
+pub(crate) fn show_reading(done: u64, total: Option<u64>) {
+    show("reading", done, total);
+}
+
 /// Takes the bar away, so that lines can be written.
 pub(crate) fn clear() {
     METER.bar.finish_and_clear();

@@ -20,7 +20,7 @@ const PLAIN: &str = "\x1b[0m";
 ///
 /// # Errors
 ///
-/// [`Error::Io`] if standard output does not take it.
+/// [`Error::Table`] if standard output does not take it.
 pub(crate) fn print<T: Serialize>(
     as_json: bool,
     report: &T,
@@ -37,14 +37,14 @@ pub(crate) fn print<T: Serialize>(
 ///
 /// # Errors
 ///
-/// [`Error::Io`] if standard output does not take it.
+/// [`Error::Table`] if standard output does not take it.
 pub(crate) fn print_text(text: &str) -> Result<(), Error> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(standard_output)
 }
 
 fn standard_output(source: std::io::Error) -> Error {
-    Place::file("-".as_ref(), "standard output").io("permission to write", source)
+    Place::file("-".as_ref(), "standard output").io("permission to write", source).into()
 }
 
 /// A text without the control characters that a name or label in it may have; lines stay.

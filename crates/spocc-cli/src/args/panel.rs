@@ -4,13 +4,11 @@ use std::{collections::HashMap, path::PathBuf, str::FromStr};
 
 use clap::{ValueEnum, error::ErrorKind};
 use spocc::Label;
+use spocc_table::Reading;
 
-use crate::{
-    args::{
-        usage,
-        words::{Names, delimiter, names_of_something},
-    },
-    table::Reading,
+use crate::args::{
+    usage,
+    words::{Names, delimiter, names_of_something},
 };
 
 /// The three columns of a long table: a row per answer instead of a column per classifier.
@@ -77,7 +75,11 @@ pub(crate) struct TableArgs {
 impl TableArgs {
     /// The part of it that concerns single cells.
     pub(crate) fn reading(&self) -> Reading {
-        Reading { delimiter: self.delimiter, na: self.na.0.clone() }
+        Reading {
+            delimiter: self.delimiter,
+            na: self.na.0.clone(),
+            progress: Some(crate::progress::show_reading),
+        }
     }
 }
 

@@ -15,20 +15,20 @@ use crate::{
 ///
 /// # Errors
 ///
-/// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
+/// [`Error::Usage`], [`Error::Table`].
 pub(crate) fn append(args: &AppendArgs, control: &Control<'_>) -> Result<(), Error> {
     let output = Output::new(&args.output)?;
     output.refuse_inputs(args.input.iter().chain(&args.panel.gold).chain(&args.unlabelled))?;
     let (place, model) = Input::model(&args.model)?;
     if model.classifiers().contains(&args.name) {
         let found = format!("`{}`, which is one of its own", args.name);
-        return Err(place.refused("the name of a classifier that the model does not know", found));
+        return Err(place.refused("the name of a classifier that the model does not know", found).into());
     }
     let level = model.evidence().map_or(Level::Tally, spocc::Evidence::level);
     let learned_all = model.evidence().is_some_and(|evidence| evidence.n_unlabelled() > 0.0);
     if !args.unlabelled.is_empty() && !learned_all {
         let expected = "a model that learned from rows without truth, to use --unlabelled";
-        return Err(place.refused(expected, "one that did not"));
+        return Err(place.refused(expected, "one that did not").into());
     }
     // Other columns of the table are nobody's business here.
     let everyone: Vec<String> = model.classifiers().iter().chain([&args.name]).cloned().collect();

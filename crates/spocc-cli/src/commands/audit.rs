@@ -14,7 +14,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
+/// [`Error::Usage`], [`Error::Table`].
 pub(crate) fn audit(args: &AuditArgs, control: &Control<'_>) -> Result<(), Error> {
     args.panel.refuse_double_use("audit")?;
     let (audit, notes) = match Input::open(&args.input, &args.panel.table.reading())? {
@@ -41,11 +41,11 @@ pub(crate) fn audit(args: &AuditArgs, control: &Control<'_>) -> Result<(), Error
 fn of_model(place: &Place, model: &Model, args: &AuditArgs, control: &Control<'_>) -> Result<Audit, Error> {
     args.panel.refuse_columns("audit", "a model")?;
     let Some(evidence) = model.evidence() else {
-        return Err(place.refused("a model that holds its counts", "a slim one"));
+        return Err(place.refused("a model that holds its counts", "a slim one").into());
     };
-    Audit::new(evidence, Some(model), control).map_err(|error| place.engine(error))
+    Ok(Audit::new(evidence, Some(model), control).map_err(|error| place.engine(error))?)
 }
 
 fn of_labelled(labelled: &Labelled, control: &Control<'_>) -> Result<Audit, Error> {
-    Audit::of_evidence(&labelled.evidence, control).map_err(|error| labelled.place.engine(error))
+    Ok(Audit::of_evidence(&labelled.evidence, control).map_err(|error| labelled.place.engine(error))?)
 }

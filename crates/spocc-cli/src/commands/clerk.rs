@@ -7,12 +7,12 @@ use spocc::{
     conformal::{Coverage, PredictionSets, RowDraw},
     predict::{AlignedTable, Decisions, Ruling, UnseenLabel},
 };
+use spocc_table::Error;
 
 use crate::{
     args::{Column, PredictArgs},
     commands::predict::{Piece, tell_absent},
     decided::{Block, Sheet},
-    error::Error,
     labelled::rows,
     tell,
 };

@@ -18,7 +18,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
+/// [`Error::Usage`], [`Error::Table`].
 pub(crate) fn compare(args: &CompareArgs, control: &Control<'_>) -> Result<(), Error> {
     args.panel.refuse_double_use("compare")?;
     refuse_same_file(&args.input, &args.unlabelled, &args.panel)?;
@@ -57,7 +57,7 @@ pub(crate) fn compare(args: &CompareArgs, control: &Control<'_>) -> Result<(), E
     let fitted =
         labelled.evidence.labelled(control).map_err(|error| labelled.place.engine(error))?.to_bytes();
     if let Some(test) = test.as_ref().filter(|test| test.evidence.to_bytes() == fitted) {
-        return Err(test.place.refused("held-out rows", "the rows that the methods are fitted to"));
+        return Err(test.place.refused("held-out rows", "the rows that the methods are fitted to").into());
     }
     let settings = Settings {
         folds: args.folds,

@@ -29,7 +29,7 @@ const HELD_OUT: usize = 4000;
 ///
 /// # Errors
 ///
-/// [`Error::Io`] if standard output or a file does not take it.
+/// [`Error::Table`] if standard output or a file does not take it.
 pub(crate) fn demo(args: &DemoArgs, control: &Control<'_>) -> Result<(), Error> {
     let engine = |error| Place::file(Path::new("demo"), "").engine(error);
     let labelled = Example::draw(LABELLED, 1).map_err(engine)?;
@@ -52,7 +52,7 @@ fn save(directory: &Path, labelled: &Example, held_out: &Example) -> Result<(), 
     for (name, _) in &files {
         let path = directory.join(name);
         if path.exists() {
-            return Err(Place::file(&path, "").refused("no such file yet", "one that would be lost"));
+            return Err(Place::file(&path, "").refused("no such file yet", "one that would be lost").into());
         }
     }
     for (name, text) in files {

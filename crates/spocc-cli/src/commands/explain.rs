@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 use spocc::{Model, explain::Explanation};
+use spocc_table::{Marker, Marks, Rows, Runs, Table};
 
 use crate::{
     args::{ExplainArgs, Long},
@@ -9,9 +10,8 @@ use crate::{
     decided::Object,
     error::Error,
     input::Input,
-    labelled::{LongTable, Who},
+    labelled::{Answers, LongTable, Who},
     report,
-    table::{Answers, Marker, Marks, Rows, Runs, Table},
 };
 
 /// A row, and why it was decided so.
@@ -35,7 +35,7 @@ fn in_order<S: Serializer>(id: &[(String, String)], serializer: S) -> Result<S::
 ///
 /// # Errors
 ///
-/// [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
+/// [`Error::Table`].
 pub(crate) fn explain(args: &ExplainArgs) -> Result<(), Error> {
     let (_, model) = Input::model(&args.model)?;
     let table = Table::open(&args.input, &args.table.reading())?;
@@ -62,7 +62,7 @@ fn in_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<Explai
     let (rows, row) = loop {
         let Some(rows) = blocks.next()? else {
             let found = crate::labelled::rows(n_before);
-            return Err(place.refused(format!("a row {} under the header", args.row), found));
+            return Err(place.refused(format!("a row {} under the header", args.row), found).into());
         };
         let n_rows = rows.n_rows() as u64;
         if args.row <= n_before + n_rows {

@@ -23,7 +23,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
+/// [`Error::Usage`], [`Error::Table`].
 pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
     let combiner = args.method.combiner()?;
     args.options.refuse_unused_seed(&args.calibrate)?;

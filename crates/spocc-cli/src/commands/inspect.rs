@@ -11,6 +11,7 @@ use spocc::{
     evidence::{Level, SmallCounts},
     methods::Fitted,
 };
+use spocc_table::{Dictionary, Rows, Table};
 
 use crate::{
     args::InspectArgs,
@@ -19,7 +20,6 @@ use crate::{
     input::Input,
     labelled::{Keep, Labelled, rows},
     report,
-    table::{Dictionary, Rows, Table},
 };
 
 /// Counts below these are what a reader of a tally might ask about.
@@ -115,7 +115,7 @@ struct ColumnFacts {
 ///
 /// # Errors
 ///
-/// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
+/// [`Error::Usage`], [`Error::Table`].
 pub(crate) fn inspect(args: &InspectArgs, control: &Control<'_>) -> Result<(), Error> {
     let inspection = match Input::open(&args.input, &args.panel.table.reading())? {
         Input::Model(_, model) => {
@@ -142,7 +142,7 @@ fn inspect_table(table: Table, args: &InspectArgs, control: &Control<'_>) -> Res
             .iter()
             .any(|name| name == Path::new("-") || (name.exists() && !name.is_file() && !name.is_dir()))
         {
-            return Err(place.refused("a file, to read it twice", "something that can be read once"));
+            return Err(place.refused("a file, to read it twice", "something that can be read once").into());
         }
         let labelled =
             Labelled::read(&args.input, &args.panel, "inspect", Keep::labelled(Level::Tally), control)?;

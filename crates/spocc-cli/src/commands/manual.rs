@@ -12,18 +12,18 @@ use crate::{
 ///
 /// # Errors
 ///
-/// [`Error::Io`] if standard output does not take it.
+/// [`Error::Table`] if standard output does not take it.
 pub(crate) fn completions(asked: &CompletionsArgs) -> Result<(), Error> {
     let mut script = Vec::new();
     clap_complete::generate(asked.shell, &mut args::command(), "spocc", &mut script);
-    Output::new("-".as_ref())?.write_all(&script)
+    Ok(Output::new("-".as_ref())?.write_all(&script)?)
 }
 
 /// Prints a manual page.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for an unknown command, [`Error::Io`].
+/// [`Error::Usage`] for an unknown command, [`Error::Table`].
 pub(crate) fn man(asked: &ManArgs) -> Result<(), Error> {
     let all = args::command();
     let page = match asked.of.as_ref().map(|name| (name, all.find_subcommand(name))) {
@@ -40,5 +40,5 @@ pub(crate) fn man(asked: &ManArgs) -> Result<(), Error> {
     };
     let mut text = Vec::new();
     page.render(&mut text)?;
-    Output::new("-".as_ref())?.write_all(&text)
+    Ok(Output::new("-".as_ref())?.write_all(&text)?)
 }

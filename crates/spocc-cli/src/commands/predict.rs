@@ -1,6 +1,7 @@
 //! `spocc predict`: a model decides the rows of a table.
 
 use spocc::{Control, Model, Predictions};
+use spocc_table::{Copied, Lines, Marker, Marks, Rows, Runs, Table, Worked};
 
 use crate::{
     args::{Column, PredictArgs},
@@ -8,9 +9,8 @@ use crate::{
     decided::{Heading, Shape, Sheet},
     error::{Error, Place, list, nearest, quoted},
     input::Input,
-    labelled::{LongTable, Who, piece},
+    labelled::{Answers, LongTable, Who, piece},
     output::Output,
-    table::{Answers, Copied, Lines, Marker, Marks, Rows, Runs, Table, Worked},
     tell,
 };
 
@@ -18,7 +18,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
+/// [`Error::Usage`], [`Error::Table`].
 pub(crate) fn predict(args: &PredictArgs, control: &Control<'_>) -> Result<(), Error> {
     let columns = columns(args);
     refuse_repeats(args, &columns)?;
@@ -30,7 +30,7 @@ pub(crate) fn predict(args: &PredictArgs, control: &Control<'_>) -> Result<(), E
     promised.map_err(|error| place.engine(error))?;
     if columns.contains(&Column::Probability) && !model.method().gives_probabilities() {
         let expected = "a model with probabilities for --columns probability";
-        return Err(place.refused(expected, format!("one of {}", model.method())));
+        return Err(place.refused(expected, format!("one of {}", model.method())).into());
     }
     let mut source = Source::open(args, &model)?;
     let ids = source.ids.clone();
@@ -87,8 +87,12 @@ fn refuse_repeats(args: &PredictArgs, columns: &[Column]) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// [`Error::Refused`] if some are missing, or all of them.
-pub(super) fn columns_of(model: &Model, table: &Table, allow_missing: bool) -> Result<Vec<usize>, Error> {
+/// [`spocc_table::Error::Refused`] if some are missing, or all of them.
+pub(super) fn columns_of(
+    model: &Model,
+    table: &Table,
+    allow_missing: bool,
+) -> Result<Vec<usize>, spocc_table::Error> {
     let (there, missing): (Vec<String>, Vec<String>) =
         model.classifiers().iter().cloned().partition(|name| table.has(name));
     if missing.is_empty() || allow_missing && !there.is_empty() {
@@ -128,7 +132,7 @@ pub(super) struct Piece {
 struct Source {
     ids: Vec<String>,
     #[cfg(feature = "arrow")]
-    id_types: Vec<crate::table::ArrowType>,
+    id_types: Vec<spocc_table::ArrowType>,
     kind: Kind,
 }
 
@@ -153,11 +157,11 @@ struct Told {
     answers: Marks,
     ids: Vec<Copied>,
     /// Why there are no more rows.
-    fault: Option<Error>,
+    fault: Option<spocc_table::Error>,
 }
 
 impl Source {
-    fn open(args: &PredictArgs, model: &Model) -> Result<Self, Error> {
+    fn open(args: &PredictArgs, model: &Model) -> Result<Self, spocc_table::Error> {
         let mut table = Table::open(&args.input, &args.table.reading())?;
         if let Some(long) = &args.table.long {
             table.set_used([&long.item, &long.classifier, &long.label]);
@@ -168,7 +172,7 @@ impl Source {
             return Ok(Self {
                 ids: vec![long.item.clone()],
                 #[cfg(feature = "arrow")]
-                id_types: vec![crate::table::ArrowType::Utf8],
+                id_types: vec![spocc_table::ArrowType::Utf8],
                 kind: Kind::Long(Some(Box::new(piece))),
             });
         }
@@ -189,7 +193,7 @@ impl Source {
         })
     }
 
-    fn next(&mut self) -> Result<Option<Piece>, Error> {
+    fn next(&mut self) -> Result<Option<Piece>, spocc_table::Error> {
         let Wide { told_rows, columns, n_ids, told } = match &mut self.kind {
             Kind::Long(piece) => return Ok(piece.take().map(|piece| *piece)),
             Kind::Wide(wide) => &mut **wide,

@@ -14,7 +14,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for two columns of one name, [`Error::Io`] if standard output does not take it.
+/// [`Error::Usage`] for two columns of one name, [`Error::Table`] if standard output does not take it.
 pub(crate) fn sql(args: &SqlArgs) -> Result<(), Error> {
     let mut seen = HashSet::new();
     let mut names = args.classifiers.0.iter().chain([&args.label, &args.count]);

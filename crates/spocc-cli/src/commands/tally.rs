@@ -7,6 +7,7 @@ use std::{
 };
 
 use spocc::{Control, Evidence, evidence::Level};
+use spocc_table::expand;
 
 use crate::{
     args::{MergeArgs, TallyArgs},
@@ -14,7 +15,6 @@ use crate::{
     input::Input,
     labelled::{Keep, Labelled, rows},
     output::Output,
-    table::expand,
     tell,
 };
 
@@ -22,7 +22,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
+/// [`Error::Usage`], [`Error::Table`].
 pub(crate) fn tally(args: &TallyArgs, control: &Control<'_>) -> Result<(), Error> {
     let output = Output::new(&args.output)?;
     output.refuse_inputs(args.input.iter().chain(&args.panel.gold))?;
@@ -85,7 +85,7 @@ fn hash(bytes: &[u8]) -> u64 {
 ///
 /// # Errors
 ///
-/// [`Error::Refused`] for the same tally twice, [`Error::Engine`] for tallies of different panels, [`Error::Io`].
+/// [`Error::Table`], also for the same tally twice and for tallies of different panels.
 pub(crate) fn merge(args: &MergeArgs, control: &Control<'_>) -> Result<(), Error> {
     let output = Output::new(&args.output)?;
     output.refuse_inputs(&args.input)?;
@@ -103,7 +103,7 @@ pub(crate) fn merge(args: &MergeArgs, control: &Control<'_>) -> Result<(), Error
         {
             let found =
                 format!("the counts of {} again (--allow-equal adds them all the same)", before.display());
-            return Err(place.refused("another tally", found));
+            return Err(place.refused("another tally", found).into());
         }
         sum = Some(match sum {
             Some(sum) => sum.merge(&evidence, control).map_err(|error| place.engine(error))?,

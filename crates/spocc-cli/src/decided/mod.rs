@@ -16,12 +16,9 @@ use clap::error::ErrorKind;
 use spocc::{Decision, Label, conformal::PredictionSets, predict::Ruling};
 
 pub(crate) use json::Object;
+use spocc_table::{Copied, Error};
 
-use crate::{
-    args::{Column, Format, usage},
-    error::Error,
-    table::Copied,
-};
+use crate::args::{Column, Format, usage};
 
 /// What the columns of the output are.
 pub(crate) struct Heading<'a> {
@@ -29,7 +26,7 @@ pub(crate) struct Heading<'a> {
     pub(crate) ids: &'a [String],
     /// Their types, where the input has such.
     #[cfg(feature = "arrow")]
-    pub(crate) id_types: Vec<crate::table::ArrowType>,
+    pub(crate) id_types: Vec<spocc_table::ArrowType>,
     /// What is written about each row after the decision.
     pub(crate) columns: &'a [Column],
     /// The classes.

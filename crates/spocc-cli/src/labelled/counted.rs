@@ -3,12 +3,12 @@
 use std::{fs, mem, path::PathBuf, sync::Arc};
 
 use spocc::{Control, Evidence};
+use spocc_table::{Place, Table, expand};
 
 use crate::{
     args::PanelArgs,
-    error::{Error, Place},
+    error::Error,
     labelled::{IdSet, Keep, Labelled, Notes, Sum, Which, long, wide},
-    table::{Table, expand},
 };
 
 /// What a table turned out to hold.
@@ -54,7 +54,7 @@ impl Counted {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`].
+    /// [`Error::Table`].
     pub(super) fn refuse_nothing(
         self,
         args: &PanelArgs,
@@ -76,7 +76,7 @@ impl Counted {
                 (Which::Labelled, Some(label)) => format!("a truth in column `{label}` of some row"),
                 _ => "a row of answers".to_owned(),
             };
-            return Err(place.refused(expected, found));
+            return Err(place.refused(expected, found).into());
         };
         Ok(Labelled { place, evidence, notes: Some(notes), ids: Arc::new(ids) })
     }
@@ -86,7 +86,7 @@ impl Counted {
 ///
 /// # Errors
 ///
-/// [`Error::Refused`] for a file that is among both the labelled and the unlabelled ones, without --id or --long.
+/// [`Error::Table`] for a file that is among both the labelled and the unlabelled ones, without --id or --long.
 pub(crate) fn refuse_same_file(
     labelled: &[PathBuf],
     unlabelled: &[PathBuf],
@@ -104,7 +104,7 @@ pub(crate) fn refuse_same_file(
             let expected = "other rows for --unlabelled than those of the labelled table";
             let found =
                 "the same file (give --id COL so that each row counts once, or leave --unlabelled out)";
-            Err(Place::file(file, "").refused(expected, found))
+            Err(Place::file(file, "").refused(expected, found).into())
         }
         None => Ok(()),
     }

@@ -9,16 +9,16 @@ use std::{
 };
 
 use spocc::Label;
+use spocc_table::{Dictionary, Error, LabelList, Marker, Place, Reading, Rows, Runs, Table};
 
 use crate::{
     args::PanelArgs,
-    error::{Error, Place, list},
+    error::list,
     labelled::{
         Notes,
         ids::{RowIds, id_of, push_id},
         rows,
     },
-    table::{Dictionary, LabelList, Marker, Reading, Rows, Runs, Table},
 };
 
 /// The truth of rows by name.

@@ -1,6 +1,6 @@
 //! What `--id` says of rows, or the item of `--long`: by that a row is recognised in another table.
 
-use crate::table::{Dictionary, Rows};
+use spocc_table::{Dictionary, Rows};
 
 /// The ids of some rows, in order.
 #[derive(Default)]

@@ -7,12 +7,12 @@ use std::{
 };
 
 use spocc::{Label, Predictions, Truth, data::Symbol};
+use spocc_table::{Copied, Dictionary, Error, LabelList, Lines, Marker, Place, Rows, Runs, Table};
 
 use crate::{
     args::{Long, PanelArgs, Repeats},
-    error::{Error, Place, list},
+    error::list,
     labelled::{Gold, Notes, Piece, Sum, Which, ids::id_of, pick, refuse_others},
-    table::{Copied, Dictionary, LabelList, Lines, Marker, Rows, Runs, Table},
 };
 
 /// Whose answers are wanted.

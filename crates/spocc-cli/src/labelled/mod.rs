@@ -3,6 +3,7 @@
 //! Wide tables are read in pieces, each is counted, and the counts are added up: memory does not grow with the
 //! rows. A long table is read as a whole, for its rows come in any order.
 
+mod answers;
 mod counted;
 mod gold;
 mod ids;
@@ -16,15 +17,16 @@ use spocc::{
     Control, Evidence,
     evidence::{ColumnIssue, Counting, Level},
 };
+use spocc_table::Table;
 
 use crate::{
     args::PanelArgs,
     error::{Error, Place, count},
     input::Input,
-    table::Table,
     tell,
 };
 
+pub(crate) use answers::Answers;
 use counted::Counted;
 pub(crate) use counted::refuse_same_file;
 use gold::Gold;
@@ -118,7 +120,7 @@ impl Labelled {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
+    /// [`Error::Usage`], [`Error::Table`].
     pub(crate) fn read(
         names: &[PathBuf],
         args: &PanelArgs,
@@ -174,7 +176,7 @@ impl Labelled {
         match input {
             Input::Table(table) => Self::count(*table, args, command, keep, control),
             Input::Tally(place, evidence) => Self::of_tally(place, &evidence, args, control),
-            Input::Model(place, _) => Err(place.refused("a table or a tally", "a model")),
+            Input::Model(place, _) => Err(place.refused("a table or a tally", "a model").into()),
         }
     }
 
@@ -183,7 +185,7 @@ impl Labelled {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read); [`Error::Refused`] for tables of another panel.
+    /// As [`read`](Self::read); [`Error::Table`] for tables of another panel.
     pub(crate) fn add_unlabelled(
         &mut self,
         names: &[PathBuf],
@@ -213,7 +215,7 @@ impl Labelled {
             Input::Tally(place, _) => (place, "a tally"),
             Input::Model(place, _) => (place, "a model"),
         };
-        Err(found.0.refused("a table of rows without truth", found.1))
+        Err(found.0.refused("a table of rows without truth", found.1).into())
     }
 
     /// Counts a table.
@@ -235,7 +237,7 @@ impl Labelled {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] for names that are not there.
+    /// [`Error::Table`] for names that are not there.
     pub(crate) fn of_tally(
         place: Place,
         evidence: &Evidence,
@@ -348,11 +350,11 @@ struct Piece {
     truth: spocc::Truth,
     weights: Option<Vec<f64>>,
     counts: Option<Vec<u64>>,
-    lines: crate::table::Lines,
+    lines: spocc_table::Lines,
 }
 
 impl Sum<'_> {
-    fn add(&mut self, piece: &Piece) -> Result<(), Error> {
+    fn add(&mut self, piece: &Piece) -> Result<(), spocc_table::Error> {
         let counting = Counting {
             level: self.keep.level,
             unlabelled: self.keep.which.has_unlabelled(),
@@ -372,14 +374,14 @@ impl Sum<'_> {
     }
 
     /// All there is; none without any piece.
-    fn finish(mut self) -> Result<Option<Evidence>, Error> {
+    fn finish(mut self) -> Result<Option<Evidence>, spocc_table::Error> {
         while self.parts.len() > 1 {
             self.merge_last()?;
         }
         Ok(self.parts.pop().map(|(_, evidence)| evidence))
     }
 
-    fn merge_last(&mut self) -> Result<(), Error> {
+    fn merge_last(&mut self) -> Result<(), spocc_table::Error> {
         if let (Some((later, more)), Some((earlier, sum))) = (self.parts.pop(), self.parts.pop()) {
             let sum = sum.merge(&more, self.control).map_err(|error| self.place.engine(error))?;
             self.parts.push((earlier + later, sum));

@@ -6,10 +6,11 @@ use std::{
 };
 
 use glob::Pattern;
+use spocc_table::{Error, Place};
 
 use crate::{
     args::{Names, PanelArgs},
-    error::{Error, Place, list, quoted, suggestion},
+    error::{list, quoted, suggestion},
 };
 
 /// The places of the classifiers among `known`, those with `other` uses left out.

@@ -3,12 +3,11 @@
 use std::{mem, ops::Range, sync::Arc};
 
 use spocc::Truth;
+use spocc_table::{Error, Marker, Marks, Place, Rows, Runs, Table};
 
 use crate::{
     args::PanelArgs,
-    error::{Error, Place},
-    labelled::{Gold, IdSet, Notes, Piece, Sum, Which, ids::RowIds, pick, refuse_others},
-    table::{Answers, Marker, Marks, Rows, Runs, Table},
+    labelled::{Answers, Gold, IdSet, Notes, Piece, Sum, Which, ids::RowIds, pick, refuse_others},
 };
 
 /// Rows read before they are counted: so many that counting them in one go pays, and so few cells that wide tables

@@ -197,7 +197,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::table::Copied;
+    use spocc_table::Copied;
 
     const ALL: [Column; 5] =
         [Column::Decision, Column::Margin, Column::Possibility, Column::Ties, Column::Answered];
@@ -367,7 +367,7 @@ mod tests {
         for (name, from, to, texts) in own.into_iter().chain(nearest) {
             let bytes = write(&[(name, from, texts)], ["a", "b"].map(Label::from), &[]).expect(name);
             assert_eq!(*read(bytes.clone()).column(0).data_type(), to, "{name}");
-            let mut batches = crate::table::arrow::Batches::parquet_bytes(bytes.to_vec()).expect(name);
+            let mut batches = spocc_table::arrow::Batches::parquet_bytes(bytes.to_vec()).expect(name);
             let batch = batches.next().expect(name).expect(name);
             for (row, text) in texts.into_iter().enumerate() {
                 assert_eq!(batch.cell(row, 0), text.map(str::as_bytes), "{name}");

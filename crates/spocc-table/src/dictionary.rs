@@ -7,7 +7,7 @@ use std::{
 
 use hashbrown::HashTable;
 
-use crate::table::cells::word_of;
+use crate::cells::word_of;
 
 /// Texts that are found at the first look, at most.
 const QUICK: usize = 1 << 10;
@@ -20,7 +20,7 @@ static SECRET: LazyLock<(u64, u64)> = LazyLock::new(|| {
 
 /// Numbers by text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Dictionary {
+pub struct Dictionary {
     /// The latest short texts, as words, and their numbers; nothing before they are asked for.
     quick: Vec<(u64, u32)>,
     table: HashTable<Entry>,
@@ -40,22 +40,22 @@ struct Entry {
 
 impl Dictionary {
     /// How many texts it has.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// A text, by the order in which they came.
-    pub(crate) fn text(&self, at: usize) -> &[u8] {
+    pub fn text(&self, at: usize) -> &[u8] {
         &self.texts[at.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[at]]
     }
 
     /// The texts in the order in which they came.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|at| self.text(at))
     }
 
     /// The number of a text.
-    pub(crate) fn get(&self, wanted: &[u8]) -> Option<u32> {
+    pub fn get(&self, wanted: &[u8]) -> Option<u32> {
         match key_of(wanted) {
             word if word & LONG == 0 => self.get_entry(word),
             key => {
@@ -100,7 +100,7 @@ impl Dictionary {
     }
 
     /// Gives a new text a number.
-    pub(crate) fn insert(&mut self, new: &[u8], number: u32) {
+    pub fn insert(&mut self, new: &[u8], number: u32) {
         let (key, at) = (key_of(new), self.ends.len() as u32);
         self.texts.extend_from_slice(new);
         self.ends.push(self.texts.len());

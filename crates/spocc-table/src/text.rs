@@ -3,11 +3,9 @@
 use std::io::{Cursor, Read};
 
 use crate::{
+    block::{Block, Cutter, SIZE, line_ends},
+    cells::{Complaint, first_row},
     error::{At, Error, Place},
-    table::{
-        block::{Block, Cutter, SIZE, line_ends},
-        cells::{Complaint, first_row},
-    },
 };
 
 /// What may stand between cells, the likeliest first.

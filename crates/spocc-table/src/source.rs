@@ -10,8 +10,8 @@ use std::{
 use spocc::Model;
 
 use crate::{
+    Progress,
     error::{Error, Place},
-    progress,
 };
 
 /// Bytes looked at before it is decided what a file is.
@@ -22,7 +22,7 @@ const HEAD: usize = 1 << 16;
 /// # Errors
 ///
 /// [`Error::Refused`] for a glob that meets nothing, a directory without data.
-pub(crate) fn expand(names: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+pub fn expand(names: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for name in names {
         let place = Place::file(name, "standard input");
@@ -129,16 +129,16 @@ pub(crate) enum Source {
 /// # Errors
 ///
 /// [`Error::Refused`] if there is none or it is empty, [`Error::Io`].
-pub(crate) fn open(path: &Path, place: &Place) -> Result<Content, Error> {
+pub(crate) fn open(path: &Path, place: &Place, progress: Option<Progress>) -> Result<Content, Error> {
     let failed = |source| place.io("a file to read", source);
     let (mut raw, file): (Box<dyn Read + Send>, Option<File>) = if path == Path::new("-") {
-        (Box::new(Metered { source: io::stdin(), done: 0, total: None }), None)
+        (Box::new(Metered { source: io::stdin(), done: 0, total: None, progress }), None)
     } else {
         let file = File::open(path).map_err(failed)?;
         let found = file.metadata().map_err(failed)?;
         let total = found.is_file().then_some(found.len());
         let again = found.is_file().then(|| file.try_clone()).transpose().map_err(failed)?;
-        (Box::new(Metered { source: file, done: 0, total }), again)
+        (Box::new(Metered { source: file, done: 0, total, progress }), again)
     };
     let head = read_head(&mut raw).map_err(failed)?;
     let packed = Packed::of(&head);
@@ -253,13 +253,16 @@ struct Metered<R> {
     source: R,
     done: u64,
     total: Option<u64>,
+    progress: Option<Progress>,
 }
 
 impl<R: Read> Read for Metered<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.source.read(buffer)?;
         self.done += n as u64;
-        progress::show("reading", self.done, self.total);
+        if let Some(progress) = self.progress {
+            progress(self.done, self.total);
+        }
         Ok(n)
     }
 }

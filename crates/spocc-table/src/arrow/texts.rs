@@ -19,7 +19,7 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType};
 
-use crate::table::Kind;
+use crate::Kind;
 
 /// Widest span of numbers that are told from a list: those of labels are small and come again and again.
 const SPAN: i64 = 1024;

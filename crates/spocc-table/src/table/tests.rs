@@ -3,7 +3,7 @@
 use std::{collections::HashSet, io, path::Path};
 
 use super::*;
-use text::Text;
+use crate::Marker;
 
 /// A row: its line, and its cells, or what there is to say about them.
 type Row = (u64, Vec<Vec<u8>>);
@@ -254,7 +254,7 @@ fn cells_are_marked_by_what_they_say() {
         }
     }
     for size in [1, 50, 3000, 1 << 18] {
-        let reading = Reading { delimiter: Some(b','), na: vec!["null".to_owned()] };
+        let reading = Reading { delimiter: Some(b','), na: vec!["null".to_owned()], progress: None };
         let text = Text::in_blocks(&place(), Some(b','), text.clone(), Box::new(io::empty()), size);
         let part = Part::Text(Box::new(text.expect("a header")));
         let table = Table::new(place(), part, VecDeque::new(), &reading).expect("three columns");

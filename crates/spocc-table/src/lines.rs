@@ -6,7 +6,7 @@ use crate::error::{At, Error, Place};
 
 /// Where some rows of one file are.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Runs {
+pub struct Runs {
     n_rows: usize,
     /// First row and where it is, wherever that is not behind the row before.
     runs: Vec<(usize, At)>,
@@ -15,7 +15,7 @@ pub(crate) struct Runs {
 impl Runs {
     /// Where one more row is.
     #[inline]
-    pub(crate) fn push(&mut self, at: At) {
+    pub fn push(&mut self, at: At) {
         if self.runs.last().is_none_or(|(first, start)| start.after(self.n_rows - first) != at) {
             self.runs.push((self.n_rows, at));
         }
@@ -23,7 +23,7 @@ impl Runs {
     }
 
     /// How many rows there are.
-    pub(crate) fn n_rows(&self) -> usize {
+    pub fn n_rows(&self) -> usize {
         self.n_rows
     }
 
@@ -34,14 +34,14 @@ impl Runs {
     }
 
     /// Where a row of this file is.
-    pub(crate) fn place(&self, file: &Place, row: usize) -> Place {
+    pub fn place(&self, file: &Place, row: usize) -> Place {
         self.at(row).map_or_else(|| file.clone(), |at| file.at(at))
     }
 }
 
 /// The place of every row.
 #[derive(Debug, Default)]
-pub(crate) struct Lines {
+pub struct Lines {
     n_rows: usize,
     /// First row and its place, wherever that is not the one after that of the row before.
     runs: Vec<(usize, Place)>,
@@ -49,7 +49,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// Adds the places of some rows of a file.
-    pub(crate) fn extend(&mut self, file: &Place, runs: &Runs, rows: Range<usize>) {
+    pub fn extend(&mut self, file: &Place, runs: &Runs, rows: Range<usize>) {
         let Some(start) = runs.at(rows.start).filter(|_| !rows.is_empty()) else { return };
         self.begin(file.at(start));
         for (first, at) in runs.runs.iter().filter(|(first, _)| rows.start < *first && *first < rows.end) {
@@ -59,7 +59,7 @@ impl Lines {
     }
 
     /// The place of one more row.
-    pub(crate) fn push(&mut self, place: Place) {
+    pub fn push(&mut self, place: Place) {
         self.begin(place);
         self.n_rows += 1;
     }
@@ -71,19 +71,19 @@ impl Lines {
     }
 
     /// How many rows there are.
-    pub(crate) fn n_rows(&self) -> usize {
+    pub fn n_rows(&self) -> usize {
         self.n_rows
     }
 
     /// The place of a row counted from 0.
-    pub(crate) fn place(&self, row: usize) -> Option<Place> {
+    pub fn place(&self, row: usize) -> Option<Place> {
         let run = self.runs.partition_point(|(first, _)| *first <= row).checked_sub(1)?;
         let (first, place) = &self.runs[run];
         Some(place.after(row - first))
     }
 
     /// An engine's complaint about a row as a complaint about a line of the table.
-    pub(crate) fn blame(&self, table: &Place, error: spocc::Error) -> Error {
+    pub fn blame(&self, table: &Place, error: spocc::Error) -> Error {
         use spocc::Error::{BadWeight, RepeatedCell, TruthNotAClass, UnseenLabel};
         let place = |row: usize| self.place(row - 1).unwrap_or_else(|| table.clone());
         match error {

@@ -3,11 +3,7 @@
 use std::ops::Range;
 
 use spocc::{Predictions, data::PredictionsBuilder};
-
-use crate::{
-    error::{Error, Place},
-    table::{Lines, Marks, Runs, Table},
-};
+use spocc_table::{Error, Lines, Marks, Place, Runs, Table};
 
 /// The answers in some columns of a table, gathered as they come.
 pub(crate) struct Answers {

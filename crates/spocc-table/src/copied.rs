@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Cells of a column, one after the other in one text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Copied {
+pub struct Copied {
     text: String,
     /// Where each cell ends, and whether there is a value.
     ends: Vec<(usize, bool)>,
@@ -12,13 +12,13 @@ pub(crate) struct Copied {
 
 impl Copied {
     /// One more cell; none if there is no value.
-    pub(crate) fn push(&mut self, cell: Option<&str>) {
+    pub fn push(&mut self, cell: Option<&str>) {
         self.text.push_str(cell.unwrap_or_default());
         self.ends.push((self.text.len(), cell.is_some()));
     }
 
     /// Some cells of others.
-    pub(crate) fn extend(&mut self, other: &Self, cells: Range<usize>) {
+    pub fn extend(&mut self, other: &Self, cells: Range<usize>) {
         let start = other.start(cells.start);
         let before = self.text.len();
         self.text.push_str(&other.text[start..other.start(cells.end)]);
@@ -26,12 +26,12 @@ impl Copied {
     }
 
     /// Number of cells.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// A cell; none if there is no value.
-    pub(crate) fn get(&self, cell: usize) -> Option<&str> {
+    pub fn get(&self, cell: usize) -> Option<&str> {
         let (end, there) = self.ends[cell];
         there.then(|| &self.text[self.start(cell)..end])
     }

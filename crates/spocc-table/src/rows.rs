@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 #[cfg(feature = "arrow")]
-use crate::table::arrow;
+use crate::arrow;
 use crate::{
+    Dictionary, Kind, Reading,
+    cells::Cells,
     error::{At, Error, Place},
-    table::{Dictionary, Kind, Reading, cells::Cells},
 };
 
 /// What is to know of a file of the table.
@@ -23,7 +24,7 @@ pub(super) struct Sheet {
 
 /// Some rows of a table, all of one file.
 #[derive(Clone)]
-pub(crate) struct Rows {
+pub struct Rows {
     pub(super) sheet: Arc<Sheet>,
     pub(super) held: Held,
 }
@@ -38,7 +39,7 @@ pub(super) enum Held {
 
 impl Rows {
     /// How many there are.
-    pub(crate) fn n_rows(&self) -> usize {
+    pub fn n_rows(&self) -> usize {
         match &self.held {
             Held::Text(cells) => cells.n_rows(),
             #[cfg(feature = "arrow")]
@@ -49,7 +50,7 @@ impl Rows {
     /// A cell; none if there is no value.
     #[inline]
     #[cfg_attr(not(feature = "arrow"), allow(clippy::unnecessary_wraps))]
-    pub(crate) fn cell(&self, row: usize, column: usize) -> Option<&[u8]> {
+    pub fn cell(&self, row: usize, column: usize) -> Option<&[u8]> {
         let column = self.sheet.order[column];
         match &self.held {
             Held::Text(cells) => Some(cells.get(cells.row(row)[column])),
@@ -83,7 +84,7 @@ impl Rows {
     ///
     /// [`Error::Refused`] if there is none, or one that is not UTF-8.
     #[inline]
-    pub(crate) fn number(&self, row: usize, column: usize, names: &mut Dictionary) -> Result<u32, Error> {
+    pub fn number(&self, row: usize, column: usize, names: &mut Dictionary) -> Result<u32, Error> {
         if let Some(number) = self.find(row, column, names) {
             return Ok(number);
         }
@@ -98,7 +99,7 @@ impl Rows {
     /// # Errors
     ///
     /// [`Error::Refused`].
-    pub(crate) fn refuse_missing(&self, row: usize, column: usize) -> Result<(), Error> {
+    pub fn refuse_missing(&self, row: usize, column: usize) -> Result<(), Error> {
         if self.is_missing(row, column) {
             let expected = format!("a name in column `{}`", self.name(column));
             return Err(self.place(row).refused(expected, "none"));
@@ -107,7 +108,7 @@ impl Rows {
     }
 
     /// Whether a cell says nothing.
-    pub(crate) fn is_missing(&self, row: usize, column: usize) -> bool {
+    pub fn is_missing(&self, row: usize, column: usize) -> bool {
         self.sheet.reading.is_missing(self.cell(row, column))
     }
 
@@ -116,7 +117,7 @@ impl Rows {
     /// # Errors
     ///
     /// [`Error::Refused`] if it is not UTF-8, or holds a NUL.
-    pub(crate) fn text(&self, row: usize, column: usize) -> Result<&str, Error> {
+    pub fn text(&self, row: usize, column: usize) -> Result<&str, Error> {
         let cell = self.cell(row, column).unwrap_or_default();
         let refused = |expected: &str, found: String| {
             self.place(row).refused(format!("{expected} in column `{}`", self.name(column)), found)
@@ -129,7 +130,7 @@ impl Rows {
     }
 
     /// How a column was written.
-    pub(crate) fn kind(&self, column: usize) -> Kind {
+    pub fn kind(&self, column: usize) -> Kind {
         self.sheet.kinds.get(column).copied().unwrap_or(Kind::Text)
     }
 
@@ -138,7 +139,7 @@ impl Rows {
     }
 
     /// Where a row is in its file.
-    pub(crate) fn at(&self, row: usize) -> At {
+    pub fn at(&self, row: usize) -> At {
         match &self.held {
             Held::Text(cells) => At::Line(cells.line(row)),
             #[cfg(feature = "arrow")]
@@ -147,12 +148,12 @@ impl Rows {
     }
 
     /// Where a row is.
-    pub(crate) fn place(&self, row: usize) -> Place {
+    pub fn place(&self, row: usize) -> Place {
         self.sheet.place.at(self.at(row))
     }
 
     /// The file they are of.
-    pub(crate) fn file(&self) -> &Place {
+    pub fn file(&self) -> &Place {
         &self.sheet.place
     }
 }

@@ -7,18 +7,15 @@ use spocc::{
     data::{Symbol, Written},
 };
 
-use crate::{
-    error::Error,
-    table::{Dictionary, Rows},
-};
+use crate::{Dictionary, Rows, error::Error};
 
 /// Cells by the number of what they say.
 #[derive(Debug, Default)]
-pub(crate) struct Marks {
+pub struct Marks {
     /// Row after row.
-    pub(crate) cells: Vec<u32>,
+    pub cells: Vec<u32>,
     /// What each number means; nothing, for one.
-    pub(crate) labels: Arc<[Option<Label>]>,
+    pub labels: Arc<[Option<Label>]>,
 }
 
 impl Marks {
@@ -27,7 +24,7 @@ impl Marks {
     /// # Errors
     ///
     /// Which cell has a label that `look_up` refuses, and why.
-    pub(crate) fn symbols<E>(
+    pub fn symbols<E>(
         &self,
         cells: Range<usize>,
         mut look_up: impl FnMut(&Label) -> Result<Symbol, E>,
@@ -56,7 +53,7 @@ impl Marks {
 
 /// Gives cells their numbers: a text that comes again costs a look.
 #[derive(Default)]
-pub(crate) struct Marker {
+pub struct Marker {
     /// By how the column was written: the integer 1 and the text 1 are two ways to write a label.
     known: [Dictionary; 4],
     labels: Vec<Option<Label>>,
@@ -69,7 +66,7 @@ impl Marker {
     ///
     /// [`Error::Refused`] for a cell that is not UTF-8.
     #[inline]
-    pub(crate) fn mark_row(
+    pub fn mark_row(
         &mut self,
         rows: &Rows,
         row: usize,
@@ -93,7 +90,7 @@ impl Marker {
     ///
     /// As [`mark_row`](Self::mark_row).
     #[inline]
-    pub(crate) fn mark(&mut self, rows: &Rows, row: usize, column: usize) -> Result<u32, Error> {
+    pub fn mark(&mut self, rows: &Rows, row: usize, column: usize) -> Result<u32, Error> {
         match rows.find(row, column, &mut self.known[rows.kind(column) as usize]) {
             Some(mark) => Ok(mark),
             None => self.learn(rows, row, column),
@@ -114,32 +111,32 @@ impl Marker {
     }
 
     /// A mark that means nothing.
-    pub(crate) fn missing(&mut self) -> u32 {
+    pub fn missing(&mut self) -> u32 {
         self.labels.push(None);
         self.labels.len() as u32 - 1
     }
 
     /// What a mark means.
-    pub(crate) fn label(&self, mark: u32) -> Option<&Label> {
+    pub fn label(&self, mark: u32) -> Option<&Label> {
         self.labels[mark as usize].as_ref()
     }
 
     /// The labels, by number.
-    pub(crate) fn finish(self) -> Arc<[Option<Label>]> {
+    pub fn finish(self) -> Arc<[Option<Label>]> {
         self.labels.into()
     }
 }
 
 /// Labels of many marks, each way of writing one with a number of its own.
 #[derive(Default)]
-pub(crate) struct LabelList {
+pub struct LabelList {
     labels: Vec<Option<Label>>,
     numbers: HashMap<Option<(String, Written)>, u32>,
 }
 
 impl LabelList {
     /// The number here of each label there.
-    pub(crate) fn numbers(&mut self, theirs: &[Option<Label>]) -> Vec<u32> {
+    pub fn numbers(&mut self, theirs: &[Option<Label>]) -> Vec<u32> {
         let number = |label: &Option<Label>| {
             let key = label.as_ref().map(|label| (label.canonical().to_owned(), label.written().clone()));
             *self.numbers.entry(key).or_insert_with(|| {
@@ -151,17 +148,17 @@ impl LabelList {
     }
 
     /// The label with a number; none if it means nothing.
-    pub(crate) fn get(&self, number: u32) -> Option<&Label> {
+    pub fn get(&self, number: u32) -> Option<&Label> {
         self.labels[number as usize].as_ref()
     }
 
     /// Both labels, if they are not the same, however they are written.
-    pub(crate) fn differ(&self, one: u32, other: u32) -> Option<(&Label, &Label)> {
+    pub fn differ(&self, one: u32, other: u32) -> Option<(&Label, &Label)> {
         self.get(one).zip(self.get(other)).filter(|(one, other)| one != other)
     }
 
     /// The labels, by number.
-    pub(crate) fn finish(self) -> Arc<[Option<Label>]> {
+    pub fn finish(self) -> Arc<[Option<Label>]> {
         self.labels.into()
     }
 }

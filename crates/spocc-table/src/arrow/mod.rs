@@ -25,7 +25,7 @@ use parquet::{
     file::{metadata::ParquetMetaData, reader::ChunkReader},
 };
 
-use crate::table::Kind;
+use crate::Kind;
 pub(crate) use fault::Fault;
 use fault::one_line;
 use guard::guard;

@@ -1,23 +1,4 @@
-//! Tables: named columns, then rows of cells, in one file or in many.
-//!
-//! In: file names, globs, directories or standard input. Out: checked [`Rows`], worked on in parallel, with their
-//! place for whoever must complain, and [`Answers`], the part of them that the engine reads.
-
-mod source;
-mod text;
-mod block;
-mod cells;
-#[cfg(feature = "arrow")]
-pub(crate) mod arrow;
-mod rows;
-mod work;
-mod dictionary;
-mod marks;
-mod copied;
-mod answers;
-mod lines;
-#[cfg(test)]
-mod tests;
+//! A table: named columns, then rows of cells, in one file or in many.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -28,34 +9,33 @@ use std::{
 
 use spocc::Label;
 
-use crate::error::{At, Error, Place, list, quoted, suggestion};
-
-pub(crate) use answers::Answers;
 #[cfg(feature = "arrow")]
-pub(crate) use arrow_schema::DataType as ArrowType;
-pub(crate) use copied::Copied;
-pub(crate) use dictionary::Dictionary;
-pub(crate) use lines::{Lines, Runs};
-pub(crate) use marks::{LabelList, Marker, Marks};
-pub(crate) use rows::Rows;
-use rows::Sheet;
-pub(crate) use source::expand;
-use source::{Columns, Content, Source};
-use text::Text;
-pub(crate) use work::Worked;
+use crate::{ArrowType, arrow};
+use crate::{
+    Rows, Worked,
+    error::{At, Error, Place, list, quoted, suggestion},
+    rows::Sheet,
+    source::{self, Columns, Content, Source},
+    text::Text,
+};
 
 /// How cells are told apart and which of them say nothing.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Reading {
+pub struct Reading {
     /// What stands between cells; none: whatever fits.
-    pub(crate) delimiter: Option<u8>,
+    pub delimiter: Option<u8>,
     /// The words that mean "no answer", besides an empty cell.
-    pub(crate) na: Vec<String>,
+    pub na: Vec<String>,
+    /// Called with how much of a file was read, in bytes or rows, and how much there is, if that is known.
+    pub progress: Option<Progress>,
 }
+
+/// A callback that shows how far reading is.
+pub type Progress = fn(u64, Option<u64>);
 
 impl Reading {
     /// Whether a cell says nothing.
-    pub(crate) fn is_missing(&self, cell: Option<&[u8]>) -> bool {
+    pub fn is_missing(&self, cell: Option<&[u8]>) -> bool {
         cell.is_none_or(|cell| cell.is_empty() || self.na.iter().any(|word| word.as_bytes() == cell))
     }
 }
@@ -63,16 +43,20 @@ impl Reading {
 /// How the cells of a column were written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// Text.
     Text,
+    /// Integers.
     Integer,
+    /// Floats.
     Float,
+    /// Booleans.
     Boolean,
 }
 
 impl Kind {
     /// The label that a cell of this kind holds.
-    pub(crate) fn label(self, text: &str) -> Label {
+    pub fn label(self, text: &str) -> Label {
         let typed = match self {
             Self::Text => None,
             Self::Integer => text.parse::<i64>().ok().map(Label::from),
@@ -84,14 +68,14 @@ impl Kind {
 }
 
 /// One file of a table.
-enum Part {
+pub(crate) enum Part {
     Text(Box<Text>),
     #[cfg(feature = "arrow")]
     Arrow(Box<arrow::Batches>),
 }
 
 /// A table whose rows are to be read.
-pub(crate) struct Table {
+pub struct Table {
     reading: Reading,
     /// The file at hand, until its rows are read.
     part: Option<Part>,
@@ -110,7 +94,7 @@ pub(crate) struct Table {
 }
 
 /// What the user's file names turned out to be.
-pub(crate) enum Opened {
+pub enum Opened {
     /// A table.
     Table(Box<Table>),
     /// The bytes of a model or a tally.
@@ -123,13 +107,13 @@ impl Opened {
     /// # Errors
     ///
     /// [`Error::Refused`], [`Error::Io`].
-    pub(crate) fn new(names: &[PathBuf], reading: &Reading) -> Result<Self, Error> {
+    pub fn new(names: &[PathBuf], reading: &Reading) -> Result<Self, Error> {
         let mut rest = VecDeque::from(source::expand(names)?);
         let Some(path) = rest.pop_front() else {
             return Err(Place::file("tables".as_ref(), "").refused("at least one", "none"));
         };
         let place = Place::file(&path, "standard input");
-        let content = source::open(&path, &place)?;
+        let content = source::open(&path, &place, reading.progress)?;
         if let Content::Ours(mut bytes) = content {
             let mut all = Vec::new();
             bytes.read_to_end(&mut all).map_err(|source| place.io("a file to read", source))?;
@@ -151,7 +135,7 @@ impl Table {
     /// # Errors
     ///
     /// [`Error::Refused`] if there is none, if it is a model or a tally, or if column names repeat.
-    pub(crate) fn open(names: &[PathBuf], reading: &Reading) -> Result<Self, Error> {
+    pub fn open(names: &[PathBuf], reading: &Reading) -> Result<Self, Error> {
         match Opened::new(names, reading)? {
             Opened::Table(table) => Ok(*table),
             Opened::Ours(place, _) => Err(place.refused("a table", "a model or a tally of spocc")),
@@ -172,13 +156,13 @@ impl Table {
     }
 
     /// The next file whose rows are to be read; its columns may come in another order than those of the first.
-    fn next_part(&mut self) -> Result<Option<(Part, Sheet)>, Error> {
+    pub(crate) fn next_part(&mut self) -> Result<Option<(Part, Sheet)>, Error> {
         let (place, mut part) = if let Some(part) = self.part.take() {
             (self.beginning.clone(), part)
         } else {
             let Some(path) = self.rest.pop_front() else { return Ok(None) };
             let place = Place::file(&path, "standard input");
-            let content = source::open(&path, &place)?;
+            let content = source::open(&path, &place, self.reading.progress)?;
             let part = open_part(&place, content, &self.reading)?;
             (place, part)
         };
@@ -210,40 +194,37 @@ impl Table {
     }
 
     /// Works on all rows, some at a time, in parallel; the results come in the order of the rows.
-    pub(crate) fn work<T: Send + 'static>(
-        self,
-        work: impl Fn(&Rows) -> T + Send + Sync + 'static,
-    ) -> Worked<T> {
+    pub fn work<T: Send + 'static>(self, work: impl Fn(&Rows) -> T + Send + Sync + 'static) -> Worked<T> {
         Worked::new(self, work)
     }
 
     /// The column names.
-    pub(crate) fn header(&self) -> &[String] {
+    pub fn header(&self) -> &[String] {
         &self.header
     }
 
     /// Where this table begins, its header.
-    pub(crate) fn beginning(&self) -> Place {
+    pub fn beginning(&self) -> Place {
         self.beginning.at(self.top)
     }
 
     /// Its first file.
-    pub(crate) fn source(&self) -> &Place {
+    pub fn source(&self) -> &Place {
         &self.beginning
     }
 
     /// What stands between cells, if the table is a text.
-    pub(crate) fn delimiter(&self) -> Option<u8> {
+    pub fn delimiter(&self) -> Option<u8> {
         self.delimiter
     }
 
     /// Notes columns that options name, so that none of them is suggested for another.
-    pub(crate) fn set_used<'a>(&mut self, names: impl IntoIterator<Item = &'a String>) {
+    pub fn set_used<'a>(&mut self, names: impl IntoIterator<Item = &'a String>) {
         self.used.extend(names.into_iter().cloned());
     }
 
     /// The columns that no option names.
-    pub(crate) fn unused(&self) -> impl Iterator<Item = &String> {
+    pub fn unused(&self) -> impl Iterator<Item = &String> {
         self.header.iter().filter(|name| !self.used.contains(*name))
     }
 
@@ -252,7 +233,7 @@ impl Table {
     /// # Errors
     ///
     /// [`Error::Refused`] with the nearest name among those that no option names.
-    pub(crate) fn column(&self, name: &str) -> Result<usize, Error> {
+    pub fn column(&self, name: &str) -> Result<usize, Error> {
         self.numbers.get(name).copied().ok_or_else(|| {
             let expected = format!("a column {}", quoted(name));
             self.beginning().refused_with(expected, suggestion(name, self.unused()), list(&*self.header))
@@ -260,7 +241,7 @@ impl Table {
     }
 
     /// Whether there is a column with this name.
-    pub(crate) fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.numbers.contains_key(name)
     }
 
@@ -269,18 +250,18 @@ impl Table {
     /// # Errors
     ///
     /// As [`column`](Self::column).
-    pub(crate) fn columns(&self, names: &[String]) -> Result<Vec<usize>, Error> {
+    pub fn columns(&self, names: &[String]) -> Result<Vec<usize>, Error> {
         names.iter().map(|name| self.column(name)).collect()
     }
 
     /// Promises to ask for these columns only: others need not be read.
-    pub(crate) fn ask_only(&mut self, columns: impl IntoIterator<Item = usize>) {
+    pub fn ask_only(&mut self, columns: impl IntoIterator<Item = usize>) {
         self.asked = Some(columns.into_iter().collect());
     }
 
     /// The type of a column, to be written again.
     #[cfg(feature = "arrow")]
-    pub(crate) fn arrow_type(&self, column: usize) -> ArrowType {
+    pub fn arrow_type(&self, column: usize) -> ArrowType {
         match &self.part {
             Some(Part::Arrow(batches)) => batches.data_type(column).clone(),
             _ => ArrowType::Utf8,
@@ -372,3 +353,6 @@ fn open_columns(place: &Place, kind: Columns, _: Source) -> Result<Part, Error> 
         format!("{kind} (this spocc cannot read it; one built with `--features arrow` can, see the README)");
     Err(place.refused("a table of text", found))
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,15 +15,14 @@ use std::{
 };
 
 #[cfg(feature = "arrow")]
-use crate::table::arrow;
+use crate::arrow;
 use crate::{
+    Table,
+    block::{Block, Cutter, SIZE},
+    cells::{Cells, Complaint},
     error::{Error, Place},
-    table::{
-        Part, Table,
-        block::{Block, Cutter, SIZE},
-        cells::{Cells, Complaint},
-        rows::{Held, Rows, Sheet},
-    },
+    rows::{Held, Rows, Sheet},
+    table::Part,
 };
 
 /// Blocks of a text worked on ahead: about as many as are counted in one go.
@@ -39,7 +38,7 @@ type Scratch<T> = Arc<dyn Fn(&Rows) -> T + Send + Sync>;
 type Ticket<T> = Receiver<(T, Option<Complaint>)>;
 
 /// The results of work on a table.
-pub(crate) struct Worked<T> {
+pub struct Worked<T> {
     table: Table,
     work: Scratch<T>,
     now: Option<Now<T>>,
@@ -74,7 +73,7 @@ impl<T: Send + 'static> Worked<T> {
     }
 
     /// The table, whose rows are gone.
-    pub(crate) fn table(&self) -> &Table {
+    pub fn table(&self) -> &Table {
         &self.table
     }
 
@@ -83,7 +82,7 @@ impl<T: Send + 'static> Worked<T> {
     /// # Errors
     ///
     /// [`Error::Refused`] for a row that has not one cell per column, [`Error::Io`].
-    pub(crate) fn next(&mut self) -> Result<Option<T>, Error> {
+    pub fn next(&mut self) -> Result<Option<T>, Error> {
         if let Some(error) = self.complaint.take() {
             return Err(error);
         }
@@ -139,7 +138,9 @@ impl<T: Send + 'static> Worked<T> {
             #[cfg(feature = "arrow")]
             Some(Now::Arrow { sheet, batches, tickets, end }) => {
                 while tickets.len() < BATCHES_AHEAD && end.is_none() {
-                    crate::progress::show("reading", batches.n_read(), batches.n_rows_hint());
+                    if let Some(progress) = sheet.reading.progress {
+                        progress(batches.n_read(), batches.n_rows_hint());
+                    }
                     match batches.next() {
                         Ok(Some(batch)) => {
                             let rows = Rows { sheet: Arc::clone(sheet), held: Held::Arrow(batch) };

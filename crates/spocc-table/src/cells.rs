@@ -8,7 +8,7 @@ use std::mem;
 
 use memchr::memchr2;
 
-use crate::table::block::{Block, LONGEST, find_quote, is_border, line_ends};
+use crate::block::{Block, LONGEST, find_quote, is_border, line_ends};
 
 /// Bytes behind the last cell, so that eight can be looked at from anywhere.
 const PADDING: usize = 8;
