@@ -93,8 +93,8 @@ fn fallback(model: &Model) -> Option<Method> {
 
 /// Who climbs how high.
 fn heights(model: &Model) -> (Option<f64>, Option<f64>) {
-    let Fitted::Ladder { penalty, pattern_pull, .. } = model.fitted() else { panic!("a ladder") };
-    (penalty, pattern_pull)
+    let Fitted::Ladder { penalty, pattern_shrinkage, .. } = model.fitted() else { panic!("a ladder") };
+    (penalty, pattern_shrinkage)
 }
 
 #[test]

@@ -315,7 +315,7 @@ impl fmt::Display for Parameters<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Fitted::Ladder { fallback: Some(fallback), .. } => write!(out, "fallback to {fallback}"),
-            Fitted::Ladder { penalty, pattern_pull, .. } => match (penalty, pattern_pull) {
+            Fitted::Ladder { penalty, pattern_shrinkage, .. } => match (penalty, pattern_shrinkage) {
                 (None, None) => write!(out, "the core alone carries"),
                 (Some(m), None) => write!(out, "core and residual (penalty {m})"),
                 (None, Some(t)) => write!(out, "core and pattern table (pull {t})"),

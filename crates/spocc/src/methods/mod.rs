@@ -315,7 +315,7 @@ pub enum Fitted {
         gain: f64,
         exponents: Vec<f64>,
         penalty: Option<f64>,
-        pattern_pull: Option<f64>,
+        pattern_shrinkage: Option<f64>,
         fallback: Option<Method>,
     },
     /// The one exponent.

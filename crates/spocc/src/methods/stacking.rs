@@ -11,7 +11,7 @@ use crate::{
     evidence::{Evidence, Level, Tally},
     methods::{
         Combiner, CostTable, Fitted, Judge, Kind, Method, Rule, Scratch, check_numbers,
-        softmax::{Design, LEAD, Problem, Softmax},
+        softmax::{Design, LEAD, Softmax, SoftmaxProblem},
     },
     parallel,
     progress::Control,
@@ -203,7 +203,7 @@ fn path(
     let mut right = Vec::with_capacity(strengths.len());
     let (mut work, mut scratch) = (Scratch::default(), Vec::new());
     control.report("stacking", 0, strengths.len())?;
-    training.problem.solve_all(strengths, |softmax| {
+    training.problem.solve_path(strengths, |softmax| {
         let (mut count, mut rest) = (0, judged.iter());
         softmax.leaders(design, &rows, |leader| {
             let (p, outcomes) = rest.next().expect("a leader per row");
@@ -226,7 +226,7 @@ fn path(
 
 /// Patterns ready for the solver, which sees only classes that occur.
 struct Training {
-    problem: Problem,
+    problem: SoftmaxProblem,
     classes: Vec<u16>,
 }
 
@@ -243,7 +243,7 @@ impl Training {
         let classes: Vec<u16> =
             (0..encoding.n_classes as u16).filter(|class| number[usize::from(*class)] == 0).collect();
         (0..).zip(&classes).for_each(|(at, &class)| number[usize::from(class)] = at);
-        let mut problem = Problem::new(design.clone(), classes.len());
+        let mut problem = SoftmaxProblem::new(design.clone(), classes.len());
         for (p, outcomes) in (0..).zip(&rows).filter(|(_, outcomes)| !outcomes.is_empty()) {
             let weight =
                 |&(class, count): &(u16, u64)| (number[usize::from(class)], count as f64 / encoding.unit);

@@ -1,7 +1,8 @@
-//! Who is heard: copies once, guessers not at all.
+//! Deduplication: exact duplicates among the classifiers share one leaf.
 //!
-//! Classifiers that part the labelled rows alike are copies: they say the same in other words. Their leaf counts once,
-//! however many they are; on new rows, where they may part, the leaf holds possible only what none of them excludes.
+//! Two classifiers are duplicates if they induce the same partition of the labelled rows: their predictions are equal
+//! up to a renaming of labels, and missing on the same rows. A group counts once, whatever its size. On new rows, where
+//! its members may disagree, the leaf takes the minimum of their possibility distributions.
 
 use std::collections::HashMap;
 
@@ -14,119 +15,117 @@ use crate::{
     hash::mix,
 };
 
-/// Rows on which copies must agree: fewer are no proof.
-const ENOUGH: f64 = 20.0;
+/// Labelled rows on which duplicates must agree; agreement on fewer rows may be coincidence.
+const MIN_SHARED_ROWS: f64 = 20.0;
 
-/// The leaf of who is not heard.
-const NOBODY: u32 = u32::MAX;
+/// The leaf of a classifier that is screened out.
+const NO_LEAF: u32 = u32::MAX;
 
-/// Who speaks for whom.
+/// The duplicate groups of a panel; each group is a leaf of the ladder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Copies {
-    /// Who speaks for each set of copies, ascending: the leaves.
-    pub(super) speakers: Vec<usize>,
-    /// The leaf of every classifier; those who are not heard have none.
+pub(super) struct DuplicateGroups {
+    /// The representative of each group, ascending; its labels are those of the leaf.
+    pub(super) representatives: Vec<usize>,
+    /// The leaf of every classifier, or [`NO_LEAF`].
     leaf_of: Vec<u32>,
-    /// What its speaker says when a classifier says this, by classifier and answer; silence if it never said it.
-    means: Vec<u16>,
+    /// The representative's label where a classifier predicts a label, by classifier and label; [`MISSING`] for a label
+    /// that the classifier never predicted.
+    leaf_labels: Vec<u16>,
 }
 
-impl Copies {
+impl DuplicateGroups {
     pub(super) fn find(evidence: &Evidence, tally: &Tally) -> Self {
         let (n, s) = (evidence.n_classifiers(), evidence.n_labels());
         let partitions = Partitions::new(evidence, tally);
-        let mut sets: Vec<Vec<usize>> = Vec::new();
-        let mut known: HashMap<u64, Vec<usize>> = HashMap::new();
-        for k in 0..n {
-            let alike = known.entry(partitions.hashes[k]).or_default();
-            let mut known_sets = alike.iter().copied().filter(|_| partitions.spoken[k] >= ENOUGH);
-            if let Some(set) = known_sets.find(|&set| partitions.are_equal(tally, sets[set][0], k)) {
-                sets[set].push(k);
-            } else {
-                alike.push(sets.len());
-                sets.push(vec![k]);
-            }
-        }
-        // Whose names are nearest to the truth speaks for the set: in a plain vote names matter.
-        let speaker = |set: &Vec<usize>| {
-            set.iter().copied().reduce(|a, b| if evidence.correct(b) > evidence.correct(a) { b } else { a })
+        // The member whose label names agree best with the truth represents a group: votes compare label names.
+        let representative = |group: &Vec<usize>| {
+            group.iter().copied().reduce(|a, b| if evidence.correct(b) > evidence.correct(a) { b } else { a })
         };
-        let mut sets: Vec<(Option<usize>, Vec<usize>)> =
-            sets.into_iter().map(|set| (speaker(&set), set)).collect();
-        sets.sort_unstable();
-        let speakers: Vec<usize> = sets.iter().filter_map(|(speaker, _)| *speaker).collect();
-        let (mut leaf_of, mut means) = (vec![NOBODY; n], vec![MISSING; n * s]);
-        for (leaf, (&speaker, (_, set))) in speakers.iter().zip(&sets).enumerate() {
-            for &k in set {
+        let mut groups: Vec<(Option<usize>, Vec<usize>)> =
+            partitions.groups(tally).into_iter().map(|group| (representative(&group), group)).collect();
+        groups.sort_unstable();
+        let representatives: Vec<usize> = groups.iter().filter_map(|(first, _)| *first).collect();
+        let (mut leaf_of, mut leaf_labels) = (vec![NO_LEAF; n], vec![MISSING; n * s]);
+        for (leaf, (&representative, (_, group))) in representatives.iter().zip(&groups).enumerate() {
+            for &k in group {
                 leaf_of[k] = leaf as u32;
-                for (&j, &meant) in partitions.order[k].iter().zip(&partitions.order[speaker]) {
-                    means[k * s + usize::from(j)] = meant;
+                for (&j, &label) in partitions.order[k].iter().zip(&partitions.order[representative]) {
+                    leaf_labels[k * s + usize::from(j)] = label;
                 }
             }
         }
-        Self { speakers, leaf_of, means }
+        Self { representatives, leaf_of, leaf_labels }
     }
 
-    /// Without the leaves that are not to be heard.
-    pub(super) fn retain(&mut self, is_heard: &[bool]) {
+    /// Drops the leaves that are screened out.
+    pub(super) fn retain(&mut self, is_retained: &[bool]) {
         let mut next = 0;
-        let numbers: Vec<u32> = is_heard
+        let leaves: Vec<u32> = is_retained
             .iter()
-            .map(|&heard| {
-                next += u32::from(heard);
-                if heard { next - 1 } else { NOBODY }
+            .map(|&retained| {
+                next += u32::from(retained);
+                if retained { next - 1 } else { NO_LEAF }
             })
             .collect();
-        let mut heard = is_heard.iter();
-        self.speakers.retain(|_| *heard.next().expect("a word for every leaf"));
-        self.leaf_of.iter_mut().for_each(|leaf| *leaf = numbers[*leaf as usize]);
+        let mut retained = is_retained.iter();
+        self.representatives.retain(|_| *retained.next().expect("one flag per leaf"));
+        self.leaf_of.iter_mut().for_each(|leaf| *leaf = leaves[*leaf as usize]);
     }
 
     pub(super) fn n_leaves(&self) -> usize {
-        self.speakers.len()
+        self.representatives.len()
     }
 
     /// The classifiers of every leaf.
-    pub(super) fn groups(&self) -> Vec<Vec<usize>> {
-        let mut groups = vec![Vec::new(); self.speakers.len()];
-        let heard = self.leaf_of.iter().enumerate().filter(|(_, leaf)| **leaf != NOBODY);
-        heard.for_each(|(k, &leaf)| groups[leaf as usize].push(k));
-        groups
+    pub(super) fn members(&self) -> Vec<Vec<usize>> {
+        let mut members = vec![Vec::new(); self.n_leaves()];
+        let retained = self.leaf_of.iter().enumerate().filter(|(_, leaf)| **leaf != NO_LEAF);
+        retained.for_each(|(k, &leaf)| members[leaf as usize].push(k));
+        members
     }
 
-    /// Shows (leaf, answer) of everyone who says something the leaf ever meant.
+    /// Passes (leaf, leaf's label) of every prediction of a row that has one to `show`.
     #[inline]
     pub(super) fn for_each(&self, row: Row<'_>, n_labels: usize, mut show: impl FnMut(usize, u16)) {
         row.for_each(|k, j| {
-            if let Some((leaf, meant)) = self.meaning(k, j, n_labels) {
-                show(leaf, meant);
+            if let Some((leaf, label)) = self.leaf_label(k, j, n_labels) {
+                show(leaf, label);
             }
         });
     }
 
-    /// Shows (leaf, answer) of those who speak for a leaf, in their own words.
-    pub(super) fn for_each_speaker(&self, row: Row<'_>, mut show: impl FnMut(usize, u16)) {
+    /// Writes the pattern of the leaves on a row.
+    pub(super) fn leaf_pattern(&self, row: Row<'_>, n_labels: usize, pattern: &mut Vec<u16>) {
+        pattern.clear();
+        pattern.resize(self.n_leaves(), MISSING);
+        self.for_each(row, n_labels, |leaf, j| pattern[leaf] = j);
+    }
+
+    /// Passes (leaf, label) of the representatives' predictions to `show`, labels as predicted.
+    pub(super) fn for_each_representative(&self, row: Row<'_>, mut show: impl FnMut(usize, u16)) {
         row.for_each(|k, j| {
-            if self.leaf_of[k] != NOBODY && self.speakers[self.leaf_of[k] as usize] == k {
+            if self.leaf_of[k] != NO_LEAF && self.representatives[self.leaf_of[k] as usize] == k {
                 show(self.leaf_of[k] as usize, j);
             }
         });
     }
 
-    /// The leaf of a classifier and what its answer means there, if it is heard and ever said it.
+    /// The leaf of classifier `k` and the leaf's label for its prediction `j`; none if the classifier is screened out or
+    /// never predicted that label.
     #[inline]
-    pub(super) fn meaning(&self, k: usize, said: u16, n_labels: usize) -> Option<(usize, u16)> {
-        let meant = self.means[k * n_labels + usize::from(said)];
-        (meant != MISSING && self.leaf_of[k] != NOBODY).then(|| (self.leaf_of[k] as usize, meant))
+    pub(super) fn leaf_label(&self, k: usize, j: u16, n_labels: usize) -> Option<(usize, u16)> {
+        let label = self.leaf_labels[k * n_labels + usize::from(j)];
+        (label != MISSING && self.leaf_of[k] != NO_LEAF).then(|| (self.leaf_of[k] as usize, label))
     }
 
     pub(super) fn check(&self, n_classifiers: usize, n_labels: usize) -> Result<(), Error> {
+        let n_leaves = self.n_leaves();
         let holds = self.leaf_of.len() == n_classifiers
-            && Some(self.means.len()) == n_classifiers.checked_mul(n_labels)
-            && self.speakers.is_sorted_by(|a, b| a < b)
-            && self.speakers.iter().all(|&speaker| speaker < n_classifiers)
-            && self.leaf_of.iter().all(|&leaf| leaf == NOBODY || (leaf as usize) < self.speakers.len())
-            && self.means.iter().all(|&j| j == MISSING || usize::from(j) < n_labels);
+            && Some(self.leaf_labels.len()) == n_classifiers.checked_mul(n_labels)
+            && self.representatives.is_sorted_by(|a, b| a < b)
+            && self.representatives.iter().all(|&k| k < n_classifiers)
+            && self.leaf_of.iter().all(|&leaf| leaf == NO_LEAF || (leaf as usize) < n_leaves)
+            && self.leaf_labels.iter().all(|&j| j == MISSING || usize::from(j) < n_labels);
         if holds {
             return Ok(());
         }
@@ -134,13 +133,13 @@ impl Copies {
     }
 }
 
-/// How each classifier parts the patterns, whatever the names of its answers.
+/// The partition of the patterns that each classifier's predictions induce, whatever the labels are called.
 struct Partitions {
-    /// Its answers in the order they first appear.
+    /// Labels of each classifier, in the order in which the patterns show them first.
     order: Vec<Vec<u16>>,
     hashes: Vec<u64>,
-    /// Rows on which each spoke.
-    spoken: Vec<f64>,
+    /// Labelled rows on which each classifier has a prediction.
+    n_answered: Vec<f64>,
 }
 
 impl Partitions {
@@ -148,7 +147,7 @@ impl Partitions {
         let (n, s) = (evidence.n_classifiers(), evidence.n_labels());
         let mut order: Vec<Vec<u16>> = vec![Vec::new(); n];
         let mut places = vec![MISSING; n * s];
-        let (mut hashes, mut spoken) = (vec![0; n], vec![0.0; n]);
+        let (mut hashes, mut n_answered) = (vec![0; n], vec![0.0; n]);
         for p in 0..tally.n_patterns() {
             let rows: f64 =
                 tally.outcomes(p).map(|(class, count)| count as f64 / evidence.row_unit(class) as f64).sum();
@@ -159,19 +158,36 @@ impl Partitions {
                     order[k].push(j);
                 }
                 hashes[k] = mix(mix(hashes[k], p as u64), u64::from(*place));
-                spoken[k] += rows;
+                n_answered[k] += rows;
             });
         }
-        Self { order, hashes, spoken }
+        Self { order, hashes, n_answered }
     }
 
-    /// Whether two classifiers part the patterns alike, silent on the same: a hash may err, this does not.
+    /// Classifiers grouped by equal partitions, in the order of the first member.
+    fn groups(&self, tally: &Tally) -> Vec<Vec<usize>> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (k, hash) in self.hashes.iter().enumerate() {
+            let candidates = by_hash.entry(*hash).or_default();
+            let mut eligible = candidates.iter().copied().filter(|_| self.n_answered[k] >= MIN_SHARED_ROWS);
+            if let Some(group) = eligible.find(|&group| self.are_equal(tally, groups[group][0], k)) {
+                groups[group].push(k);
+            } else {
+                candidates.push(groups.len());
+                groups.push(vec![k]);
+            }
+        }
+        groups
+    }
+
+    /// Whether two classifiers induce the same partition; equal hashes alone are no proof.
     fn are_equal(&self, tally: &Tally, a: usize, b: usize) -> bool {
         let place = |k: usize, j: u16| self.order[k].iter().position(|&other| other == j);
         self.order[a].len() == self.order[b].len()
             && (0..tally.n_patterns()).all(|p| match (tally.pattern(p).get(a), tally.pattern(p).get(b)) {
-                (Some(said), Some(other)) => place(a, said) == place(b, other),
-                (said, other) => said == other,
+                (Some(by_a), Some(by_b)) => place(a, by_a) == place(b, by_b),
+                (by_a, by_b) => by_a == by_b,
             })
     }
 }

@@ -1,48 +1,73 @@
-//! The ladder: models of growing richness, each pulled towards the one below it as far as the evidence asks.
+//! The ladder, the default method: models of growing flexibility, each shrunk towards the one below it.
 //!
-//! Rung 0 is the class frequencies. Rung 1, the [`norm_tree`], joins possibilistic possibilities along the dendrogram and
-//! has hardly more parameters than there are classifiers. Rung 2, the [`residual`], adds what the answers say
-//! beyond that. Rung 3, the [`pattern_table`], listens to what exactly this combination of answers meant before. How
-//! strongly each is pulled to the one below is decided by rows left out ([`selection`]), and where those prefer a
-//! plain vote or a single classifier, that is what the ladder stands on ([`fallback`]).
+//! In: evidence with a tally. Out: a probability per class. The method is ours; it extends the fusion of adaSPOCC
+//! (paper §3.4) by two data-driven corrections.
 //!
-//! All is a function of the tally: the order of rows, their partition and, ties apart, the names of answers, classes
-//! and classifiers change nothing. [`deduplication`] of a classifier count once.
+//! 1. [`deduplication`] joins exact duplicates, [`screening`] drops classifiers without information about the truth.
+//!    What remains are the *leaves*, each with a shrunk possibility distribution per predicted label
+//!    ([`leaf_distributions`], [`shrinkage`]).
+//! 2. Stage 0 is the class frequencies. Stage 1, the [`norm_tree`], fuses the distributions along the dendrogram and has
+//!    about as many parameters as there are classifiers. Stage 2, the [`residual`], is a log-linear correction with a
+//!    coefficient per prediction and class. Stage 3, the [`pattern_table`], corrects patterns that recur by their own
+//!    counts.
+//! 3. Model [`selection`] chooses how strongly stages 2 and 3 are shrunk, or drops them, by the log score of
+//!    [held-out](held_out) rows. Where a plain vote, a single classifier or Dawid-Skene is clearly more accurate on those
+//!    rows, it decides instead ([`fallback`]).
+//!
+//! The result is a function of the tally: it does not depend on the order of rows, their partition and, ties apart, the
+//! names of labels, classes and classifiers.
 
-mod lbfgsb;
-mod selection;
+mod cells;
 mod deduplication;
-mod norm_tree;
 mod fallback;
+mod fitted;
 mod folds;
-mod shrinkage;
+mod held_out;
+mod lbfgsb;
+mod leaf_distributions;
+mod norm_tree;
+mod norm_tree_fit;
 mod pattern_table;
 mod residual;
+mod screening;
+mod selection;
+mod shrinkage;
 
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 use crate::{
-    data::{MISSING, Row},
     dendrogram::Dendrogram,
     dependence::Dissimilarities,
     error::Error,
     evidence::{Evidence, Level, Tally},
-    math::exp,
-    methods::{Combiner, DawidSkene, Fitted, Judge, Kind, Method, Rule, Scratch, check_numbers},
+    methods::{Combiner, DawidSkene, Kind, Method, Rule, softmax::Design},
     progress::Control,
 };
 
-use deduplication::Copies;
-use fallback::{Fallback, Voters};
-use norm_tree::{Cell, Core, Nodes, log_normalise};
-use pattern_table::Patterns;
+use cells::{PatternCell, leaf_predictions, pattern_cells};
+use fallback::{Fallback, Voting};
+use leaf_distributions::LeafDistributions;
+use norm_tree::{NodeValues, NormTree};
+use pattern_table::PatternTable;
 use residual::{PENALTIES, Residual};
-use selection::{Climb, RIVALS, answers};
-use shrinkage::{Counts, Leaves, Weights};
+use screening::ScreenedPanel;
+use selection::ModelSelection;
+use shrinkage::LeafCounts;
 
-/// The ladder; it has no settings.
+pub(crate) use fitted::FittedLadder;
+pub(super) use fitted::LadderScratch;
+
+/// The ladder: norm tree, log-linear residual and pattern table, each shrunk towards the model below it; it has no
+/// settings.
+///
+/// The shrinkage is chosen by held-out log score. Where a simpler method (majority, best classifier, Dawid-Skene) is
+/// clearly more accurate on held-out rows, that method decides. This method is not in the paper; `docs/method.md` has its
+/// formulas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ladder;
+
+/// Cells above which the norm tree is fitted to a sample: it has few parameters.
+const MAX_NORM_TREE_CELLS: usize = 1 << 14;
 
 impl Combiner for Ladder {
     fn method(&self) -> Method {
@@ -58,338 +83,142 @@ impl Combiner for Ladder {
     }
 
     fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
-        let everyone = evidence.tally_for(Method::Ladder)?;
-        let Heard { copies, speakers, weights } = Heard::new(evidence, everyone);
-        let names: Vec<&String> = copies.speakers.iter().map(|&k| &evidence.classifiers()[k]).collect();
+        let full_tally = evidence.tally_for(Method::Ladder)?;
+        let ScreenedPanel { groups, all_representatives, weights } = ScreenedPanel::new(evidence, full_tally);
+        let names: Vec<&String> =
+            groups.representatives.iter().map(|&k| &evidence.classifiers()[k]).collect();
         let panel = evidence.select(&names, control)?;
         let tally = panel.tally_for(Method::Ladder)?;
-        let (s, l) = (panel.n_labels(), panel.n_classes());
-        let entries = tally.n_cells().saturating_mul(panel.n_classifiers());
-        control.allow(|| format!("ladder on {} patterns", tally.n_patterns()), &[entries, 24])?;
+        let counts = LeafCounts::of(&panel, &(0..panel.n_classifiers()).collect::<Vec<usize>>());
+        check_memory(&panel, tally, &counts, control)?;
+        let leaves = LeafDistributions::new(&counts, &weights, true);
+        let (cells, unanswered) = pattern_cells(&panel, tally);
+        let norm_tree = fit_norm_tree(&panel, tally, &cells, &leaves, control)?;
 
-        let everyone_heard: Vec<usize> = (0..panel.n_classifiers()).collect();
-        let counts = Counts::of(&panel, &everyone_heard);
-        let altered = counts.n_altered().saturating_mul(1 + folds::FOLDS);
-        control.allow(
-            || format!("ladder's possibilities of {} classifiers", panel.n_classifiers()),
-            &[altered, 8],
-        )?;
-        let leaves = Leaves::new(&counts, &weights, true);
-        // Of a row on which nobody speaks there is nothing to learn but the class frequencies.
-        let cells: Vec<Cell> = (0..tally.n_patterns())
-            .filter(|&p| tally.pattern(p).n_answered() > 0)
-            .flat_map(|p| {
-                tally.outcomes(p).map(move |(truth, count)| Cell {
-                    pattern: p as u32,
-                    truth,
-                    rows: evidence.rows_of(count),
-                })
-            })
-            .collect();
-        let mut silent = vec![0.0; l];
-        for p in (0..tally.n_patterns()).filter(|&p| tally.pattern(p).n_answered() == 0) {
-            tally.outcomes(p).for_each(|(class, count)| silent[usize::from(class)] = evidence.rows_of(count));
-        }
-        let mut core = Core::new(&Dendrogram::ward(&Dissimilarities::new(&panel, control)?));
-        let sample = folds::sample(&panel, tally, &cells, MOST_CELLS);
-        core.fit(sample.as_deref().unwrap_or(&cells), |p| answers(tally, p), &leaves, control)?;
-
-        let parts = folds::deal(&panel, tally, &cells);
-        let design = residual::design(tally, panel.n_classifiers(), s);
-        let mut majority = vec![false; evidence.n_classifiers()];
-        speakers.iter().for_each(|&k| majority[k] = true);
-        let voters = Voters::Majority(majority);
-        let rights = rights_of(&voters, evidence, everyone, &copies, tally, &cells);
-        let climb = Climb {
+        let majority = majority(evidence.n_classifiers(), &all_representatives);
+        let design = residual::design(tally, panel.n_classifiers(), panel.n_labels());
+        let selection = ModelSelection {
             panel: &panel,
             tally,
             cells: &cells,
-            silent: &silent,
-            majority: &rights,
-            parts: &parts,
+            unanswered: &unanswered,
+            majority_accuracy: &majority.accuracy_by_cell(evidence, full_tally, &groups, tally, &cells),
+            folds: &folds::split(&panel, tally, &cells),
             counts: &counts,
             weights: &weights,
-            core: &core,
+            norm_tree: &norm_tree,
             design: &design,
         };
-        let choice = climb.choose(control)?;
+        let selected = selection.select(control)?;
 
-        let mut fitted = None;
-        if let Some(at) = choice.residual {
-            let rows: Vec<f64> = cells.iter().map(|cell| cell.rows).collect();
-            let mut nodes = Nodes::default();
-            let log_core = |cell: &Cell, logs: &mut [f64]| {
-                let truth = Some(cell.truth);
-                logs.copy_from_slice(leaves.log_prior(truth));
-                let said = answers(tally, cell.pattern);
-                core.judge(
-                    said.map(|(leaf, j)| (leaf, leaves.distribution(leaf, j, truth))),
-                    logs,
-                    &mut nodes,
-                );
-            };
-            residual::path(
-                &design,
-                &cells,
-                &rows,
-                [panel.n_classifiers(), s, l],
-                &PENALTIES[..=at],
-                log_core,
-                |residual| {
-                    fitted = Some(residual.clone());
-                    control.report("ladder: residual", at, at)
-                },
-            )?;
-        }
-        let fallback = match choice.rival {
+        let residual = match selected.residual {
             None => None,
-            Some(0) => Some(Fallback::votes(voters, evidence)),
-            Some(1) => Some(Fallback::votes(best_of(evidence, &copies.speakers), evidence)),
-            Some(_) => Some(Fallback::Crowd(DawidSkene::likelihoods(&panel, control)?)),
+            Some(at) => fit_residual(&panel, tally, &cells, &leaves, &norm_tree, &design, at, control)?,
+        };
+        let fallback = match selected.fallback {
+            None => None,
+            Some(0) => Some(Fallback::vote(majority, evidence)),
+            Some(1) => Some(Fallback::vote(most_accurate(evidence, &groups.representatives), evidence)),
+            Some(_) => Some(Fallback::DawidSkene(DawidSkene::likelihoods(&panel, control)?)),
         };
         Ok(Rule(Kind::Ladder(Box::new(FittedLadder {
-            n_labels: s,
-            n_classes: l,
-            copies,
-            log_prior: shrinkage::log_prior(&counts.classes),
-            possibilities: leaves.into_whole(),
-            core,
-            residual: fitted,
-            patterns: choice.table.map(|at| Patterns::new(pattern_table::PULLS[at], evidence.unit(), tally)),
+            n_labels: panel.n_labels(),
+            n_classes: panel.n_classes(),
+            groups,
+            log_prior: leaf_distributions::log_prior(&counts.classes),
+            log_surprisals: leaves.into_full(),
+            norm_tree,
+            residual,
+            pattern_table: selected
+                .table
+                .map(|at| PatternTable::new(pattern_table::SHRINKAGE_GRID[at], evidence.unit(), tally)),
             fallback,
             n_rows: cells.iter().map(|cell| cell.rows).sum(),
-            right: choice.right,
+            correct: selected.correct,
         }))))
     }
 }
 
-/// Cells from which the few numbers of the core are learned; of more a sample is enough.
-const MOST_CELLS: usize = 1 << 14;
-
-/// Classifiers pulled further than this are not heard.
-const DEAF: f64 = 0.6;
-
-/// Who spoke on fewer labelled rows is hardly known.
-const STRANGER: f64 = 20.0;
-
-/// Who is heard.
-struct Heard {
-    copies: Copies,
-    /// Who speaks for each set of copies, heard or not.
-    speakers: Vec<usize>,
-    /// How far each leaf that is heard is pulled to neutrality.
-    weights: Vec<Weights>,
-}
-
-impl Heard {
-    fn new(evidence: &Evidence, tally: &Tally) -> Self {
-        let mut copies = Copies::find(evidence, tally);
-        let speakers = copies.speakers.clone();
-        let counts = Counts::of(evidence, &speakers);
-        let mut weights = counts.weights();
-        let is_heard: Vec<bool> = weights
-            .iter()
-            .enumerate()
-            .map(|(leaf, weights)| {
-                // Whom only rows without truth know may be worth hearing there.
-                let is_stranger = evidence.n_unlabelled() > 0.0 && counts.spoken(leaf) < STRANGER;
-                is_stranger || counts.neutrality(leaf, weights) <= DEAF
-            })
-            .collect();
-        // Where everyone guesses there is nobody else to hear.
-        if is_heard.contains(&true) {
-            copies.retain(&is_heard);
-            let mut heard = is_heard.iter();
-            weights.retain(|_| *heard.next().expect("a word for every leaf"));
-        }
-        Self { copies, speakers, weights }
-    }
-}
-
-/// The classifiers, the most accurate first; copies have no place.
-fn best_of(evidence: &Evidence, members: &[usize]) -> Voters {
-    let rows = |counts: fn(&Evidence, usize) -> u64| -> Vec<f64> {
-        members.iter().map(|&k| evidence.rows_of(counts(evidence, k))).collect()
-    };
-    let [right, spoken] = [rows(Evidence::correct), rows(Evidence::answered)];
-    Voters::best(members, &right, &spoken, evidence.n_rows(), evidence.n_classifiers())
-}
-
-/// Share of the rows of every cell on which a vote of all classifiers is right.
-fn rights_of(
-    voters: &Voters,
-    evidence: &Evidence,
-    everyone: &Tally,
-    copies: &Copies,
+/// Refuses a fit that would need more memory than allowed.
+fn check_memory(
+    panel: &Evidence,
     tally: &Tally,
-    cells: &[Cell],
-) -> Vec<f64> {
-    // Silence comes last of all patterns, and has no cells.
-    let starts: Vec<usize> = std::iter::once(0)
-        .chain(cells.chunk_by(|a, b| a.pattern == b.pattern).scan(0, |end, cells| {
-            *end += cells.len();
-            Some(*end)
-        }))
-        .collect();
-    let mut rights = vec![0.0; cells.len()];
-    let (mut votes, mut row) = (vec![0.0; evidence.n_classes()], Vec::new());
-    for p in 0..everyone.n_patterns() {
-        let pattern = everyone.pattern(p);
-        row.clear();
-        row.resize(copies.n_leaves(), MISSING);
-        copies.for_each(pattern, evidence.n_labels(), |leaf, j| row[leaf] = j);
-        let Some(at) = tally.find(Row::Dense(&row)).filter(|at| at + 1 < starts.len()) else { continue };
-        if !voters.votes(pattern, &mut votes) {
-            continue;
-        }
-        // Classes that share the lead share what is right.
-        let most = votes.iter().copied().fold(0.0, f64::max);
-        let share = 1.0 / votes.iter().filter(|votes| **votes == most).count() as f64;
-        for (class, count) in everyone.outcomes(p).filter(|(class, _)| votes[usize::from(*class)] == most) {
-            for at in (starts[at]..starts[at + 1]).filter(|&at| cells[at].truth == class) {
-                rights[at] += share * evidence.rows_of(count) / cells[at].rows;
-            }
-        }
-    }
-    rights
+    counts: &LeafCounts,
+    control: &Control<'_>,
+) -> Result<(), Error> {
+    let n = panel.n_classifiers();
+    let entries = tally.n_cells().saturating_mul(n);
+    control.allow(|| format!("ladder on {} patterns", tally.n_patterns()), &[entries, 24])?;
+    let leave_one_out = counts.n_leave_one_out().saturating_mul(1 + folds::FOLDS);
+    control.allow(|| format!("ladder's possibilities of {n} classifiers"), &[leave_one_out, 8])
 }
 
-/// Everything the ladder learned.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct FittedLadder {
-    n_labels: usize,
-    n_classes: usize,
-    copies: Copies,
-    log_prior: Vec<f64>,
-    /// Logarithms of surprisals, by leaf, answer and class.
-    possibilities: Vec<f64>,
-    core: Core,
-    residual: Option<Residual>,
-    patterns: Option<Patterns>,
-    fallback: Option<Fallback>,
-    /// Labelled rows with a prediction, and on how many of them the ladder and each of its rivals were correct when
-    /// held out. Model selection maximised these numbers, so they overstate the accuracy and are not shown.
-    n_rows: f64,
-    right: [f64; 1 + RIVALS],
+/// Stage 1, fitted to all cells or to a sample of them.
+fn fit_norm_tree(
+    panel: &Evidence,
+    tally: &Tally,
+    cells: &[PatternCell],
+    leaves: &LeafDistributions,
+    control: &Control<'_>,
+) -> Result<NormTree, Error> {
+    let mut tree = NormTree::new(&Dendrogram::ward(&Dissimilarities::new(panel, control)?));
+    let sample = folds::sample(panel, tally, cells, MAX_NORM_TREE_CELLS);
+    tree.fit(sample.as_deref().unwrap_or(cells), |p| leaf_predictions(tally, p), leaves, control)?;
+    Ok(tree)
 }
 
-/// What is needed to judge a row, kept for its memory.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LadderScratch {
-    nodes: Nodes,
-    /// What each leaf says, as the first of its copies.
-    said: Vec<(usize, u16)>,
-    row: Vec<u16>,
+/// Stage 2 at the selected penalty, fitted to all rows; the stronger penalties on the way are warm starts.
+#[expect(clippy::too_many_arguments, reason = "the stages below")]
+fn fit_residual(
+    panel: &Evidence,
+    tally: &Tally,
+    cells: &[PatternCell],
+    leaves: &LeafDistributions,
+    norm_tree: &NormTree,
+    design: &Arc<Design>,
+    selected: usize,
+    control: &Control<'_>,
+) -> Result<Option<Residual>, Error> {
+    let rows: Vec<f64> = cells.iter().map(|cell| cell.rows).collect();
+    let mut nodes = NodeValues::default();
+    let tree_scores = |cell: &PatternCell, logs: &mut [f64]| {
+        let without = Some(cell.truth);
+        logs.copy_from_slice(leaves.log_prior(without));
+        let distributions = leaf_predictions(tally, cell.pattern)
+            .map(|(leaf, j)| (leaf, leaves.distribution(leaf, j, without)));
+        norm_tree.apply(distributions, logs, &mut nodes);
+    };
+    let mut fitted = None;
+    residual::fit_path(
+        design,
+        cells,
+        &rows,
+        [panel.n_classifiers(), panel.n_labels(), panel.n_classes()],
+        &PENALTIES[..=selected],
+        tree_scores,
+        |residual| {
+            fitted = Some(residual.clone());
+            control.report("ladder: residual", selected, selected)
+        },
+    )?;
+    Ok(fitted)
 }
 
-impl FittedLadder {
-    pub(crate) fn fitted(&self) -> Fitted {
-        Fitted::Ladder {
-            leaves: self.copies.groups(),
-            gain: self.core.gain,
-            exponents: self.core.shapes.iter().map(|shape| 1.0 / shape).collect(),
-            penalty: self.residual.as_ref().map(|residual| residual.penalty),
-            pattern_pull: self.patterns.as_ref().map(|patterns| patterns.pull),
-            fallback: self.fallback.as_ref().map(Fallback::method),
-        }
-    }
-
-    /// The possibility that an answer leaves to each class; none of those who are not heard.
-    pub(crate) fn possibility(&self, k: usize, said: u16) -> Option<Vec<f64>> {
-        let (leaf, meant) = self.copies.meaning(k, said, self.n_labels)?;
-        let at = (leaf * self.n_labels + usize::from(meant)) * self.n_classes;
-        Some(self.possibilities[at..at + self.n_classes].iter().map(|&log| exp(-exp(log))).collect())
-    }
-
-    /// Logarithms of the probabilities of the classes into `work.out`; false if nobody says anything that counts.
-    fn judge(&self, row: Row<'_>, work: &mut Scratch) -> bool {
-        let l = self.n_classes;
-        work.out.clear();
-        work.out.resize(l, 0.0);
-        if let Some(Fallback::Votes { voters, gain }) = &self.fallback {
-            let speaks = voters.votes(row, &mut work.out);
-            work.out.iter_mut().for_each(|votes| *votes *= gain);
-            log_normalise(&mut work.out);
-            return speaks;
-        }
-        let mut own = std::mem::take(&mut work.ladder);
-        let LadderScratch { nodes, said, row: pattern } = &mut own;
-        said.clear();
-        self.copies.for_each(row, self.n_labels, |leaf, j| said.push((leaf, j)));
-        said.sort_unstable();
-        said.dedup();
-        pattern.clear();
-        pattern.resize(self.copies.n_leaves(), MISSING);
-        said.iter().for_each(|&(leaf, j)| pattern[leaf] = j);
-        let speaks = if let Some(Fallback::Crowd(likelihoods)) = &self.fallback {
-            // The crowd may know answers that were never given to a row with a truth.
-            pattern.fill(MISSING);
-            self.copies.for_each_speaker(row, |leaf, j| pattern[leaf] = j);
-            let speaks = likelihoods.surprisals(Row::Dense(pattern), work);
-            work.out.iter_mut().for_each(|surprisal| *surprisal = -*surprisal);
-            log_normalise(&mut work.out);
-            speaks
-        } else {
-            self.climb(said, pattern, nodes, &mut work.out)
-        };
-        work.ladder = own;
-        speaks
-    }
-
-    /// All rungs.
-    fn climb(&self, said: &[(usize, u16)], pattern: &[u16], nodes: &mut Nodes, scores: &mut [f64]) -> bool {
-        let l = self.n_classes;
-        scores.copy_from_slice(&self.log_prior);
-        let distribution = |&(leaf, j): &(usize, u16)| {
-            (leaf, &self.possibilities[(leaf * self.n_labels + usize::from(j)) * l..][..l])
-        };
-        if !self.core.judge(said.iter().map(distribution), scores, nodes) {
-            return false;
-        }
-        if let Some(residual) = &self.residual {
-            residual.begin(scores);
-            for copies in said.chunk_by(|a, b| a.0 == b.0) {
-                let share = 1.0 / copies.len() as f64;
-                copies.iter().for_each(|&(leaf, j)| residual.add(leaf, j, share, scores));
-            }
-            log_normalise(scores);
-        }
-        if let Some(patterns) = &self.patterns
-            && said.windows(2).all(|pair| pair[0].0 < pair[1].0)
-        {
-            patterns.mend(Row::Dense(pattern), scores);
-        }
-        true
-    }
+/// The majority vote, in which every duplicate group has one vote.
+fn majority(n_classifiers: usize, representatives: &[usize]) -> Voting {
+    let mut is_voter = vec![false; n_classifiers];
+    representatives.iter().for_each(|&k| is_voter[k] = true);
+    Voting::Majority(is_voter)
 }
 
-impl Judge for FittedLadder {
-    fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
-        let speaks = self.judge(row, work);
-        work.out.iter_mut().for_each(|log| *log = (-*log).max(0.0));
-        speaks
-    }
-
-    fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {
-        if (self.n_labels, self.n_classes) != (s, l) {
-            return Err(Error::Inconsistent {
-                expected: "a ladder of the model's labels",
-                found: "others".to_owned(),
-            });
-        }
-        self.copies.check(n, s)?;
-        let n_leaves = self.copies.n_leaves();
-        check_numbers("a frequency per class", &self.log_prior, Some(l), f64::is_finite)?;
-        let size = n_leaves.checked_mul(s).and_then(|size| size.checked_mul(l));
-        // Surprisals of nothing have the logarithm minus infinity.
-        check_numbers("an distribution per answer and class", &self.possibilities, size, |log| log < 700.0)?;
-        self.core.check(n_leaves)?;
-        self.residual.iter().try_for_each(|residual| residual.check([n_leaves, s, l]))?;
-        self.patterns.iter().try_for_each(|patterns| patterns.check([n_leaves, s, l]))?;
-        self.fallback.iter().try_for_each(|fallback| fallback.check([n, n_leaves, s, l]))?;
-        let rows = [self.right.as_slice(), &[self.n_rows]].concat();
-        check_numbers("numbers of rows", &rows, Some(2 + RIVALS), |rows| rows >= 0.0 && rows.is_finite())
-    }
+/// The most accurate of the representatives.
+fn most_accurate(evidence: &Evidence, representatives: &[usize]) -> Voting {
+    let rows = |counts: fn(&Evidence, usize) -> u64| -> Vec<f64> {
+        representatives.iter().map(|&k| evidence.rows_of(counts(evidence, k))).collect()
+    };
+    let [correct, n_answered] = [rows(Evidence::correct), rows(Evidence::answered)];
+    let (n_rows, n) = (evidence.n_rows(), evidence.n_classifiers());
+    Voting::most_accurate(representatives, &correct, &n_answered, n_rows, n)
 }
 
 #[cfg(test)]
@@ -420,7 +249,7 @@ mod tests {
         };
         assert_eq!(fitted.n_rows, 200.0);
         let share = |correct: f64| correct / fitted.n_rows;
-        assert!(share(fitted.right[0]) > 0.6 && share(fitted.right[0]) <= 1.0, "{:?}", fitted.right);
-        assert!(share(fitted.right[1]) > 0.6, "{:?}", fitted.right);
+        assert!(share(fitted.correct[0]) > 0.6 && share(fitted.correct[0]) <= 1.0, "{:?}", fitted.correct);
+        assert!(share(fitted.correct[1]) > 0.6, "{:?}", fitted.correct);
     }
 }

@@ -3,7 +3,7 @@
 //! Outputs are held in chunks of `N`, the last one padded: padded outputs have the probability 0, so that all
 //! that concerns them stays 0.
 
-use super::{Problem, Softmax, design::add, preconditioner::Blocks};
+use super::{Softmax, SoftmaxProblem, design::add, preconditioner::Blocks};
 use crate::math::{exp, ln};
 
 /// Largest error that may remain, in the norm of the curvature; that norm is at least the plain norm of the
@@ -28,7 +28,7 @@ const STALE_PASSES: usize = 15;
 /// The descent to one minimum after another. Parameters are the intercepts, then the coefficients, each with a
 /// place for every output and for padding.
 pub(super) struct Descent<'a, const N: usize> {
-    pub(super) problem: &'a Problem,
+    pub(super) problem: &'a SoftmaxProblem,
     pub(super) n_outputs: usize,
     /// Chunks of outputs.
     pub(super) chunks: usize,
@@ -53,7 +53,7 @@ pub(super) struct Point {
 }
 
 impl<'a, const N: usize> Descent<'a, N> {
-    pub(super) fn new(problem: &'a Problem) -> Self {
+    pub(super) fn new(problem: &'a SoftmaxProblem) -> Self {
         let n_outputs = problem.n_outputs();
         let chunks = n_outputs.div_ceil(N);
         let probabilities = vec![[0.0; N]; problem.rows.len() * chunks];

@@ -34,7 +34,7 @@ pub(crate) use design::Design;
 
 /// Weighted rows of a design to be explained.
 #[derive(Clone, Debug)]
-pub(crate) struct Problem {
+pub(crate) struct SoftmaxProblem {
     design: Arc<Design>,
     n_classes: usize,
     /// Row of the design and where its outcomes end.
@@ -54,7 +54,7 @@ pub(crate) struct Softmax {
     pub(crate) intercept: Vec<f64>,
 }
 
-impl Problem {
+impl SoftmaxProblem {
     /// An empty problem.
     pub(crate) fn new(design: Arc<Design>, n_classes: usize) -> Self {
         Self { design, n_classes, rows: Vec::new(), outcomes: Vec::new(), offsets: Vec::new() }
@@ -81,7 +81,7 @@ impl Problem {
     /// all is zero.
     pub(crate) fn solve(&self, c: f64) -> Softmax {
         let mut solved = None;
-        let Ok(()) = self.solve_all(&[c], |softmax| {
+        let Ok(()) = self.solve_path(&[c], |softmax| {
             solved = Some(softmax.clone());
             Ok::<(), Infallible>(())
         });
@@ -93,7 +93,7 @@ impl Problem {
     /// # Errors
     ///
     /// Those of `each`.
-    pub(crate) fn solve_all<E>(
+    pub(crate) fn solve_path<E>(
         &self,
         strengths: &[f64],
         each: impl FnMut(&Softmax) -> Result<(), E>,
@@ -275,13 +275,13 @@ mod tests {
     /// Features and outcomes.
     type Pattern = (Vec<(u32, f64)>, Vec<(u16, f64)>);
 
-    fn problem(n_features: usize, n_classes: u16, rows: &[Pattern]) -> Problem {
+    fn problem(n_features: usize, n_classes: u16, rows: &[Pattern]) -> SoftmaxProblem {
         let entries = |(row, (features, _)): (u32, &Pattern)| {
             features.iter().map(|&(feature, value)| (row, feature, value)).collect::<Vec<_>>()
         };
         let entries: Vec<(u32, u32, f64)> = (0..).zip(rows).flat_map(entries).collect();
         let design = Arc::new(Design::new(n_features, 1, rows.len(), &entries));
-        let mut problem = Problem::new(design, n_classes.into());
+        let mut problem = SoftmaxProblem::new(design, n_classes.into());
         for (row, (_, outcomes)) in (0..).zip(rows) {
             problem.push(row, outcomes.iter().copied());
         }
@@ -416,7 +416,7 @@ mod tests {
             let cold = problem.solve(3.0);
             for c in [0.01, 2.7, 100.0] {
                 let mut path = Vec::new();
-                let Ok(()) = problem.solve_all(&[c, 2.0, 9.0, 0.3, 1.0, 3.0], |softmax| {
+                let Ok(()) = problem.solve_path(&[c, 2.0, 9.0, 0.3, 1.0, 3.0], |softmax| {
                     path.push(softmax.clone());
                     Ok::<(), Infallible>(())
                 });
@@ -433,7 +433,7 @@ mod tests {
                 features.iter().map(move |&(feature, value)| (row, feature, value)).collect::<Vec<_>>()
             });
             let design = Design::new(7, 1, rows.len(), &entries.collect::<Vec<_>>());
-            let mut problem = Problem::new(Arc::new(design), n_classes.into());
+            let mut problem = SoftmaxProblem::new(Arc::new(design), n_classes.into());
             let from = |row: usize| -> Vec<f64> {
                 (0..n_classes).map(|class| ((row * 7 + usize::from(class) * 3) % 5) as f64 - 2.0).collect()
             };
