@@ -1,7 +1,7 @@
 //! A crowd: many items, many workers, a few answers to each item.
 
 use serde::Serialize;
-use spocc::{Predictions, Truth};
+use spocc::{Label, Predictions, Truth};
 
 use crate::panel::Draws;
 
@@ -37,11 +37,13 @@ impl Crowd {
             for answer in 0..self.answers {
                 let wrong = (truth + 1 + draws.below(self.classes - 1)) % self.classes;
                 let said = if draws.is_below(right) { truth } else { wrong };
-                cells.push((item, (first + answer * step) % self.workers, i64::from(said)));
+                cells.push((item, (first + answer * step) % self.workers, said as usize));
             }
         }
         let names = (0..self.workers).map(|k| format!("w{k}"));
-        let predictions = Predictions::from_cells(names, self.items, cells).expect("distinct workers");
+        let labels: Vec<Label> = (0..i64::from(self.classes)).map(Label::from).collect();
+        let predictions =
+            Predictions::from_cells(names, self.items, &labels, cells).expect("distinct workers");
         let truth = Truth::new(truths.into_iter().map(|truth| Some(i64::from(truth)))).expect("few classes");
         (predictions, truth)
     }

@@ -117,14 +117,8 @@ impl Shape {
     pub fn table(self, answers: Vec<u16>, truths: Vec<u16>) -> (Predictions, Truth) {
         let names = (0..self.classifiers).map(|k| format!("c{k}"));
         let labels: Vec<Label> = (0..i64::from(self.classes)).map(Label::from).collect();
-        let mut truth = Truth::default();
-        let symbols: Vec<_> =
-            labels.iter().map(|label| truth.symbol(label.clone()).expect("few classes")).collect();
-        for id in truths {
-            truth.push_symbol(Some(symbols[usize::from(id)])).expect("a symbol of this truth");
-        }
-        let ids = answers.into_iter().map(Some);
-        (Predictions::from_ids(names, labels, ids).expect("answers are classes"), truth)
+        let truth = Truth::from_ids(labels.clone(), truths).expect("truths are classes");
+        (Predictions::from_ids(names, labels, answers).expect("answers are classes"), truth)
     }
 }
 

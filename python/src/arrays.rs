@@ -404,12 +404,12 @@ impl Source<'_, u16> {
     pub(crate) fn predictions(self, signal: &Signal) -> Result<Predictions, Fault> {
         let names = self.names;
         let (labels, ids) = self.read(signal)?;
-        Ok(Predictions::from_dense(names.iter().cloned(), labels, ids)?)
+        Ok(Predictions::from_ids(names.iter().cloned(), labels, ids)?)
     }
 
     /// The truth of every row.
     pub(crate) fn truth(self, signal: &Signal) -> Result<Truth, Fault> {
         let (labels, ids) = self.read(signal)?;
-        Ok(Truth::from_dense(labels, ids)?)
+        Ok(Truth::from_ids(labels, ids)?)
     }
 }

@@ -62,7 +62,7 @@ impl Evidence {
             }
             let truth = match truth {
                 Some(truth) => truth.truth(signal)?,
-                None => Truth::from_dense(Vec::new(), vec![u16::GAP; n_rows])?,
+                None => Truth::from_ids(Vec::new(), vec![u16::GAP; n_rows])?,
             };
             let answers = answers.predictions(signal)?;
             Ok(spocc::Evidence::count(&answers, &truth, &counting, control)?)
@@ -298,7 +298,7 @@ impl<'a> Long<'a> {
             let k = self.places[classifier.place()]?;
             (*label != u32::GAP).then_some((row_of[item.place()], k, label.place()))
         });
-        Ok(Predictions::from_numbered_cells(self.names, self.rows.len(), &self.labels.0, cells)?)
+        Ok(Predictions::from_cells(self.names, self.rows.len(), &self.labels.0, cells)?)
     }
 }
 

@@ -167,7 +167,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: spocc.Evidence.from_long([1, 1], ["a", "a"], ["x", "y"], {1: "x"}),
-        "row 0: expected one answer of `a`",
+        "row 0: expected one prediction of `a`",
     ),
     (
         lambda: spocc.Evidence.from_long([1, 2], ["a", "a"], ["x", "y"], ["x", "y"]),

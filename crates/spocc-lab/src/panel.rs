@@ -74,8 +74,8 @@ impl Answers {
     pub(crate) fn predictions(&self, width: usize) -> Result<Predictions, Error> {
         let names = (1..=width).map(|k| format!("c{k}"));
         let labels = (0..self.n_classes as i64).map(Label::from).collect();
-        let cell = |row: usize| self.columns[..width].iter().map(move |column| Some(column[row]));
-        Ok(Predictions::from_ids(names, labels, (0..self.n_rows()).flat_map(cell))?)
+        let cell = |row: usize| self.columns[..width].iter().map(move |column| column[row]);
+        Ok(Predictions::from_ids(names, labels, (0..self.n_rows()).flat_map(cell).collect())?)
     }
 
     /// What the first `width` columns and the truth teach.

@@ -9,7 +9,7 @@
 use std::{collections::HashMap, env, error::Error, fs, path::Path};
 
 use spocc::{
-    Control, Evidence, Method, Model, Options, Predictions, Truth, data::Missing, evidence::Counting,
+    Control, Evidence, Label, Method, Model, Options, Predictions, Truth, data::Missing, evidence::Counting,
 };
 
 const METHODS: [Method; 4] = [Method::Ladder, Method::AdaSpocc, Method::NaiveBayes, Method::Stacking];
@@ -88,6 +88,7 @@ impl Panel {
         let (mut items, mut workers, mut cells) = (HashMap::new(), Vec::new(), Vec::new());
         let (mut places, mut asked) = (HashMap::new(), std::collections::HashSet::new());
         let labels = lines("label")?;
+        let mut names: HashMap<&str, usize> = HashMap::new();
         for line in labels.lines().skip(1) {
             let [item, worker, label] = line.split(',').collect::<Vec<_>>()[..] else { continue };
             let next = items.len();
@@ -98,7 +99,8 @@ impl Panel {
             });
             // Who answered twice is believed the first time.
             if asked.insert((item, worker)) {
-                cells.push((item, worker, label));
+                let next = names.len();
+                cells.push((item, worker, *names.entry(label).or_insert(next)));
             }
         }
         let mut truth = vec![None; items.len()];
@@ -109,7 +111,9 @@ impl Panel {
                 truth[item] = Some(label.to_owned());
             }
         }
-        Ok(Self { rows: Predictions::from_cells(workers, items.len(), cells)?, truth })
+        let mut labels = vec![Label::from(""); names.len()];
+        names.into_iter().for_each(|(name, at)| labels[at] = name.into());
+        Ok(Self { rows: Predictions::from_cells(workers, items.len(), &labels, cells)?, truth })
     }
 
     /// Share of the rows not learned from that are decided rightly, under each choice.

@@ -18,7 +18,7 @@ pub enum Error {
     #[error("classifiers: expected at least one, found none")]
     NoClassifiers,
     /// A row with too many or too few answers.
-    #[error("row {row}: expected {expected} answers, found {found}")]
+    #[error("row {row}: expected {expected} predictions, found {found}")]
     RowWidth {
         /// Row, counted from 1.
         row: usize,
@@ -38,7 +38,7 @@ pub enum Error {
         found: usize,
     },
     /// The same classifier answered the same row twice.
-    #[error("row {row}: expected one answer of `{classifier}`, found two")]
+    #[error("row {row}: expected one prediction of `{classifier}`, found two")]
     RepeatedCell {
         /// Row, counted from 1.
         row: usize,

@@ -7,15 +7,16 @@ use std::{
 };
 
 use spocc::{
-    Control, Evidence, Method, Predictions, Truth,
+    Control, Evidence, Label, Method, Predictions, Truth,
     evidence::{Counting, Level},
 };
 
 /// A long table `item,worker,label` and its truths `item,truth`.
 struct Crowd {
     workers: Vec<String>,
-    /// (item, worker, label)
-    cells: Vec<(usize, usize, String)>,
+    labels: Vec<Label>,
+    /// (item, worker, position of the label)
+    cells: Vec<(usize, usize, usize)>,
     truth: Vec<Option<String>>,
 }
 
@@ -30,13 +31,14 @@ fn read(directory: &Path, name: &str) -> Crowd {
             fs::read_to_string(directory.join(file)).expect("the data directory holds the crowd files");
         text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
     };
-    let (mut items, mut workers, mut cells) = (HashMap::new(), HashMap::new(), Vec::new());
+    let (mut items, mut workers, mut labels) = (HashMap::new(), HashMap::new(), HashMap::new());
+    let mut cells = Vec::new();
     let mut asked = HashSet::new();
     for line in lines(format!("{name}.label.csv")) {
         let (item, worker) = (number(&mut items, &line[0]), number(&mut workers, &line[1]));
         // Some workers of zencrowd were asked twice; their first answer counts.
         if asked.insert((item, worker)) {
-            cells.push((item, worker, line[2].clone()));
+            cells.push((item, worker, number(&mut labels, &line[2])));
         }
     }
     let mut truth = vec![None; items.len()];
@@ -45,9 +47,22 @@ fn read(directory: &Path, name: &str) -> Crowd {
             truth[item] = Some(line[1].clone());
         }
     }
-    let mut names: Vec<(String, usize)> = workers.into_iter().collect();
-    names.sort_by_key(|worker| worker.1);
-    Crowd { workers: names.into_iter().map(|worker| worker.0).collect(), cells, truth }
+    let labels = in_order(labels).into_iter().map(Label::from).collect();
+    Crowd { workers: in_order(workers), labels, cells, truth }
+}
+
+fn in_order(numbers: HashMap<String, usize>) -> Vec<String> {
+    let mut names: Vec<(String, usize)> = numbers.into_iter().collect();
+    names.sort_by_key(|name| name.1);
+    names.into_iter().map(|name| name.0).collect()
+}
+
+impl Crowd {
+    fn table(&self) -> Predictions {
+        let cells = self.cells.iter().copied();
+        Predictions::from_cells(self.workers.iter().cloned(), self.truth.len(), &self.labels, cells)
+            .expect("one label per worker and item")
+    }
 }
 
 #[test]
@@ -61,12 +76,7 @@ fn crowds_are_counted_sparsely_and_decided_well() {
     for (name, floor) in floors {
         let crowd = read(&Path::new(&data).join("crowd"), name);
         let n = crowd.truth.len();
-        let table = Predictions::from_cells(
-            crowd.workers.clone(),
-            n,
-            crowd.cells.iter().map(|(t, k, label)| (*t, *k, label.as_str())),
-        )
-        .expect("one label per worker and item");
+        let table = crowd.table();
         assert!(
             table.bytes() < crowd.cells.len() * 6 + (n + 1) * 8 + 1,
             "{name} takes {} bytes",
@@ -106,9 +116,7 @@ fn a_crowd_is_decided_without_a_single_truth() {
     // Least accuracies of dawid-skene; zencrowd's many workers who agree in their errors mislead it.
     for (name, floor) in [("rte", 0.92), ("dog", 0.83), ("zencrowd", 0.78)] {
         let crowd = read(&Path::new(&data).join("crowd"), name);
-        let cells = crowd.cells.iter().map(|(t, k, label)| (*t, *k, label.as_str()));
-        let table = Predictions::from_cells(crowd.workers.clone(), crowd.truth.len(), cells)
-            .expect("one label per worker and item");
+        let table = crowd.table();
         let unknown = Truth::new(vec![None::<&str>; table.n_rows()]).expect("no labels");
         let all = Counting { unlabelled: true, ..Counting::default() };
         let evidence = Evidence::count(&table, &unknown, &all, &Control::default()).expect("rows");

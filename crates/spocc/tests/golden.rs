@@ -63,9 +63,9 @@ fn case(json: &Value) -> Case {
             .collect();
     let table = |field: &str| {
         let columns: Vec<Vec<i64>> = array(&json[field]).iter().map(ints).collect();
-        let rows =
-            (0..columns[0].len()).flat_map(|t| columns.iter().map(move |column| Some(column[t] as u16)));
-        Predictions::from_ids(names.clone(), classes.clone(), rows).expect("golden labels are classes")
+        let rows = (0..columns[0].len()).flat_map(|t| columns.iter().map(move |column| column[t] as u16));
+        Predictions::from_ids(names.clone(), classes.clone(), rows.collect())
+            .expect("golden labels are classes")
     };
     let validation = table("preds_val");
     let truth = Truth::new(ints(&json["y_val"]).into_iter().map(Some)).expect("few labels");

@@ -220,8 +220,8 @@ impl Taken {
         let cells = said
             .each_once(last)
             .map(|(item, name, label)| (item, place_of[name as usize] as usize, label as usize));
-        let answers = Predictions::from_numbered_cells(names, n_items, &list, cells)
-            .map_err(|error| source.engine(error))?;
+        let answers =
+            Predictions::from_cells(names, n_items, &list, cells).map_err(|error| source.engine(error))?;
         let n_repeats = said.cells.len() - said.each_once(last).count();
         let items = self.items.iter().map(|item| std::str::from_utf8(item).ok()).collect();
         Ok(LongTable { items, answers, lines: self.lines, n_repeats, truths: self.truths, labels })

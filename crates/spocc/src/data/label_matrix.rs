@@ -1,4 +1,4 @@
-//! Rows x classifiers of label ids with gaps: dense or sparse, whichever is smaller.
+//! The label ids of a table, rows x classifiers: dense or sparse, whichever is smaller.
 
 use std::cmp::Ordering;
 
@@ -6,28 +6,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::{data::MISSING, error::Error, hash};
 
-/// Bytes of a filled cell in a sparse grid (column and id) against two for any cell of a dense one.
+/// Bytes of a cell with a prediction in a sparse matrix: column and id.
 const SPARSE_CELL: usize = 6;
+/// Bytes of any cell in a dense matrix.
 const DENSE_CELL: usize = 2;
-/// Bytes of a sparse row's bookkeeping.
+/// Bytes of a row in a sparse matrix: where it starts.
 const SPARSE_ROW: usize = 8;
 
-/// A grid of label ids; [`MISSING`] is a gap. Which form it has is a function of its content.
+/// A matrix of label ids, or [`MISSING`]. Its form is a function of its content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LabelMatrix {
     width: usize,
-    cells: Cells,
+    cells: MatrixCells,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Cells {
-    /// Row after row, gaps included.
+enum MatrixCells {
+    /// Row after row, missing cells included.
     Dense(Vec<u16>),
-    /// Only what was said: `columns` and `ids` of row t at `starts[t]..starts[t + 1]`, columns ascending.
+    /// Only the predictions: `columns` and `ids` of row t are at `starts[t]..starts[t + 1]`, columns ascending.
     Sparse { starts: Vec<usize>, columns: Vec<u32>, ids: Vec<u16> },
 }
 
-/// One row of a grid.
+/// One row of a matrix.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Row<'a> {
     Dense(&'a [u16]),
@@ -35,7 +36,7 @@ pub(crate) enum Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Calls `f(classifier, answer)` for every answer given, classifiers ascending.
+    /// Calls `f(classifier, predicted)` for every prediction, classifiers ascending.
     #[inline]
     pub(crate) fn for_each(self, mut f: impl FnMut(usize, u16)) {
         match self {
@@ -50,6 +51,7 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Number of classifiers that answered the row.
     pub(crate) fn n_answered(self) -> usize {
         match self {
             Row::Dense(cells) => cells.iter().filter(|&&j| j != MISSING).count(),
@@ -57,7 +59,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// What classifier `k` said, if anything.
+    /// The prediction of classifier `k`, or none if it is missing.
     pub(crate) fn get(self, k: usize) -> Option<u16> {
         match self {
             Row::Dense(cells) => Some(cells[k]).filter(|&j| j != MISSING),
@@ -65,21 +67,21 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The row with all its gaps.
+    /// The row with its missing cells.
     pub(crate) fn to_dense(self, width: usize) -> Vec<u16> {
         let mut cells = vec![MISSING; width];
         self.for_each(|k, j| cells[k] = j);
         cells
     }
 
-    /// A hash of what was said by whom, the same for both forms.
+    /// A hash of all (classifier, predicted) of the row, the same for both forms.
     pub(crate) fn hash(self, seed: u64) -> u64 {
         let mut hash = seed;
         self.for_each(|k, j| hash = hash::mix(hash, (k as u64) << 16 | u64::from(j)));
         hash
     }
 
-    /// The order of dense rows, in which a gap comes after every id.
+    /// The order of dense rows, in which a missing cell comes after every id.
     pub(crate) fn cmp(self, other: Row<'a>) -> Ordering {
         match (self, other) {
             (Row::Dense(a), Row::Dense(b)) => a.cmp(b),
@@ -92,7 +94,7 @@ impl<'a> Row<'a> {
                         unequal => return unequal,
                     }
                 }
-                // The row that goes on speaks where the other is silent.
+                // The longer row has a prediction where the other has none.
                 bk.len().cmp(&ak.len())
             }
             (Row::Dense(cells), sparse @ Row::Sparse(..)) => {
@@ -105,28 +107,29 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Sorts the cells of a sparse row and adds the gaps that say something, where nothing else was said.
-pub(crate) fn sort_with_missing(cells: &mut Vec<(u32, u16)>, gaps: &[(u32, u16)]) {
+/// Sorts the cells of a sparse row and adds those of `if_missing`, (column, id) of missing cells that are answers, in
+/// the columns that have no cell.
+pub(crate) fn sort_with_missing(cells: &mut Vec<(u32, u16)>, if_missing: &[(u32, u16)]) {
     cells.sort_unstable();
-    let n_said = cells.len();
-    for gap in gaps {
-        if cells[..n_said].binary_search_by_key(&gap.0, |cell| cell.0).is_err() {
-            cells.push(*gap);
+    let n_predictions = cells.len();
+    for cell in if_missing {
+        if cells[..n_predictions].binary_search_by_key(&cell.0, |cell| cell.0).is_err() {
+            cells.push(*cell);
         }
     }
-    if cells.len() > n_said {
+    if cells.len() > n_predictions {
         cells.sort_unstable();
     }
 }
 
 impl LabelMatrix {
     pub(crate) fn empty(width: usize) -> Self {
-        Self { width, cells: Cells::Dense(Vec::new()) }
+        Self { width, cells: MatrixCells::Dense(Vec::new()) }
     }
 
-    /// A grid from all its cells, row after row.
+    /// A matrix from all its cells, row after row.
     pub(crate) fn from_cells(width: usize, cells: Vec<u16>) -> Self {
-        Self { width, cells: Cells::Dense(cells) }.settled()
+        Self { width, cells: MatrixCells::Dense(cells) }.settled()
     }
 
     pub(crate) fn width(&self) -> usize {
@@ -135,37 +138,40 @@ impl LabelMatrix {
 
     pub(crate) fn n_rows(&self) -> usize {
         match &self.cells {
-            Cells::Dense(cells) => cells.len() / self.width,
-            Cells::Sparse { starts, .. } => starts.len() - 1,
+            MatrixCells::Dense(cells) => cells.len() / self.width,
+            MatrixCells::Sparse { starts, .. } => starts.len() - 1,
         }
     }
 
-    /// Bytes its cells take.
+    /// Bytes that the cells take.
     pub(crate) fn bytes(&self) -> usize {
         match &self.cells {
-            Cells::Dense(cells) => cells.len() * DENSE_CELL,
-            Cells::Sparse { starts, ids, .. } => ids.len() * SPARSE_CELL + starts.len() * SPARSE_ROW,
+            MatrixCells::Dense(cells) => cells.len() * DENSE_CELL,
+            MatrixCells::Sparse { starts, ids, .. } => ids.len() * SPARSE_CELL + starts.len() * SPARSE_ROW,
         }
     }
 
-    /// All cells, row after row, of a dense grid.
+    /// All cells, row after row, if the matrix is dense.
     pub(crate) fn dense_cells(&self) -> Option<&[u16]> {
         match &self.cells {
-            Cells::Dense(cells) => Some(cells),
-            Cells::Sparse { .. } => None,
+            MatrixCells::Dense(cells) => Some(cells),
+            MatrixCells::Sparse { .. } => None,
         }
     }
 
     pub(crate) fn is_dense(&self) -> bool {
-        matches!(self.cells, Cells::Dense(_))
+        matches!(self.cells, MatrixCells::Dense(_))
     }
 
-    #[expect(clippy::inline_always, reason = "loops over rows must see which form they have")]
+    #[expect(
+        clippy::inline_always,
+        reason = "lets the compiler move the test of the form out of loops over rows"
+    )]
     #[inline(always)]
     pub(crate) fn row(&self, row: usize) -> Row<'_> {
         match &self.cells {
-            Cells::Dense(cells) => Row::Dense(&cells[row * self.width..(row + 1) * self.width]),
-            Cells::Sparse { starts, columns, ids } => {
+            MatrixCells::Dense(cells) => Row::Dense(&cells[row * self.width..(row + 1) * self.width]),
+            MatrixCells::Sparse { starts, columns, ids } => {
                 let range = starts[row]..starts[row + 1];
                 Row::Sparse(&columns[range.clone()], &ids[range])
             }
@@ -176,16 +182,16 @@ impl LabelMatrix {
         (0..self.n_rows()).map(|row| self.row(row))
     }
 
-    /// Appends a row; a grid that is growing sparse changes its form on the way.
+    /// Appends a row; the form may change on the way.
     pub(crate) fn push(&mut self, row: Row<'_>) {
         match (&mut self.cells, row) {
-            (Cells::Dense(cells), Row::Dense(row)) => cells.extend_from_slice(row),
-            (Cells::Dense(cells), sparse @ Row::Sparse(..)) => {
+            (MatrixCells::Dense(cells), Row::Dense(row)) => cells.extend_from_slice(row),
+            (MatrixCells::Dense(cells), sparse @ Row::Sparse(..)) => {
                 let start = cells.len();
                 cells.resize(start + self.width, MISSING);
                 sparse.for_each(|k, j| cells[start + k] = j);
             }
-            (Cells::Sparse { starts, columns, ids }, row) => {
+            (MatrixCells::Sparse { starts, columns, ids }, row) => {
                 row.for_each(|k, j| {
                     columns.push(k as u32);
                     ids.push(j);
@@ -193,7 +199,7 @@ impl LabelMatrix {
                 starts.push(ids.len());
             }
         }
-        // A wide panel that speaks rarely must not grow dense first and shrink later.
+        // A wide table with few predictions must not grow dense first and shrink later.
         if self.is_dense() && self.n_rows().is_power_of_two() {
             *self = std::mem::replace(self, Self::empty(1)).settled();
         }
@@ -202,9 +208,9 @@ impl LabelMatrix {
     /// Appends the cells of whole rows.
     pub(crate) fn extend(&mut self, cells: impl ExactSizeIterator<Item = u16>) {
         let rows = self.n_rows();
-        if let Cells::Dense(own) = &mut self.cells {
+        if let MatrixCells::Dense(own) = &mut self.cells {
             own.extend(cells);
-            // As rows appended one by one do: a grid that has doubled looks at its form.
+            // As when rows are appended one by one: choose the form again each time the number of rows doubles.
             if self.n_rows().checked_ilog2() != rows.checked_ilog2() {
                 *self = std::mem::replace(self, Self::empty(1)).settled();
             }
@@ -220,16 +226,16 @@ impl LabelMatrix {
         }
     }
 
-    /// The same grid in its smaller form.
+    /// The same matrix in its smaller form.
     pub(crate) fn settled(self) -> Self {
         let rows = self.n_rows();
         let filled: usize = match &self.cells {
-            // Counted in pieces so short that a cell's own width can hold the sum: many cells at a time.
-            Cells::Dense(cells) => cells
+            // Counted in pieces so short that 16 bits hold the sum, which vectorises well.
+            MatrixCells::Dense(cells) => cells
                 .chunks(1 << 14)
                 .map(|cells| usize::from(cells.iter().map(|j| u16::from(*j != MISSING)).sum::<u16>()))
                 .sum(),
-            Cells::Sparse { ids, .. } => ids.len(),
+            MatrixCells::Sparse { ids, .. } => ids.len(),
         };
         let sparse_is_smaller =
             filled * SPARSE_CELL + (rows + 1) * SPARSE_ROW < rows * self.width * DENSE_CELL;
@@ -237,18 +243,18 @@ impl LabelMatrix {
             return self;
         }
         let mut cells = if sparse_is_smaller {
-            Cells::Sparse {
+            MatrixCells::Sparse {
                 starts: vec![0],
                 columns: Vec::with_capacity(filled),
                 ids: Vec::with_capacity(filled),
             }
         } else {
-            Cells::Dense(Vec::with_capacity(rows * self.width))
+            MatrixCells::Dense(Vec::with_capacity(rows * self.width))
         };
         for row in self.rows() {
             match &mut cells {
-                Cells::Dense(cells) => cells.extend(row.to_dense(self.width)),
-                Cells::Sparse { starts, columns, ids } => {
+                MatrixCells::Dense(cells) => cells.extend(row.to_dense(self.width)),
+                MatrixCells::Sparse { starts, columns, ids } => {
                     row.for_each(|k, j| {
                         columns.push(k as u32);
                         ids.push(j);
@@ -260,31 +266,31 @@ impl LabelMatrix {
         Self { width: self.width, cells }
     }
 
-    /// Replaces every id by `map[id]`; a gap stays a gap.
+    /// Replaces every id by `map[id]`; a missing cell stays missing.
     pub(crate) fn relabel(&mut self, map: &[u16]) {
         let ids = match &mut self.cells {
-            Cells::Dense(cells) => cells,
-            Cells::Sparse { ids, .. } => ids,
+            MatrixCells::Dense(cells) => cells,
+            MatrixCells::Sparse { ids, .. } => ids,
         };
         ids.iter_mut().filter(|id| **id != MISSING).for_each(|id| *id = map[usize::from(*id)]);
     }
 
-    /// Refuses a grid whose parts do not fit together or that has ids of `n_labels` or more.
+    /// Refuses a matrix of which the parts do not fit together or an id is `n_labels` or more.
     pub(crate) fn check(&self, width: usize, n_labels: usize) -> Result<(), Error> {
         let wrong = |found: &str| {
-            Err(Error::Inconsistent { expected: "a grid of known labels", found: found.to_owned() })
+            Err(Error::Inconsistent { expected: "a matrix of known labels", found: found.to_owned() })
         };
         let known = |id: &u16| usize::from(*id) < n_labels;
         if self.width != width || width == 0 {
             return wrong("another number of classifiers");
         }
         match &self.cells {
-            Cells::Dense(cells) if !cells.len().is_multiple_of(width) => return wrong("half a row"),
-            Cells::Dense(cells) if !cells.iter().all(|id| *id == MISSING || known(id)) => {
+            MatrixCells::Dense(cells) if !cells.len().is_multiple_of(width) => return wrong("half a row"),
+            MatrixCells::Dense(cells) if !cells.iter().all(|id| *id == MISSING || known(id)) => {
                 return wrong("an unknown label");
             }
-            Cells::Dense(_) => {}
-            Cells::Sparse { starts, columns, ids } => {
+            MatrixCells::Dense(_) => {}
+            MatrixCells::Sparse { starts, columns, ids } => {
                 let ordered =
                     starts.first() == Some(&0) && starts.is_sorted() && starts.last() == Some(&ids.len());
                 if !ordered || columns.len() != ids.len() || !ids.iter().all(known) {
@@ -305,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_form_follows_the_fill() {
+    fn the_form_depends_on_the_number_of_predictions() {
         let full = LabelMatrix::from_cells(4, vec![1; 40]);
         assert!(full.is_dense());
         let mut wide = LabelMatrix::empty(1000);

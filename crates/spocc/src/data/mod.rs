@@ -1,20 +1,30 @@
-//! Data: labels, tables of predictions, truths, and what cells and classes mean.
+//! Data: labels, tables of predictions, truths, and the settings of what missing cells and classes mean.
+//!
+//! In: what a user has: texts, numbers, arrays. Out: tables of label ids, checked, that [`evidence`](crate::evidence)
+//! counts and models predict.
 
+mod builder;
 pub(crate) mod class_weights;
 mod integer_table;
+mod interner;
+mod label;
 mod label_matrix;
 mod labels;
 mod missing;
 mod predictions;
 mod row_key;
+mod truth;
 
+pub use builder::PredictionsBuilder;
 pub use class_weights::ClassWeights;
 pub use integer_table::{IntegerSlice, IntegerTable, Table};
-pub use labels::{Label, Labels, Written};
+pub use interner::Symbol;
+pub use label::{Label, Written};
+pub use labels::Labels;
 pub use missing::Missing;
-pub use predictions::{Predictions, PredictionsBuilder, Symbol, Truth};
+pub use predictions::Predictions;
+pub use truth::Truth;
 
 pub(crate) use label_matrix::{LabelMatrix, Row, sort_with_missing};
 pub(crate) use labels::{MAX_LABELS, MISSING};
-pub(crate) use predictions::distinct;
-pub(crate) use row_key::{Quads, RowPacking, bits_for};
+pub(crate) use row_key::{CellQuads, RowPacking, bits_for};

@@ -1,30 +1,30 @@
-//! Dense rows of few labels as one number each, so that rows are compared, sorted and looked up as numbers.
+//! Row keys: a dense row of few labels packed into one integer, so that rows are compared, sorted and looked up fast.
 //!
-//! A cell takes as many bits as hold its label and one more code, all ones, for a gap. The first cell comes
-//! highest: numbers are in the order of the rows they stand for.
+//! A cell takes as many bits as its labels need, and one more code, all ones, for a missing cell. The first cell is in
+//! the highest bits, so that keys have the order of their rows.
 
 use crate::data::MISSING;
 
-/// Four cells of at most this many bits, brought together by one multiplication.
+/// Packs four neighbouring cells of few bits with one multiplication.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Quads {
+pub(crate) struct CellQuads {
     mask: u64,
     gather: u64,
 }
 
-impl Quads {
-    /// Most bits of a cell of a quad.
-    pub(crate) const BITS: u32 = 4;
+impl CellQuads {
+    /// Largest number of bits of a cell.
+    pub(crate) const MAX_BITS: u32 = 4;
 
-    /// For cells of so many bits, if they are few enough.
+    /// For cells of `bits` bits; none if they are too many.
     pub(crate) fn new(bits: u32) -> Option<Self> {
-        (bits <= Self::BITS).then(|| Self {
+        (bits <= Self::MAX_BITS).then(|| Self {
             mask: ((1 << bits) - 1) * 0x0001_0001_0001_0001,
             gather: 1 << (48 + 3 * bits) | 1 << (32 + 2 * bits) | 1 << (16 + bits) | 1,
         })
     }
 
-    /// The codes of four cells next to each other, the first one highest.
+    /// The codes of four cells in one integer, the first in the highest bits.
     #[inline]
     pub(crate) fn code(self, [a, b, c, d]: [u16; 4]) -> u64 {
         let cells = u64::from(a) | u64::from(b) << 16 | u64::from(c) << 32 | u64::from(d) << 48;
@@ -32,43 +32,43 @@ impl Quads {
     }
 }
 
-/// Bits that hold the ids below `n` and one more code for a gap.
+/// Bits that hold the ids below `n` and one more code for a missing cell.
 pub(crate) fn bits_for(n: usize) -> u32 {
     (n + 1).next_power_of_two().ilog2().max(1)
 }
 
-/// How rows of one width are packed.
+/// How the rows of a table are packed into keys.
 #[derive(Clone, Debug)]
 pub(crate) struct RowPacking {
     width: usize,
     bits: u32,
-    /// What a cell becomes; none where it stays what it is.
+    /// The code of each id; none if codes are ids.
     map: Option<Vec<u16>>,
-    quads: Option<Quads>,
-    /// What four cells packed together become; none where they stay what they are.
+    quads: Option<CellQuads>,
+    /// The codes of four packed cells; none if codes are ids.
     quad_map: Option<Vec<u16>>,
 }
 
 impl RowPacking {
-    /// For rows of so many ids, each turned into `map[id]` and a gap into `silence`. None if a row and
-    /// `spare` more bits do not fit into 64.
-    pub(crate) fn new(width: usize, map: &[u16], silence: u16, spare: u32) -> Option<Self> {
-        let most = map.iter().chain([&silence]).filter(|id| **id != MISSING).max();
+    /// For rows of `width` ids, each replaced by `map[id]`, and a missing cell by `missing`. None if a row and `spare`
+    /// more bits do not fit into 64.
+    pub(crate) fn new(width: usize, map: &[u16], missing: u16, spare: u32) -> Option<Self> {
+        let most = map.iter().chain([&missing]).filter(|id| **id != MISSING).max();
         let bits = bits_for(map.len().max(most.map_or(0, |&id| usize::from(id) + 1)));
         if bits as usize * width + spare as usize > 64 {
             return None;
         }
         let stays = |(id, to): (usize, &u16)| id == usize::from(*to);
-        let stays = silence == MISSING && map.iter().enumerate().all(stays);
+        let stays = missing == MISSING && map.iter().enumerate().all(stays);
         let mask = mask(bits);
         let map: Option<Vec<u16>> = (!stays).then(|| {
-            // Every code that `bits` can hold has an entry; those that no id has are never asked for.
+            // Every code of `bits` bits has an entry; those that no id has are never looked up.
             let mut all = map.to_vec();
             all.resize(1 << bits, MISSING);
-            all[usize::from(mask)] = silence;
+            all[usize::from(mask)] = missing;
             all.iter().map(|id| id & mask).collect()
         });
-        let quads = Quads::new(bits).filter(|_| width >= 4);
+        let quads = CellQuads::new(bits).filter(|_| width >= 4);
         let quad_map = map.as_ref().filter(|_| quads.is_some()).map(|map| {
             let cell = |code: usize, shift: u32| map[code >> shift & usize::from(mask)] << shift;
             let quad = |code| (0..4).fold(0, |quad, place| quad | cell(code, place * bits));
@@ -77,18 +77,21 @@ impl RowPacking {
         Some(Self { width, bits, map, quads, quad_map })
     }
 
-    /// Cells of a row.
+    /// Number of cells of a row.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
-    /// Bits of one row.
+    /// Number of bits of a key.
     pub(crate) fn row_bits(&self) -> u32 {
         self.bits * self.width as u32
     }
 
-    /// The number of a row.
-    #[expect(clippy::inline_always, reason = "loops over rows must know which way they are packed")]
+    /// The key of a row.
+    #[expect(
+        clippy::inline_always,
+        reason = "lets the compiler move the choice of the packing out of loops over rows"
+    )]
     #[inline(always)]
     pub(crate) fn pack(&self, cells: &[u16]) -> u64 {
         debug_assert_eq!(cells.len(), self.width);
@@ -99,7 +102,7 @@ impl RowPacking {
                 self.quad_map.as_ref().map_or(code, |map| u64::from(map[code as usize]))
             };
             let key = fours.iter().fold(0, |key, four| key << (4 * self.bits) | code(four));
-            // Of the last four cells those that are in no quad yet.
+            // Of the last four cells, only those that are in no quad yet.
             let bits = self.bits * rest.len() as u32;
             return if bits == 0 { key } else { key << bits | code(last) & ((1 << bits) - 1) };
         }
@@ -111,7 +114,7 @@ impl RowPacking {
         })
     }
 
-    /// The row of a number, cell by cell.
+    /// Appends the cells of the row with this key.
     #[inline]
     pub(crate) fn unpack(&self, key: u64, cells: &mut Vec<u16>) {
         let mask = mask(self.bits);
@@ -122,7 +125,7 @@ impl RowPacking {
     }
 }
 
-/// All ones in so many bits, of which there are at most 16.
+/// The `bits` lowest bits set; `bits` is at most 16.
 fn mask(bits: u32) -> u16 {
     u16::MAX >> (16 - bits)
 }
@@ -134,7 +137,7 @@ mod tests {
 
     fn rows(width: usize, labels: u64) -> Vec<Vec<u16>> {
         let cell = |t: usize, k: usize| match hash::draw(hash::mix(t as u64, k as u64), labels + 1) {
-            gap if gap == labels => MISSING,
+            missing if missing == labels => MISSING,
             id => id as u16,
         };
         (0..200).map(|t| (0..width).map(|k| cell(t, k)).collect()).collect()
@@ -147,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_keep_the_order_of_rows_and_give_them_back() {
+    fn keys_keep_the_order_of_rows_and_can_be_unpacked() {
         for (width, labels) in
             [(1, 1u16), (3, 2), (4, 3), (7, 4), (10, 5), (8, 14), (9, 15), (5, 300), (21, 6)]
         {
@@ -163,16 +166,16 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_mapped_and_silence_may_speak() {
+    fn ids_are_mapped_and_missing_cells_may_have_an_id() {
         for width in [2, 4, 9] {
             // Two writings of one label, one label unknown.
             let map = [2, 0, 2, MISSING, 1];
-            for silence in [MISSING, 3] {
-                let packing = RowPacking::new(width, &map, silence, 1).expect("few bits");
+            for missing in [MISSING, 3] {
+                let packing = RowPacking::new(width, &map, missing, 1).expect("few bits");
                 for row in rows(width, 5) {
                     let expected: Vec<u16> = row
                         .iter()
-                        .map(|id| if *id == MISSING { silence } else { map[usize::from(*id)] })
+                        .map(|id| if *id == MISSING { missing } else { map[usize::from(*id)] })
                         .collect();
                     assert_eq!(unpacked(&packing, packing.pack(&row)), expected);
                 }

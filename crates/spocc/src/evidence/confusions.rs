@@ -1,7 +1,7 @@
 //! One confusion table per classifier: what it said against what was true.
 
 use crate::{
-    data::{Quads, Row, bits_for},
+    data::{CellQuads, Row, bits_for},
     evidence::count::Counter,
 };
 
@@ -21,7 +21,7 @@ pub(super) struct Confusions {
 /// Joint answers of `size` neighbours at a time (4 or 2). The last quad of a row is its last four cells, whether or
 /// not some of them belong to the quad before.
 struct Joint {
-    quads: Quads,
+    quads: CellQuads,
     bits: u32,
     size: usize,
     /// Entries of the tables of one quad.
@@ -40,12 +40,13 @@ impl Confusions {
     pub(super) fn new([n, s, l]: [usize; 3], n_rows: usize, is_dense: bool) -> Self {
         let bits = bits_for(s);
         let entries = |size: usize| l << (bits as usize * size);
-        let size = [4, 2].into_iter().find(|&size| bits <= Quads::BITS && entries(size) <= Self::MOST);
+        let size =
+            [4, 2].into_iter().find(|&size| bits <= CellQuads::MAX_BITS && entries(size) <= Self::MOST);
         let pays = is_dense && n >= 4 && n_rows >= Self::ENOUGH_ROWS;
         let joint = size.filter(|_| pays).and_then(|size| {
             let stride = entries(size) * (4 / size);
             let counts = vec![0; stride * n.div_ceil(4)];
-            Some(Joint { quads: Quads::new(bits)?, bits, size, stride, counts })
+            Some(Joint { quads: CellQuads::new(bits)?, bits, size, stride, counts })
         });
         Self { n_labels: s, n_classes: l, class_counts: vec![0; l], single: vec![0; n * s * l], joint }
     }

@@ -60,7 +60,7 @@ impl Evidence {
             self.labels.all().to_vec(),
             patterns.settled(),
         );
-        let truth = Truth::from_dense(self.labels.classes().to_vec(), truths)?;
+        let truth = Truth::from_ids(self.labels.classes().to_vec(), truths)?;
         Ok(GroupedRows { predictions, truth, counts, weights })
     }
 }

@@ -436,7 +436,7 @@ mod tests {
             golden["preds_val"].as_array().expect("columns").iter().map(ints).collect();
         let truth = ints(&golden["y_val"]);
         let classes: Vec<Label> = (0..golden["l"].as_i64().expect("a number")).map(Label::from).collect();
-        let cells = (0..truth.len()).flat_map(|t| columns.iter().map(move |column| Some(column[t])));
+        let cells = (0..truth.len()).flat_map(|t| columns.iter().map(move |column| column[t])).collect();
         let names = (0..columns.len()).map(|k| k.to_string());
         let rows = Predictions::from_ids(names, classes.clone(), cells).expect("classes");
         let options = Counting { classes: Some(classes), ..Counting::default() };

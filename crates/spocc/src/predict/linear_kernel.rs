@@ -8,7 +8,7 @@
 use wide::f32x4;
 
 use crate::{
-    data::{MISSING, Quads, Row, bits_for},
+    data::{CellQuads, MISSING, Row, bits_for},
     methods::CostTable,
 };
 
@@ -63,7 +63,7 @@ impl LinearKernel {
             return None;
         }
         let bits = bits_for(reading.map.len());
-        let joins = reading.is_dense && bits <= Quads::BITS && n_columns >= 4;
+        let joins = reading.is_dense && bits <= CellQuads::MAX_BITS && n_columns >= 4;
         let pays = |size: usize, most_bytes: usize| {
             let codes = if joins { 1 << (bits as usize * size) } else { usize::MAX };
             joins
@@ -174,7 +174,7 @@ impl LinearKernel {
         let (entries, _) = self.entries.as_chunks::<LANES>();
         let start: [f32x4; LANES] = std::array::from_fn(|lane| self.start[lane]);
         let judge = Judge::new(self);
-        let Some(quads) = Quads::new(self.bits).filter(|_| self.size > 1) else {
+        let Some(quads) = CellQuads::new(self.bits).filter(|_| self.size > 1) else {
             for (row, winner) in rows.zip(winners) {
                 *winner = self.sum_singly(entries, start, row).map_or(UNCLEAR, |sums| judge.winner(&sums));
             }

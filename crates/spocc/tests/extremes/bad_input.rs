@@ -9,11 +9,11 @@ fn bad_tables_say_where_what_was_expected_and_what_was_found() {
     rows.push([Some("cat"), None]).expect("two answers");
     assert_eq!(
         rows.push([Some("cat"); 3]).expect_err("too wide").to_string(),
-        "row 2: expected 2 answers, found 3"
+        "row 2: expected 2 predictions, found 3"
     );
     assert_eq!(
-        rows.push_symbols(&[]).expect_err("too narrow").to_string(),
-        "row 2: expected 2 answers, found 0"
+        rows.push([None::<&str>; 0]).expect_err("too narrow").to_string(),
+        "row 2: expected 2 predictions, found 0"
     );
     assert_eq!(rows.finish().n_rows(), 1, "the table is as it was");
     assert_eq!(
@@ -26,28 +26,28 @@ fn bad_tables_say_where_what_was_expected_and_what_was_found() {
     );
     let labels = || vec![Label::from("cat"), Label::from("dog")];
     assert_eq!(
-        message(Predictions::from_ids(["ann"], labels(), [Some(1), None, Some(2)])),
+        message(Predictions::from_ids(["ann"], labels(), vec![1, u16::MAX, 2])),
         "row 3: expected a label id below 2, found 2"
     );
     assert_eq!(
-        message(Predictions::from_ids(["ann", "bob"], labels(), [Some(1), None, Some(0)])),
-        "row 2: expected 2 answers, found 1"
+        message(Predictions::from_ids(["ann", "bob"], labels(), vec![1, u16::MAX, 0])),
+        "row 2: expected 2 predictions, found 1"
     );
     assert_eq!(
-        message(Predictions::from_ids(["ann"], vec![Label::from("1"), Label::from(1)], [None])),
+        message(Predictions::from_ids(["ann"], vec![Label::from("1"), Label::from("1")], vec![u16::MAX])),
         "labels: expected distinct names, found `1` twice"
     );
     assert_eq!(
-        message(Predictions::from_cells(["ann"], 2, [(2, 0, "cat")])),
+        message(Predictions::from_cells(["ann"], 2, &labels(), [(2, 0, 0)])),
         "cells: expected 2 rows, found 3"
     );
     assert_eq!(
-        message(Predictions::from_cells(["ann", "bob"], 2, [(0, 5, "cat")])),
+        message(Predictions::from_cells(["ann", "bob"], 2, &labels(), [(0, 5, 0)])),
         "classifier `number 5`: expected one of ann, bob, found no such name"
     );
     assert_eq!(
-        message(Predictions::from_cells(["ann"], 2, [(1, 0, "cat"), (1, 0, "dog")])),
-        "row 2: expected one answer of `ann`, found two"
+        message(Predictions::from_cells(["ann"], 2, &labels(), [(1, 0, 0), (1, 0, 1)])),
+        "row 2: expected one prediction of `ann`, found two"
     );
     assert_eq!(
         Label::try_from(2.5).expect_err("a fraction").to_string(),
@@ -56,25 +56,19 @@ fn bad_tables_say_where_what_was_expected_and_what_was_found() {
 }
 
 #[test]
-fn no_id_stands_for_a_gap_by_accident() {
-    let labels = vec![Label::from("cat")];
-    let error = Predictions::from_ids(["ann"], labels, [Some(u16::MAX)]).expect_err("no such label");
-    assert_eq!(error, Error::LabelId { row: 1, expected: 1, found: 65_535 });
-}
-
-#[test]
 fn a_symbol_of_another_table_is_refused() {
     let mut other = Predictions::builder(["ann"]).expect("one name");
     let symbol = ["a", "b", "c"].map(|word| other.symbol(word).expect("few labels"))[2];
     let mut rows = Predictions::builder(["ann"]).expect("one name");
     rows.symbol("x").expect("few labels");
-    assert!(rows.push_symbols(&[Some(symbol)]).is_err(), "this table knows one label only");
+    assert!(rows.push_rows(&[0], &[Some(symbol)]).is_err(), "this table has one label only");
     assert_eq!(rows.finish().n_rows(), 0);
 }
 
 #[test]
 fn the_last_row_number_there_is_is_past_the_end() {
-    let error = Predictions::from_cells(["ann"], 1, [(usize::MAX, 0, "cat")]).expect_err("past the end");
+    let error =
+        Predictions::from_cells(["ann"], 1, &["cat".into()], [(usize::MAX, 0, 0)]).expect_err("past the end");
     assert!(matches!(error, Error::RowCount { what: "cells", expected: 1, .. }));
     let evidence = evidence(&["ann"], &[&["cat"]], &["cat"]);
     let model = Majority.fit(&evidence).expect("a row");

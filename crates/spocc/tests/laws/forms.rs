@@ -69,16 +69,17 @@ fn a_table_is_the_same_however_it_came_in() {
         let rows: Vec<usize> = (from..60).chain(0..from).take(n_rows).collect();
         let panel = panel.part(&rows);
         let by_row = panel.predictions();
-        let mut cells: Vec<(usize, usize, Label)> = Vec::new();
+        let labels: Vec<Label> = (0..panel.labels.len()).map(|j| panel.label(j)).collect();
+        let mut cells: Vec<(usize, usize, usize)> = Vec::new();
         for (t, row) in panel.rows.iter().enumerate() {
-            cells.extend(row.iter().enumerate().filter_map(|(k, j)| j.map(|j| (t, k, panel.label(j)))));
+            cells.extend(row.iter().enumerate().filter_map(|(k, j)| j.map(|j| (t, k, j))));
         }
         let order = Random(seed).order(cells.len());
-        let cells = order.into_iter().map(|at| cells[at].clone());
-        let by_cell = Predictions::from_cells(panel.names.clone(), n_rows, cells).expect("distinct cells");
-        let labels: Vec<Label> = (0..panel.labels.len()).map(|j| panel.label(j)).collect();
-        let ids = panel.rows.iter().flatten().map(|said| said.map(|j| j as u16));
-        let by_id = Predictions::from_ids(panel.names.clone(), labels, ids).expect("known ids");
+        let cells = order.into_iter().map(|at| cells[at]);
+        let names = || panel.names.iter().cloned();
+        let by_cell = Predictions::from_cells(names(), n_rows, &labels, cells).expect("distinct cells");
+        let ids = panel.rows.iter().flatten().map(|predicted| predicted.map_or(u16::MAX, |j| j as u16));
+        let by_id = Predictions::from_ids(names(), labels, ids.collect()).expect("known ids");
         let count = |table: &Predictions, level| {
             Evidence::count(table, &panel.truths(), &panel.counting(level), &quiet()).expect("rows").to_bytes()
         };
