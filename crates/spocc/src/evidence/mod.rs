@@ -42,6 +42,7 @@ pub(crate) use count::WEIGHT_BITS;
 pub use disclosure::SmallCounts;
 pub use grouped::GroupedRows;
 pub(crate) use pairs::{Pairs, map_tables, pair_index, weight as pattern_weight};
+pub(crate) use split::{RowSubset, Splitter, dense_counts};
 pub(crate) use tally::Tally;
 pub(crate) use unlabelled::Unlabelled;
 

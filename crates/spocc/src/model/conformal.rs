@@ -10,7 +10,7 @@ use crate::{
     data::Row,
     decision,
     error::Error,
-    evidence::Evidence,
+    evidence::{Evidence, RowSubset},
     methods::{Combiner, Scratch},
     model::{self, Model, Options},
     parallel,
@@ -44,15 +44,15 @@ impl Model {
             ConformalScheme::Split => SPLIT_PARTS,
             ConformalScheme::Cross => n_rows.min(Tuning::FOLDS.into()) as usize,
         };
-        let parts = evidence.deal(WHAT, n_parts.max(1), settings.seed)?;
+        let parts = evidence.split(WHAT, n_parts.max(1), settings.seed)?;
         if n_rows < 2 {
             let (what, found) = ("rows to learn from and to calibrate with", n_rows as f64);
             return Err(Error::OutOfRange { what, expected: "at least 2", found });
         }
         let mut scores = vec![Vec::new(); if settings.per_class { classes.len() } else { 1 }];
-        let mut score_held_out = |part: &[u64]| {
+        let mut score_held_out = |part: &RowSubset| {
             let model = fit(&evidence.without(part)?)?;
-            model.add_true_class_scores(&evidence.part(part)?, &mut scores, control)?;
+            model.add_true_class_scores(&evidence.subset(part)?, &mut scores, control)?;
             Ok::<Self, Error>(model)
         };
         let model = match settings.scheme {

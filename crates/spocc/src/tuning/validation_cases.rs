@@ -3,7 +3,7 @@
 use crate::{
     data::{LabelMatrix, MISSING, Row},
     error::Error,
-    evidence::{Evidence, Tally},
+    evidence::{Evidence, Splitter, Tally},
     fusion::{Fusion, FusionScratch, FusionTree, surprisal},
     hash, parallel,
     possibility::{Discount, Transform},
@@ -297,21 +297,17 @@ impl Members {
     }
 }
 
-/// How much of the count of a (pattern, class) goes to each of `folds`: it is dealt round the folds a row at a
-/// time, starting where a hash of pattern and class says; what is less than a row comes last.
+/// How much of the count of a (pattern, class) is in each of `folds`: rows take turns, beginning with a fold that a hash
+/// of pattern and class draws; what is less than a row comes last.
 pub(crate) fn fold_counts(
     evidence: &Evidence,
     pattern: Row<'_>,
     (class, count): (u16, u64),
     folds: usize,
 ) -> impl Iterator<Item = (usize, u64)> {
-    let start = (hash::mix(pattern.hash(0x5eed), u64::from(class)) % folds as u64) as usize;
-    let unit = evidence.row_unit(class);
-    let (rows, rest) = (count / unit, count % unit);
-    let (each, more) = (rows / folds as u64, (rows % folds as u64) as usize);
-    let rows = move |turn: usize| (each + u64::from(turn < more)) * unit;
-    let part = move |turn: usize| ((start + turn) % folds, rows(turn) + if turn == more { rest } else { 0 });
-    (0..folds).map(part).filter(|(_, part)| *part > 0)
+    let splitter = Splitter::new(folds, hash::mix);
+    let start = splitter.part_of(pattern.hash(0x5eed), class.into());
+    splitter.take_turns(start, count, evidence.row_unit(class))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! seen twice would look more reliable than they are.
 
 use crate::{
-    evidence::{Evidence, Tally},
+    evidence::{Evidence, Splitter, Tally},
     hash::mix,
     methods::ladder::cells::PatternCell,
 };
@@ -57,6 +57,7 @@ impl<'a> CellKeys<'a> {
 /// Rows of every cell in each fold.
 pub(super) fn split(evidence: &Evidence, tally: &Tally, cells: &[PatternCell]) -> Vec<[f64; FOLDS]> {
     let keys = CellKeys::new(evidence, tally);
+    let splitter = Splitter::new(FOLDS, mix);
     let split_cell = |cell: &PatternCell| {
         let mut folds = [0.0; FOLDS];
         let weight = keys.row_weight(cell);
@@ -65,9 +66,9 @@ pub(super) fn split(evidence: &Evidence, tally: &Tally, cells: &[PatternCell]) -
         let assigned = rows.floor() % MAX_ASSIGNED;
         folds.fill((rows.floor() - assigned) / FOLDS as f64);
         let key = keys.of(cell);
-        (0..assigned as u64).for_each(|row| folds[(mix(key, row) % FOLDS as u64) as usize] += 1.0);
+        (0..assigned as u64).for_each(|row| folds[splitter.part_of(key, row)] += 1.0);
         // The fraction of a row that weights leave over goes to one fold.
-        folds[(mix(key, u64::MAX) % FOLDS as u64) as usize] += rows - rows.floor();
+        folds[splitter.part_of(key, u64::MAX)] += rows - rows.floor();
         folds.map(|rows| rows * weight)
     };
     cells.iter().map(split_cell).collect()
