@@ -7,7 +7,6 @@ mod args;
 mod input;
 mod labelled;
 mod decided;
-mod compare;
 mod report;
 mod output;
 mod progress;

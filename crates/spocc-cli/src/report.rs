@@ -3,12 +3,12 @@
 use std::{fmt::Write as _, io::Write as _};
 
 use serde::Serialize;
-use spocc::audit::{Audit, Verdict};
-
-use crate::{
-    compare::Comparison,
-    error::{Error, Place},
+use spocc::{
+    audit::{Audit, Verdict},
+    evaluate::Comparison,
 };
+
+use crate::error::{Error, Place};
 
 const BOLD: &str = "\x1b[1m";
 const GREEN: &str = "\x1b[32m";

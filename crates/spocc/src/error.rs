@@ -132,6 +132,9 @@ pub enum Error {
     /// There is nothing to learn from.
     #[error("truth: expected at least one labelled row, found none")]
     NoLabelledRows,
+    /// Test rows that are the training rows.
+    #[error("test rows: expected held-out rows, found the rows that the methods are fitted to")]
+    SameRows,
     /// Two pieces of evidence about different panels.
     #[error("evidence: expected the same classifiers on both sides, found {difference}")]
     DifferentClassifiers {

@@ -46,6 +46,7 @@ mod format;
 pub mod predict;
 pub mod audit;
 pub mod explain;
+pub mod evaluate;
 
 pub use data::{Label, Predictions, Truth};
 pub use decision::Decision;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap_complete::Shell;
+use spocc::evaluate::CompareSettings;
 
 use crate::args::{
     method::{CalibrateArgs, MethodArgs, OptionArgs},
@@ -134,22 +135,22 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "TABLE|TALLY")]
     pub(crate) test: Vec<PathBuf>,
 
-    /// Table of further rows, in the same form, for ladder and dawid-skene to learn from: nobody knows their truth.
-    /// Rows that the labelled table has too, by --id or the item of --long, are skipped
+    /// Table of further rows, in the same form and without truths, to which ladder and dawid-skene are fitted too.
+    /// Rows that the labelled table has as well, by --id or the item of --long, are skipped
     #[arg(long, value_name = "TABLE")]
     pub(crate) unlabelled: Vec<PathBuf>,
 
-    /// Only these methods
+    /// Compare only these methods
     #[arg(long, value_name = "a,b", value_delimiter = ',', value_parser = methods())]
     pub(crate) methods: Vec<spocc::Method>,
 
     /// Folds of the cross-validation
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u16>(2..=65_535), conflicts_with = "test")]
+    #[arg(long, value_name = "N", default_value_t = CompareSettings::default().folds, value_parser = whole::<u16>(2..=65_535), conflicts_with = "test")]
     pub(crate) folds: u16,
 
     /// Repetitions of the cross-validation, each with other folds
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = whole::<u16>(1..=65_535), conflicts_with = "test")]
-    pub(crate) rounds: u16,
+    #[arg(long, alias = "rounds", value_name = "N", default_value_t = CompareSettings::default().repeats, value_parser = whole::<u16>(1..=65_535), conflicts_with = "test")]
+    pub(crate) repeats: u16,
 
     /// Leave out the curves: accuracy against margin and against the number of labelled rows
     #[arg(long)]

@@ -1,17 +1,17 @@
 //! `spocc demo`: the main job on a built-in panel, a screen for each part of it.
 
-use std::{ops::ControlFlow, path::Path};
+use std::path::Path;
 
 use spocc::{
     Combiner, Control, Error as EngineError, Evidence, Label, Model,
     audit::Audit,
+    evaluate::{CompareSettings, compare},
     methods::{AdaSpocc, Majority},
     predict::Decisions,
 };
 
 use crate::{
     args::DemoArgs,
-    compare::{Settings, compare},
     error::{Error, Place},
     example::Example,
     output::Output,
@@ -104,8 +104,8 @@ fn ties(audit: &Audit) -> String {
 
 fn contest(evidence: &Evidence, held_out: &Example, control: &Control<'_>) -> Result<String, EngineError> {
     let test = Evidence::new(&held_out.answers, &held_out.truth)?;
-    let settings = Settings { curve: false, ..Settings::default() };
-    let comparison = compare(evidence, Some(&test), &settings, control, &|_, _| ControlFlow::Continue(()))?;
+    let settings = CompareSettings { curve: false, ..CompareSettings::default() };
+    let comparison = compare(evidence, Some(&test), &settings, control)?;
     Ok(format!(
         "{}{}\n\
          The majority follows the five desks. This panel was made to have every trouble\n\

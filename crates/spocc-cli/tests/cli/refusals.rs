@@ -512,6 +512,6 @@ fn compare_refuses_to_evaluate_on_the_rows_it_fits_to() {
     let desk = Desk::with_model();
     desk.refused(
         "compare gold.csv --label truth --id item --test gold.csv",
-        "gold.csv: expected held-out rows, found the rows that the methods are fitted to",
+        "gold.csv: test rows: expected held-out rows, found the rows that the methods are fitted to",
     );
 }

@@ -67,7 +67,7 @@ fn every_key_of_a_report_is_documented_and_the_reverse() {
 
     // Once by folds; once on other rows, with so little memory that a method cannot be fitted.
     let few = "--methods adaspocc,naive-bayes,bayes";
-    let folds = report(&desk, &format!("compare {gold} {few} --rounds 1"));
+    let folds = report(&desk, &format!("compare {gold} {few} --repeats 1"));
     let text = |name: &str| String::from_utf8(desk.read(name)).expect("text");
     let (new, truth) = (text("new.csv"), text("truth.csv"));
     let truths = truth.lines().filter_map(|line| line.split(',').nth(1));
@@ -75,7 +75,7 @@ fn every_key_of_a_report_is_documented_and_the_reverse() {
         new.lines().zip(truths).take(200).map(|(row, truth)| format!("{row},{truth}")).collect();
     desk.write("test.csv", joined.join("\n"));
     let test = report(&desk, &format!("compare {gold} --test test.csv --no-curve --threads 2 --memory 24K"));
-    assert_eq!((&folds["judged"]["by"], &test["judged"]["by"]), (&"folds".into(), &"test".into()));
+    assert_eq!((&folds["held_out"]["by"], &test["held_out"]["by"]), (&"folds".into(), &"test".into()));
     agree("compare", &[folds, test], &[]);
 
     desk.done(&format!("tally {gold} -o gold.tally"));

@@ -98,7 +98,7 @@ fn silence_is_heard_where_it_tells_and_fit_says_of_whom() {
 #[test]
 fn compare_takes_weights_of_rows_and_of_classes() {
     let desk = desk();
-    let compare = "compare gold.csv --label t --no-curve --rounds 1 --methods naive-bayes,stacking --json";
+    let compare = "compare gold.csv --label t --no-curve --repeats 1 --methods naive-bayes,stacking --json";
     let report = |options: &str| -> serde_json::Value {
         serde_json::from_str(&desk.done(&format!("{compare} {options}")).stdout).expect("JSON")
     };

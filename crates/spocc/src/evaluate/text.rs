@@ -2,22 +2,24 @@
 
 use std::fmt;
 
-use spocc::{Method, data::ClassWeights};
-
-use crate::compare::{Comparison, Entry, Judged, curve::Curve, risk::Risk};
+use crate::{
+    Method,
+    data::ClassWeights,
+    evaluate::{Comparison, HeldOutRows, LearningCurve, MethodResult, RiskCoverage},
+};
 
 const WIDTH: usize = 80;
 
-/// Lines of a curve that are shown; majority comes on top.
-const CURVES: usize = 4;
+/// Methods with a line in the tables of curves; majority has one besides.
+const MAX_CURVES: usize = 4;
 
 impl fmt::Display for Comparison {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_head(out)?;
         self.write_methods(out)?;
-        self.verdict.lines.iter().try_for_each(|line| paragraph(out, line))?;
+        self.recommendation.lines.iter().try_for_each(|line| paragraph(out, line))?;
         self.write_risks(out)?;
-        match (&self.curve, &self.curve_left_out) {
+        match (&self.curve, &self.no_curve_reason) {
             (Some(curve), _) => self.write_curve(out, curve),
             (None, Some(reason)) => paragraph(out, &format!("No learning curve: {reason}.")),
             (None, None) => Ok(()),
@@ -31,12 +33,12 @@ impl Comparison {
         let classes =
             if self.n_classes == 1 { "1 class".to_owned() } else { format!("{} classes", self.n_classes) };
         writeln!(out, "{rows}, {}, {classes}", several(classifiers, "classifier"))?;
-        let how = match self.judged {
-            Judged::Folds { folds, repeats: 1, .. } => format!("{folds}-fold cross-validation"),
-            Judged::Folds { folds, repeats, .. } => {
+        let how = match self.held_out {
+            HeldOutRows::Folds { folds, repeats: 1, .. } => format!("{folds}-fold cross-validation"),
+            HeldOutRows::Folds { folds, repeats, .. } => {
                 format!("{folds}-fold cross-validation, {repeats} times")
             }
-            Judged::Test { n_rows } => several(n_rows, "test row"),
+            HeldOutRows::Test { n_rows } => several(n_rows, "test row"),
         };
         paragraph(out, &format!("Every method is evaluated on held-out rows: {how}."))?;
         writeln!(out)
@@ -48,14 +50,14 @@ impl Comparison {
             write!(out, "{:>18}", self.measure())?;
         }
         writeln!(out, "{:>12}  behind the best", "95 %")?;
-        self.methods.iter().try_for_each(|entry| write_entry(out, entry))?;
+        self.methods.iter().try_for_each(|result| write_result(out, result))?;
         for refusal in &self.refused {
             paragraph(out, &format!("{:<15}  refused: {}", refusal.method.to_string(), refusal.reason))?;
         }
         let notes = [
             (self.methods.len() > 1, "behind the best: points, with simultaneous 95 % intervals"),
-            (self.methods.iter().skip(1).any(|entry| !entry.is_behind()), "~ within noise"),
-            (self.methods.iter().any(|entry| entry.is_reference), "* reference"),
+            (self.methods.iter().skip(1).any(|result| !result.is_behind()), "~ within noise"),
+            (self.methods.iter().any(|result| result.is_reference), "* reference"),
             (self.class_weights == ClassWeights::Balanced, "balanced accuracy: mean recall of the classes"),
         ];
         let notes: Vec<&str> = notes.into_iter().filter(|(is_met, _)| *is_met).map(|note| note.1).collect();
@@ -71,7 +73,7 @@ impl Comparison {
         writeln!(out)
     }
 
-    /// What methods are ranked by.
+    /// The measure by which methods are ranked.
     fn measure(&self) -> &'static str {
         match self.class_weights {
             ClassWeights::Equal => "accuracy",
@@ -80,9 +82,9 @@ impl Comparison {
         }
     }
 
-    /// A heading above curves, which are of the first repetition only.
+    /// A heading above curves, which come from the first repetition only.
     fn write_heading(&self, out: &mut fmt::Formatter<'_>, measure: &str, which: &str) -> fmt::Result {
-        let repeated = matches!(self.judged, Judged::Folds { repeats: 2.., .. });
+        let repeated = matches!(self.held_out, HeldOutRows::Folds { repeats: 2.., .. });
         let repetition = if repeated { " (first repetition)" } else { "" };
         let (first, rest) = measure.split_at(1);
         writeln!(out)?;
@@ -91,9 +93,9 @@ impl Comparison {
     }
 
     fn write_risks(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let risks = self.methods.iter().enumerate().filter(|(at, entry)| is_shown(*at, entry.method));
-        let risks: Vec<(Method, &Risk)> =
-            risks.filter_map(|(_, entry)| entry.risk.as_ref().map(|risk| (entry.method, risk))).collect();
+        let risks = self.methods.iter().enumerate().filter(|(at, result)| is_shown(*at, result.method));
+        let risks: Vec<(Method, &RiskCoverage)> =
+            risks.filter_map(|(_, result)| result.risk.as_ref().map(|risk| (result.method, risk))).collect();
         let Some((_, first)) = risks.first() else { return Ok(()) };
         self.write_heading(out, "accuracy", "among the rows with the largest margins")?;
         write!(out, "{:15}", "method")?;
@@ -109,7 +111,7 @@ impl Comparison {
         paragraph(out, "AURC: area under the risk-coverage curve; lower is better")
     }
 
-    fn write_curve(&self, out: &mut fmt::Formatter<'_>, curve: &Curve) -> fmt::Result {
+    fn write_curve(&self, out: &mut fmt::Formatter<'_>, curve: &LearningCurve) -> fmt::Result {
         self.write_heading(out, self.measure(), "after fitting to so many labelled rows")?;
         write!(out, "{:15}", "method")?;
         curve.n_rows.iter().try_for_each(|n| write!(out, "{:>11}", short(*n)))?;
@@ -125,22 +127,22 @@ impl Comparison {
     }
 }
 
-/// Whether a curve has room for a method.
+/// Whether a method has a line in the tables of curves.
 fn is_shown(at: usize, method: Method) -> bool {
-    at < CURVES || method == Method::Majority
+    at < MAX_CURVES || method == Method::Majority
 }
 
-fn write_entry(out: &mut fmt::Formatter<'_>, entry: &Entry) -> fmt::Result {
-    let name = format!("{}{}", entry.method, if entry.is_reference { " *" } else { "" });
-    let [low, high] = entry.interval.map(|share| share * 100.0);
-    let behind = entry.behind.map_or_else(String::new, |behind| {
+fn write_result(out: &mut fmt::Formatter<'_>, result: &MethodResult) -> fmt::Result {
+    let name = format!("{}{}", result.method, if result.is_reference { " *" } else { "" });
+    let [low, high] = result.interval.map(|share| share * 100.0);
+    let behind = result.behind.map_or_else(String::new, |behind| {
         let [by, low, high] = behind.points();
         let mark = if behind.is_beyond_noise { ' ' } else { '~' };
         format!("{mark} {by:>4.1} ({low:.1} .. {high:.1})")
     });
     let weighted =
-        entry.weighted_accuracy.map_or_else(String::new, |share| format!("{:>18}", percent(share)));
-    let (accuracy, interval) = (percent(entry.accuracy), format!("{low:.1}-{high:.1}"));
+        result.weighted_accuracy.map_or_else(String::new, |share| format!("{:>18}", percent(share)));
+    let (accuracy, interval) = (percent(result.accuracy), format!("{low:.1}-{high:.1}"));
     let line = format!("{name:<15}{accuracy:>9}{weighted}{interval:>12}  {behind}");
     writeln!(out, "{}", line.trim_end())
 }
@@ -154,12 +156,12 @@ fn several(n: u64, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// A number that fits a column.
+/// A number that fits into a column.
 fn short(n: u64) -> String {
     if n < 100_000_000 { n.to_string() } else { format!("{:.1e}", n as f64) }
 }
 
-/// Writes a text in lines that fit; a word is never cut.
+/// Writes a text in lines of at most [`WIDTH`] characters, broken between words.
 fn paragraph(out: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     let mut line = String::new();
     for word in text.split(' ') {
@@ -185,9 +187,9 @@ mod tests {
         assert_eq!([99_999_999, 1_600_000_000].map(short), ["99999999", "1.6e9"]);
     }
 
-    struct Text(&'static str);
+    struct Paragraph(&'static str);
 
-    impl Display for Text {
+    impl Display for Paragraph {
         fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
             paragraph(out, self.0)
         }
@@ -195,7 +197,7 @@ mod tests {
 
     #[test]
     fn paragraphs_are_wrapped_between_words() {
-        let text = Text(
+        let text = Paragraph(
             "bayes            refused: this reason is long enough to need one more line than it was given",
         );
         let lines: Vec<String> = text.to_string().lines().map(str::to_owned).collect();

@@ -1,43 +1,43 @@
-//! Difference: by how much one method is right more often than another on the same rows, and how surely.
+//! Paired comparison of two methods on the same rows: the difference of their accuracies, with an interval.
 
 use serde::Serialize;
 use statrs::function::{beta::inv_beta_reg, erf::erfc_inv};
 
-/// Fewer rows than this on which just one of two methods is right prove nothing: the sign test of five that
-/// agree still says 6 %.
-const FEWEST_DISPUTED: f64 = 6.0;
+/// With fewer discordant rows than this no difference is significant: the sign test of five rows that agree has a
+/// p-value of 6 %.
+const MIN_DISCORDANT: f64 = 6.0;
 
-/// Rows on which two methods were judged, and those on which just one of them was right.
+/// Rows on which two methods were evaluated, and those on which exactly one of them is correct.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Paired {
+pub(super) struct PairedCounts {
     /// All rows.
     pub(super) rows: f64,
-    /// Only the first method was right.
+    /// Rows on which only the first method is correct.
     pub(super) first: f64,
-    /// Only the second was.
+    /// Rows on which only the second is.
     pub(super) second: f64,
 }
 
-/// How much more often one method is right than another.
+/// The difference between the accuracies of two methods.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Difference {
-    /// As a share of the rows.
-    pub(crate) by: f64,
-    /// Its 95 % interval; where one of many rivals was picked, for all of them together.
-    pub(crate) interval: [f64; 2],
-    /// Whether it is more than chance explains.
-    pub(crate) is_beyond_noise: bool,
+pub struct Difference {
+    /// The difference, as a share of the rows.
+    pub by: f64,
+    /// Its 95 % interval; simultaneous where a method is compared with several others.
+    pub interval: [f64; 2],
+    /// Whether the difference is significant.
+    pub is_beyond_noise: bool,
     /// Its standard error.
     #[serde(skip)]
     pub(super) error: f64,
 }
 
-impl Paired {
+impl PairedCounts {
     fn by(&self) -> f64 {
         if self.rows > 0.0 { (self.first - self.second) / self.rows } else { 0.0 }
     }
 
-    /// So many times less of everything.
+    /// All counts divided by a number.
     fn over(self, times: f64) -> Self {
         Self { rows: self.rows / times, first: self.first / times, second: self.second / times }
     }
@@ -63,14 +63,14 @@ impl Paired {
 }
 
 impl Difference {
-    /// From test rows, or from several models judged on the same test rows: what they differ by adds to the
-    /// error. For `rivals` see [`tail`].
-    pub(super) fn on_test(draws: &[Paired], rivals: usize) -> Self {
+    /// From test rows, or from several models evaluated on the same test rows, whose spread adds to the error. For
+    /// `rivals` see [`tail`].
+    pub(super) fn on_test(draws: &[PairedCounts], rivals: usize) -> Self {
         let n = draws.len().max(1) as f64;
-        let mean = Paired::sum(draws).over(n);
+        let mean = PairedCounts::sum(draws).over(n);
         let (centre, error) = mean.adjusted();
         let spread: f64 = draws.iter().map(|draw| (draw.by() - mean.by()).powi(2)).sum();
-        let error = error.hypot((spread / (n - 1.0).max(1.0) / n).sqrt());
+        let error = (error * error + spread / (n - 1.0).max(1.0) / n).sqrt();
         Self::new(mean, centre, normal(rivals) * error, error)
     }
 
@@ -80,41 +80,41 @@ impl Difference {
     /// variance = (1/J + n_test / n_train) * sample variance of the J differences;   J - 1 degrees of freedom
     /// ```
     ///
-    /// The correction is for training rows that the folds share. Few folds may agree by chance, so the
-    /// interval is never narrower than that of the same rows judged once on a test set.
-    pub(super) fn across_folds(folds: &[Paired], repeats: usize, rivals: usize) -> Self {
+    /// The correction is for training rows that the folds share. Few folds may agree by chance, so the interval is never
+    /// narrower than that of the same rows evaluated once as a test set.
+    pub(super) fn across_folds(folds: &[PairedCounts], repeats: usize, rivals: usize) -> Self {
         let n = folds.len() as f64;
-        let mean = Paired::sum(folds).over(repeats.max(1) as f64);
+        let mean = PairedCounts::sum(folds).over(repeats.max(1) as f64);
         let (_, least) = mean.adjusted();
         if folds.len() < 2 {
             return Self::new(mean, mean.by(), normal(rivals) * least, least);
         }
         let size = mean.rows * repeats.max(1) as f64 / n;
         // Larger folds count for more, so that the mean is the difference of the accuracies.
-        let spread = |fold: &Paired| fold.rows / size * (fold.by() - mean.by()).powi(2);
+        let spread = |fold: &PairedCounts| fold.rows / size * (fold.by() - mean.by()).powi(2);
         let variance = folds.iter().map(spread).sum::<f64>() / (n - 1.0);
         let error = (variance * (1.0 / n + size / (mean.rows - size))).sqrt();
         let half = (student(n - 1.0, rivals) * error).max(normal(rivals) * least);
         Self::new(mean, mean.by(), half, error.max(least))
     }
 
-    /// Difference and ends of the interval in points, to a tenth, none of them a negative zero.
+    /// Difference and ends of the interval in percentage points, to a tenth, none of them a negative zero.
     pub(super) fn points(&self) -> [f64; 3] {
         let [low, high] = self.interval;
         [self.by, low, high].map(|share| (share * 1000.0).round() / 10.0 + 0.0)
     }
 
-    fn new(mean: Paired, centre: f64, half: f64, error: f64) -> Self {
+    fn new(mean: PairedCounts, centre: f64, half: f64, error: f64) -> Self {
         let interval = [(centre - half).max(-1.0), (centre + half).min(1.0)];
         let excludes_zero = interval[0] > 0.0 || interval[1] < 0.0;
-        let is_beyond_noise = excludes_zero && mean.first + mean.second >= FEWEST_DISPUTED;
+        let is_beyond_noise = excludes_zero && mean.first + mean.second >= MIN_DISCORDANT;
         Self { by: mean.by(), interval, is_beyond_noise, error }
     }
 }
 
-/// What an interval leaves on either side: 2.5 %, or less where the better side was picked from several
-/// rivals by these very figures, since the best of many is partly luck. If all are equal, the luckiest is
-/// called clearly better than a given one in at most 5 of 100 comparisons (Bonferroni's share for each rival).
+/// The tail probability on either side of an interval: 2.5 %, or less where the better method was selected from several
+/// by the same figures, since the best of many is partly luck. If all methods are equal, the best is called significantly
+/// better than a given one in at most 5 of 100 comparisons (Bonferroni's correction).
 fn tail(rivals: usize) -> f64 {
     0.05 / rivals.max(2) as f64
 }
@@ -158,7 +158,7 @@ mod tests {
     fn four_folds_on_paper() {
         // Two repetitions of two folds of 10 rows; differences .1 .2 .3 .2, mean .2, variance .02 / 3,
         // times 1/4 + 10/10: standard error .0912871; with 3 degrees of freedom 3.182446 of it.
-        let fold = |first| Paired { rows: 10.0, first, second: 0.0 };
+        let fold = |first| PairedCounts { rows: 10.0, first, second: 0.0 };
         let found = Difference::across_folds(&[1.0, 2.0, 3.0, 2.0].map(fold), 2, 1);
         assert!((found.by - 0.2).abs() < 1e-12);
         close(found.interval, [0.2 - 0.290_516, 0.2 + 0.290_516]);
@@ -168,15 +168,15 @@ mod tests {
     #[test]
     fn agresti_and_min_on_paper() {
         // b = 12, c = 3, n = 100: (12.5 - 3.5) / 102 = .088235; (16 - 81/102) / 102^2 has the root .038230.
-        let found = Difference::on_test(&[Paired { rows: 100.0, first: 12.0, second: 3.0 }], 1);
+        let found = Difference::on_test(&[PairedCounts { rows: 100.0, first: 12.0, second: 3.0 }], 1);
         assert_eq!(found.by, 0.09);
         close(found.interval, [0.088_235 - 0.074_930, 0.088_235 + 0.074_930]);
         assert!(found.is_beyond_noise);
     }
 
     #[test]
-    fn folds_that_agree_by_chance_do_not_make_sure() {
-        let fold = Paired { rows: 1.0, first: 1.0, second: 0.0 };
+    fn folds_that_agree_by_chance_are_not_significant() {
+        let fold = PairedCounts { rows: 1.0, first: 1.0, second: 0.0 };
         let few = Difference::across_folds(&[fold; 3], 1, 1);
         assert!(few.interval[0] < 1.0 && !few.is_beyond_noise, "{few:?}");
         assert!(Difference::across_folds(&[fold; 12], 1, 1).is_beyond_noise);
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn equal_decisions_differ_by_nothing() {
-        let same = Paired { rows: 80.0, first: 0.0, second: 0.0 };
+        let same = PairedCounts { rows: 80.0, first: 0.0, second: 0.0 };
         let found = Difference::across_folds(&[same; 15], 3, 8);
         assert!(found.by == 0.0 && !found.is_beyond_noise);
         let none = Difference { by: -0.0001, interval: [-0.0004, 0.0], ..found };
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn draws_that_differ_widen_the_interval() {
-        let draw = |first: f64, second: f64| Paired { rows: 1000.0, first, second };
+        let draw = |first: f64, second: f64| PairedCounts { rows: 1000.0, first, second };
         let alike = Difference::on_test(&[draw(40.0, 20.0); 3], 1);
         let unlike = Difference::on_test(&[draw(20.0, 40.0), draw(40.0, 20.0), draw(60.0, 0.0)], 1);
         assert!((alike.by - unlike.by).abs() < 1e-12);
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn the_best_of_many_must_lead_by_more() {
-        let paired = [Paired { rows: 100.0, first: 12.0, second: 3.0 }];
+        let paired = [PairedCounts { rows: 100.0, first: 12.0, second: 3.0 }];
         let [pair, many] = [1, 8].map(|rivals| Difference::on_test(&paired, rivals));
         assert!(pair.is_beyond_noise && !many.is_beyond_noise);
         assert!(many.interval[0] < pair.interval[0] && many.interval[1] > pair.interval[1]);

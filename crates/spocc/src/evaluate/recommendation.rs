@@ -1,36 +1,37 @@
-//! Verdict: the conclusion from the figures, in sentences.
+//! Which method to use, and the conclusions from a comparison in sentences.
 
 use serde::Serialize;
-use spocc::Method;
 
-use crate::compare::{Entry, difference::Difference};
+use crate::{
+    Method,
+    evaluate::{comparison::MethodResult, paired_test::Difference},
+};
 
-/// What to make of a comparison.
+/// The conclusions from a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Verdict {
+pub struct Recommendation {
     /// The method with the highest accuracy.
-    pub(crate) leader: Option<Method>,
+    pub leader: Option<Method>,
     /// The one with the next highest.
-    pub(crate) runner_up: Option<Method>,
+    pub runner_up: Option<Method>,
     /// Whether the leader is significantly better than the next.
-    pub(crate) is_lead_beyond_noise: bool,
+    pub is_lead_beyond_noise: bool,
     /// Whether the leader is significantly better than the best single classifier.
-    pub(crate) beats_best_classifier: bool,
+    pub beats_best_classifier: bool,
     /// Whether the leader is significantly better than the majority vote.
-    pub(crate) beats_majority: bool,
+    pub beats_majority: bool,
     /// Methods whose difference from the leader is within noise.
-    pub(crate) level_with_leader: Vec<Method>,
+    pub level_with_leader: Vec<Method>,
     /// What to use: the simplest method whose accuracy is close to that of the leader.
-    pub(crate) recommended: Option<Method>,
+    pub recommended: Option<Method>,
     /// The same in sentences.
-    pub(crate) lines: Vec<String>,
+    pub lines: Vec<String>,
 }
 
-/// A simpler method may be a point behind.
-const WORTH_OF_SIMPLICITY: f64 = 0.01;
+/// A simpler method is preferred if its accuracy is at most one percentage point lower.
+const SIMPLICITY_TOLERANCE: f64 = 0.01;
 
-/// The simpler of two methods that are equally good has the lower number: fewest classifiers, fewest parameters, then
-/// the default.
+/// Rank of a method by simplicity: fewest classifiers, fewest parameters, then the default.
 pub(super) fn complexity(method: Method) -> usize {
     const ORDER: [Method; 11] = [
         Method::Selection,
@@ -48,68 +49,72 @@ pub(super) fn complexity(method: Method) -> usize {
     ORDER.iter().position(|known| *known == method).unwrap_or(ORDER.len())
 }
 
-/// Labelled rows below which nothing is recommended.
-const FEW: u64 = 20;
+/// With fewer labelled rows no method is recommended.
+const MIN_ROWS_TO_RECOMMEND: u64 = 20;
 
-impl Verdict {
-    /// On methods that were evaluated, the best first. Where predictions are missing, the best single classifier is the
+impl Recommendation {
+    /// From the results of the methods, the best first. Where predictions are missing, the best single classifier is the
     /// best of those with a prediction.
-    pub(super) fn new(entries: &[Entry], n_rows: u64, has_gaps: bool) -> Self {
-        let Some(leader) = entries.first() else {
+    pub(super) fn new(results: &[MethodResult], n_rows: u64, has_missing: bool) -> Self {
+        let Some(leader) = results.first() else {
             return Self { lines: vec!["No method could be fitted.".to_owned()], ..Self::default() };
         };
-        let beats = |method: Method| entries.iter().any(|entry| entry.method == method && entry.is_behind());
-        let level = entries[1..].iter().filter(|entry| !entry.is_behind()).map(|entry| entry.method);
-        let recommended = entries.iter().filter(|entry| is_close(entry)).map(|entry| entry.method);
-        let mut verdict = Self {
+        let beats =
+            |method: Method| results.iter().any(|result| result.method == method && result.is_behind());
+        let level = results[1..].iter().filter(|result| !result.is_behind()).map(|result| result.method);
+        let recommended = results.iter().filter(|result| is_close(result)).map(|result| result.method);
+        let mut recommendation = Self {
             leader: Some(leader.method),
-            runner_up: entries.get(1).map(|entry| entry.method),
-            is_lead_beyond_noise: entries.get(1).is_some_and(Entry::is_behind),
+            runner_up: results.get(1).map(|result| result.method),
+            is_lead_beyond_noise: results.get(1).is_some_and(MethodResult::is_behind),
             beats_best_classifier: beats(Method::Selection),
             beats_majority: beats(Method::Majority),
             level_with_leader: level.collect(),
             recommended: recommended.min_by_key(|method| complexity(*method)),
             lines: Vec::new(),
         };
-        verdict.lines =
-            vec![lead(entries), references(entries, has_gaps), verdict.advice(leader.method, has_gaps)];
-        if n_rows < FEW {
-            verdict.recommended = None;
-            verdict.lines = vec![format!("{n_rows} labelled rows are too few to recommend a method.")];
+        recommendation.lines = vec![
+            lead(results),
+            references(results, has_missing),
+            recommendation.advice(leader.method, has_missing),
+        ];
+        if n_rows < MIN_ROWS_TO_RECOMMEND {
+            recommendation.recommended = None;
+            recommendation.lines = vec![format!("{n_rows} labelled rows are too few to recommend a method.")];
         }
-        verdict.lines.retain(|line| !line.is_empty());
-        verdict
+        recommendation.lines.retain(|line| !line.is_empty());
+        recommendation
     }
 
-    fn advice(&self, leader: Method, has_gaps: bool) -> String {
+    fn advice(&self, leader: Method, has_missing: bool) -> String {
         let advised = self.recommended.unwrap_or(leader);
         if self.level_with_leader.is_empty() {
             return format!("Use {leader}.");
         }
         let level = names(&[&[leader], &self.level_with_leader[..]].concat());
         let why = match advised {
-            Method::Selection if has_gaps => "which needs one classifier per row",
+            Method::Selection if has_missing => "which needs one classifier per row",
             Method::Selection => "which needs only one classifier",
             Method::Majority => "which has no parameters to fit",
             Method::Ladder => "the default",
             _ if advised == leader => "which has the highest accuracy",
             _ => "the simplest method close to the best",
         };
-        format!("On these rows {level} cannot be told apart; use {advised}, {why}.")
+        format!("On these rows {level} cannot be distinguished; use {advised}, {why}.")
     }
 }
 
 /// Whether a simpler method may replace the leader: it is within noise, and behind by at most a point or half a
 /// standard error.
-fn is_close(entry: &Entry) -> bool {
-    entry.behind.is_none_or(|Difference { by, error, is_beyond_noise, .. }| {
-        !is_beyond_noise && by <= (error / 2.0).max(WORTH_OF_SIMPLICITY)
+fn is_close(result: &MethodResult) -> bool {
+    result.behind.is_none_or(|Difference { by, error, is_beyond_noise, .. }| {
+        !is_beyond_noise && by <= (error / 2.0).max(SIMPLICITY_TOLERANCE)
     })
 }
 
 /// Which method leads, and by how much.
-fn lead(entries: &[Entry]) -> String {
-    let [leader, next, ..] = entries else { return String::new() };
+fn lead(results: &[MethodResult]) -> String {
+    let [leader, next, ..] = results else { return String::new() };
     let Some(behind) = next.behind else { return String::new() };
     let (first, second, by) = (leader.method, next.method, points(behind.by));
     if behind.is_beyond_noise {
@@ -122,15 +127,18 @@ fn lead(entries: &[Entry]) -> String {
     }
 }
 
-/// Whether combining is worth it at all.
-fn references(entries: &[Entry], has_gaps: bool) -> String {
-    let single =
-        if has_gaps { "the best single classifier with a prediction" } else { "the best single classifier" };
+/// Whether any method is better than the best classifier and the majority vote.
+fn references(results: &[MethodResult], has_missing: bool) -> String {
+    let single = if has_missing {
+        "the best single classifier with a prediction"
+    } else {
+        "the best single classifier"
+    };
     let known = [(Method::Selection, single), (Method::Majority, "the majority vote")];
     let (mut beaten, mut unbeaten) = (Vec::new(), Vec::new());
     for (method, name) in known {
-        match entries.iter().find(|entry| entry.method == method) {
-            Some(Entry { behind: Some(behind), .. }) if behind.is_beyond_noise => {
+        match results.iter().find(|result| result.method == method) {
+            Some(MethodResult { behind: Some(behind), .. }) if behind.is_beyond_noise => {
                 beaten.push(format!("{name} (by {})", points(behind.by)));
             }
             Some(_) => unbeaten.push(name),
@@ -138,7 +146,7 @@ fn references(entries: &[Entry], has_gaps: bool) -> String {
         }
     }
     let mut sentences = Vec::new();
-    if let (false, Some(leader)) = (beaten.is_empty(), entries.first()) {
+    if let (false, Some(leader)) = (beaten.is_empty(), results.first()) {
         sentences.push(format!("{} is significantly better than {}.", leader.method, beaten.join(" and ")));
     }
     if !unbeaten.is_empty() {
@@ -169,24 +177,24 @@ fn names(methods: &[Method]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::difference::Paired;
+    use crate::evaluate::paired_test::PairedCounts;
 
-    fn entries(ranking: &[(Method, f64)]) -> Vec<Entry> {
-        let entry = |(at, &(method, behind)): (usize, &(Method, f64))| {
-            let paired = Paired { rows: 1000.0, first: 50.0 + behind * 1000.0, second: 50.0 };
-            Entry::of(method, 0.9 - behind, (at > 0).then(|| Difference::on_test(&[paired], 1)))
+    fn results(ranking: &[(Method, f64)]) -> Vec<MethodResult> {
+        let result = |(at, &(method, behind)): (usize, &(Method, f64))| {
+            let paired = PairedCounts { rows: 1000.0, first: 50.0 + behind * 1000.0, second: 50.0 };
+            MethodResult::of(method, 0.9 - behind, (at > 0).then(|| Difference::on_test(&[paired], 1)))
         };
-        ranking.iter().enumerate().map(entry).collect()
+        ranking.iter().enumerate().map(result).collect()
     }
 
     #[test]
-    fn a_sure_leader_is_named_with_its_lead() {
+    fn a_significant_leader_is_named_with_its_lead() {
         let ranking = [(Method::Stacking, 0.0), (Method::Selection, 0.1), (Method::Majority, 0.2)];
-        let verdict = Verdict::new(&entries(&ranking), 400, false);
-        assert!(verdict.is_lead_beyond_noise && verdict.beats_best_classifier && verdict.beats_majority);
-        assert_eq!(verdict.recommended, Some(Method::Stacking));
+        let found = Recommendation::new(&results(&ranking), 400, false);
+        assert!(found.is_lead_beyond_noise && found.beats_best_classifier && found.beats_majority);
+        assert_eq!(found.recommended, Some(Method::Stacking));
         assert_eq!(
-            verdict.lines,
+            found.lines,
             [
                 "stacking leads, 10.0 points ahead of selection; the difference is significant.",
                 "stacking is significantly better than the best single classifier (by 10.0 points) and the \
@@ -197,16 +205,16 @@ mod tests {
     }
 
     #[test]
-    fn no_method_better_than_the_majority_vote_is_said_so() {
+    fn no_method_better_than_the_majority_vote_is_reported() {
         let ranking = [(Method::Bayes, 0.0), (Method::Majority, 0.001), (Method::Selection, 0.1)];
-        let verdict = Verdict::new(&entries(&ranking), 400, false);
-        assert!(verdict.beats_best_classifier && !verdict.beats_majority && !verdict.is_lead_beyond_noise);
-        assert_eq!(verdict.recommended, Some(Method::Majority));
-        assert!(verdict.lines[1].ends_with("No method is significantly better than the majority vote."));
+        let found = Recommendation::new(&results(&ranking), 400, false);
+        assert!(found.beats_best_classifier && !found.beats_majority && !found.is_lead_beyond_noise);
+        assert_eq!(found.recommended, Some(Method::Majority));
+        assert!(found.lines[1].ends_with("No method is significantly better than the majority vote."));
     }
 
     #[test]
-    fn of_methods_within_noise_the_simplest_close_one_is_advised() {
+    fn of_methods_within_noise_the_simplest_close_one_is_recommended() {
         // These differences have a standard error of about 1 point: the vote is within noise but not close.
         let ranking = [
             (Method::Stacking, 0.0),
@@ -214,33 +222,33 @@ mod tests {
             (Method::Majority, 0.015),
             (Method::Bayes, 0.1),
         ];
-        let verdict = Verdict::new(&entries(&ranking), 400, false);
-        assert_eq!(verdict.recommended, Some(Method::AdaSpocc));
-        assert_eq!(verdict.level_with_leader, [Method::AdaSpocc, Method::Majority]);
+        let found = Recommendation::new(&results(&ranking), 400, false);
+        assert_eq!(found.recommended, Some(Method::AdaSpocc));
+        assert_eq!(found.level_with_leader, [Method::AdaSpocc, Method::Majority]);
         assert_eq!(
-            verdict.lines[2],
-            "On these rows stacking, adaspocc and majority cannot be told apart; use adaspocc, the simplest \
-             method close to the best."
+            found.lines[2],
+            "On these rows stacking, adaspocc and majority cannot be distinguished; use adaspocc, the \
+             simplest method close to the best."
         );
     }
 
     #[test]
     fn methods_with_the_same_accuracy_lead_together() {
         let ranking = [(Method::Ladder, 0.0), (Method::Stacking, 0.0)];
-        let verdict = Verdict::new(&entries(&ranking), 400, false);
+        let found = Recommendation::new(&results(&ranking), 400, false);
         assert_eq!(
-            verdict.lines,
+            found.lines,
             [
                 "ladder and stacking lead with the same accuracy.",
-                "On these rows ladder and stacking cannot be told apart; use ladder, the default.",
+                "On these rows ladder and stacking cannot be distinguished; use ladder, the default.",
             ]
         );
     }
 
     #[test]
-    fn no_method_and_one_method_have_a_verdict_too() {
-        assert_eq!(Verdict::new(&[], 400, false).lines, ["No method could be fitted."]);
-        let alone = Verdict::new(&entries(&[(Method::Majority, 0.0)]), 400, false);
+    fn no_method_and_one_method_have_a_recommendation_too() {
+        assert_eq!(Recommendation::new(&[], 400, false).lines, ["No method could be fitted."]);
+        let alone = Recommendation::new(&results(&[(Method::Majority, 0.0)]), 400, false);
         assert_eq!(
             alone.lines,
             ["No method is significantly better than the majority vote.", "Use majority."]

@@ -5,39 +5,39 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
 use serde::Serialize;
-use spocc::{Error, Model};
 
-use crate::compare::{cells::Cells, deal::Part};
+use crate::{
+    Error, Model, evaluate::evaluation_rows::EvaluationRows, evidence::RowSubset, math::ln, parallel,
+};
 
-/// Parts of the rows that are shown.
+/// Shares of the rows for which the accuracy is reported.
 const SHARES: [f64; 5] = [1.0, 0.9, 0.8, 0.7, 0.5];
 
 /// The accuracy of a method where its margins are largest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Risk {
+pub struct RiskCoverage {
     /// From all rows to the most certain half.
-    pub(crate) most_certain: Vec<Selected>,
+    pub most_certain: Vec<MostCertain>,
     /// Area under the risk-coverage curve: the error rate among the most certain rows, averaged over all numbers of them.
-    pub(crate) area: f64,
+    pub area: f64,
 }
 
 /// The most certain part of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Selected {
+pub struct MostCertain {
     /// How large a part.
-    pub(crate) share: f64,
+    pub share: f64,
     /// The accuracy there.
-    pub(crate) accuracy: f64,
+    pub accuracy: f64,
 }
 
-/// Rows by how certain the decision was, the most certain first: how many, and how many right.
+/// Rows by the margin of their decision, the largest first: how many, and how many of them correct.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Certainties(BTreeMap<i64, [f64; 2]>);
+pub(super) struct MarginCounts(BTreeMap<i64, [f64; 2]>);
 
-impl Certainties {
-    /// Adds rows that a model decided, some of every cell in `part`, and whether it was right about each cell.
+impl MarginCounts {
+    /// Adds the rows of a subset, which a model decided, given whether its decision is correct on each cell.
     ///
     /// # Errors
     ///
@@ -45,49 +45,50 @@ impl Certainties {
     pub(super) fn add(
         &mut self,
         model: &Model,
-        judged: &Cells,
-        part: &Part,
-        right: &[bool],
+        rows: &EvaluationRows,
+        subset: &RowSubset,
+        is_correct: &[bool],
     ) -> Result<(), Error> {
-        let aligned = model.align(judged.answers())?;
-        let margin = |(cell, _): &(usize, u64)| aligned.decide(*cell).map(|decision| decision.margin);
-        let margins: Vec<f64> = part.par_iter().map(margin).collect::<Result<_, Error>>()?;
-        for ((cell, count), margin) in part.iter().zip(margins) {
-            self.push(margin, *count as f64, right[*cell]);
+        let aligned = model.align(rows.predictions())?;
+        let margin = |at: usize| aligned.decide(subset[at].0).map(|decision| decision.margin);
+        let margins = parallel::map(subset.len(), margin);
+        for ((cell, count), margin) in subset.iter().zip(margins) {
+            self.push(margin?, *count as f64, is_correct[*cell]);
         }
         Ok(())
     }
 
-    fn push(&mut self, margin: f64, rows: f64, is_right: bool) {
-        // Margins near 1 are told apart by how much is missing; what differs by rounding is equal.
-        let key = ((1.0 - margin).ln() * 1e9).round() as i64;
+    fn push(&mut self, margin: f64, rows: f64, is_correct: bool) {
+        // The logarithm of the distance from 1 separates margins near 1; margins that differ by rounding are equal.
+        let key = (ln(1.0 - margin) * 1e9).round() as i64;
         let sums = self.0.entry(key).or_default();
         sums[0] += rows;
-        sums[1] += if is_right { rows } else { 0.0 };
+        sums[1] += if is_correct { rows } else { 0.0 };
     }
 
-    /// The curve; none without rows. Rows of equal margin are taken in equal parts.
-    pub(super) fn risk(&self) -> Option<Risk> {
+    /// The curve; none without rows. Of rows with equal margins every share is taken alike.
+    pub(super) fn risk(&self) -> Option<RiskCoverage> {
         let total: f64 = self.0.values().map(|sums| sums[0]).sum();
         let accuracy = |share: f64| {
-            let (mut left, mut right) = (share * total, 0.0);
-            for [rows, right_ones] in self.0.values() {
+            let (mut left, mut correct) = (share * total, 0.0);
+            for [rows, correct_rows] in self.0.values() {
                 let taken = left.clamp(0.0, *rows);
-                right += right_ones * taken / rows;
+                correct += correct_rows * taken / rows;
                 left -= taken;
             }
-            right / (share * total)
+            correct / (share * total)
         };
-        let select = |share: f64| Selected { share, accuracy: accuracy(share) };
-        (total > 0.0).then(|| Risk { most_certain: SHARES.map(select).to_vec(), area: self.area() / total })
+        let select = |share: f64| MostCertain { share, accuracy: accuracy(share) };
+        (total > 0.0)
+            .then(|| RiskCoverage { most_certain: SHARES.map(select).to_vec(), area: self.area() / total })
     }
 
-    /// The share that is wrong among the first t rows, summed over all t.
+    /// The error rate among the first t rows, summed over all t.
     fn area(&self) -> f64 {
         let (mut before, mut wrong, mut area) = (0.0, 0.0, 0.0);
-        for [rows, right] in self.0.values() {
-            // Within a group, t rows hold `wrong + (t - before) * rate` errors.
-            let rate = 1.0 - right / rows;
+        for [rows, correct] in self.0.values() {
+            // Within a group, the first t rows have `wrong + (t - before) * rate` errors.
+            let rate = 1.0 - correct / rows;
             let harmonics = harmonic(before + rows) - harmonic(before);
             area += rows * rate + (wrong - before * rate) * harmonics;
             before += rows;
@@ -104,22 +105,22 @@ fn harmonic(n: f64) -> f64 {
         return (1..=n as u32).map(|i| f64::from(i).recip()).sum();
     }
     // The next term of the series is below 1e-9.
-    n.ln() + EULER + 0.5 / n - 1.0 / (12.0 * n * n)
+    ln(n) + EULER + 0.5 / n - 1.0 / (12.0 * n * n)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(rows: &[(f64, f64, bool)]) -> Certainties {
-        let mut certainties = Certainties::default();
-        rows.iter().for_each(|(margin, count, right)| certainties.push(*margin, *count, *right));
-        certainties
+    fn of(rows: &[(f64, f64, bool)]) -> MarginCounts {
+        let mut counts = MarginCounts::default();
+        rows.iter().for_each(|(margin, count, is_correct)| counts.push(*margin, *count, *is_correct));
+        counts
     }
 
     #[test]
-    fn the_most_certain_come_first_and_equals_share() {
-        // Five surely right, then two of four right at one margin, then one wrong.
+    fn large_margins_come_first_and_equal_margins_share() {
+        // Five correct at a large margin, then two of four correct at one margin, then one error.
         let certain = of(&[(0.1, 1.0, false), (0.9, 5.0, true), (0.5, 2.0, false), (0.5, 2.0, true)]);
         let risk = certain.risk().expect("rows");
         let accuracies: Vec<f64> = risk.most_certain.iter().map(|selected| selected.accuracy).collect();
@@ -127,11 +128,11 @@ mod tests {
         // Errors among the first t rows: 0 five times, then 0.5, 1, 1.5, 2, 3.
         let area = (0.5 / 6.0 + 1.0 / 7.0 + 1.5 / 8.0 + 2.0 / 9.0 + 3.0 / 10.0) / 10.0;
         assert!((risk.area - area).abs() < 1e-15, "{} {area}", risk.area);
-        assert_eq!(Certainties::default().risk(), None);
+        assert_eq!(MarginCounts::default().risk(), None);
     }
 
     #[test]
-    fn near_certainty_is_told_apart_and_rounding_is_not() {
+    fn margins_near_1_differ_and_rounding_does_not() {
         let certain =
             of(&[(1.0 - 1e-12, 1.0, false), (1.0, 1.0, true), (0.3, 1.0, true), (0.1 + 0.2, 1.0, false)]);
         let risk = certain.risk().expect("rows");
