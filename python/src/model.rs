@@ -59,7 +59,7 @@ impl Model {
         let level =
             if options.calibrate.is_some() { spocc::evidence::Level::Tally } else { combiner.engine.needs() };
         let engine = run(py, &Terms { memory, progress }, |control, _| {
-            if combiner.engine.uses_unlabelled(&evidence.engine) {
+            if combiner.engine.method().uses_unlabelled(&evidence.engine) {
                 return Ok(spocc::Model::fit(&*combiner.engine, &evidence.engine, options, control)?);
             }
             let reduced = evidence.engine.reduce_to(level, control)?;
@@ -113,7 +113,7 @@ impl Model {
     /// Whether the method has probabilities.
     #[getter]
     fn has_probabilities(&self) -> bool {
-        self.engine.method().gives_probabilities()
+        self.engine.method().capabilities().probabilities
     }
 
     /// What its sets can promise, if it was calibrated.
@@ -125,7 +125,7 @@ impl Model {
     /// The parameters as JSON.
     #[getter]
     fn fitted(&self) -> Result<String, Fault> {
-        serde_json::to_string(&self.engine.fitted()).map_err(|error| Fault::Panic(error.to_string()))
+        serde_json::to_string(&self.engine.parameters()).map_err(|error| Fault::Panic(error.to_string()))
     }
 
     /// The evidence it was fitted to, unless it is slim.
@@ -221,7 +221,7 @@ impl Model {
         strict: bool,
     ) -> Result<Bound<'py, PyArray2<f64>>, Fault> {
         if !self.has_probabilities() {
-            let with = spocc::Method::ALL.into_iter().filter(|method| method.gives_probabilities());
+            let with = spocc::Method::ALL.into_iter().filter(|method| method.capabilities().probabilities);
             let with: Vec<String> = with.map(|method| method.to_string()).collect();
             let (with, found) = (with.join(", "), self.engine.method());
             return Err(Fault::Refused(format!(

@@ -4,7 +4,7 @@
 
 use spocc::{
     Combiner, Control, Error, Evidence, Model, Predictions, Truth,
-    methods::{AdaSpocc, Fitted},
+    methods::{AdaSpocc, Parameters},
 };
 
 /// The first `n` of four classifiers on the same 300 rows.
@@ -22,8 +22,8 @@ fn evidence(n: usize) -> Result<Evidence, Error> {
 }
 
 fn exponents(model: &Model) -> Vec<f64> {
-    match model.fitted() {
-        Fitted::AdaSpocc { exponents, .. } => exponents.into_iter().map(f64::from).collect(),
+    match model.parameters() {
+        Parameters::AdaSpocc { exponents, .. } => exponents.into_iter().map(f64::from).collect(),
         _ => Vec::new(),
     }
 }

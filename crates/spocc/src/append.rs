@@ -13,7 +13,7 @@ use crate::{
     error::{Error, list},
     evidence::Evidence,
     fusion::{Exponent, FusionTree},
-    methods::{Combiner, FittedAdaSpocc, Kind, Ladder, PossibilityTable, opinions_of, share},
+    methods::{FittedAdaSpocc, Ladder, Learn, PossibilityTable, Rule, opinions_of, share},
     model::{self, Model},
     possibility::Discount,
     progress::Control,
@@ -75,15 +75,15 @@ impl Model {
         missing_is_answer.push(self.missing == Missing::Answer);
         let as_read = model::read(&grown, self.classes(), &missing_is_answer, &self.class_weights, control)?;
         let rule = match &self.rule {
-            Kind::Spocc(possibilities) => {
+            Rule::Spocc(possibilities) => {
                 let tree = FusionTree::flat(everyone.len(), possibilities.tree().root_exponent());
-                Kind::Spocc(self.opinions_with(possibilities, &as_read, tree, Discount::default()))
+                Rule::Spocc(self.opinions_with(possibilities, &as_read, tree, Discount::default()))
             }
-            Kind::AdaSpocc(fitted) => {
-                Kind::AdaSpocc(Box::new(self.adaspocc_with(fitted, &as_read, control)?))
+            Rule::AdaSpocc(fitted) => {
+                Rule::AdaSpocc(Box::new(self.adaspocc_with(fitted, &as_read, control)?))
             }
             // The ladder is a function of the evidence: it is climbed anew.
-            Kind::Ladder(_) => Ladder.learn(&as_read, control)?.0,
+            Rule::Ladder(_) => Ladder.learn(&as_read, control)?,
             _ => return refuse("a spocc, adaspocc or ladder model", self.method.to_string()),
         };
         Ok(Self {

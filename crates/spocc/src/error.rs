@@ -185,6 +185,26 @@ pub enum Error {
         /// What was asked.
         found: String,
     },
+    /// A setting that the method ignores.
+    #[error("{setting}: expected a method that uses it ({used_by}), found {method}")]
+    UnusedSetting {
+        /// The setting.
+        setting: &'static str,
+        /// The methods that use it.
+        used_by: &'static str,
+        /// The method chosen.
+        method: &'static str,
+    },
+    /// A text that is neither a number in its range nor one of the words.
+    #[error("{what}: expected {expected}, found `{found}`")]
+    Unreadable {
+        /// The setting.
+        what: &'static str,
+        /// What it takes.
+        expected: &'static str,
+        /// The text given.
+        found: String,
+    },
     /// A number outside its range.
     #[error("{what}: expected {expected}, found {found}")]
     OutOfRange {

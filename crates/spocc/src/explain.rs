@@ -149,7 +149,7 @@ fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<Strin
         });
     }
     let joins = joins(model, cells);
-    let margin_of = model.method.margin_of();
+    let margin_of = model.method.capabilities().margin_of;
     Explanation {
         decision,
         classes: model.classes().to_vec(),

@@ -6,7 +6,7 @@ use spocc::{
     data::Missing,
     evidence::Counting,
     fusion::Exponent,
-    methods::{AdaSpocc, Fitted, Majority, Spocc, SpoccExponent},
+    methods::{AdaSpocc, Majority, Parameters, Spocc, SpoccExponent},
     tuning::Tuning,
 };
 
@@ -64,7 +64,7 @@ impl Panel {
 }
 
 fn ada(model: &Model) -> (Vec<f64>, f64, f64, Vec<f64>) {
-    let Fitted::AdaSpocc { exponents, cut, severity, discounts, .. } = model.fitted() else {
+    let Parameters::AdaSpocc { exponents, cut, severity, discounts, .. } = model.parameters() else {
         panic!("an adaSPOCC model")
     };
     let numbers = |exponents: Vec<Exponent>| exponents.into_iter().map(f64::from).collect();
@@ -141,7 +141,7 @@ fn a_copy_joins_the_cluster_of_its_original() {
         let panel = base.with("copy1", a).with("copy2", b).with("copy3", c);
         let small = AdaSpocc { tuning: Tuning::Resubstitution }.fit(&panel.evidence(5)).expect("rows");
         let grown = small.append(&panel.evidence(6), &Control::default()).expect("the same rows");
-        let Fitted::AdaSpocc { dendrogram, exponents, cut, .. } = grown.fitted() else {
+        let Parameters::AdaSpocc { dendrogram, exponents, cut, .. } = grown.parameters() else {
             panic!("an adaSPOCC model")
         };
         let joint = (0..dendrogram.merges().len())
@@ -255,7 +255,7 @@ fn a_newcomer_between_two_far_clusters_has_a_distance() {
     let evidence = |n| Evidence::count(&table(n), &truth, &options, &Control::default()).expect("rows");
     let small = AdaSpocc::default().fit(&evidence(3)).expect("rows");
     let grown = small.append(&evidence(4), &Control::default()).expect("the same rows");
-    let Fitted::AdaSpocc { dendrogram, .. } = grown.fitted() else { panic!("an adaSPOCC model") };
+    let Parameters::AdaSpocc { dendrogram, .. } = grown.parameters() else { panic!("an adaSPOCC model") };
     assert!(dendrogram.merges().iter().all(|merge| merge.height.is_finite()));
     Model::from_bytes(&grown.to_bytes()).expect("a model that can be read back");
 }
@@ -269,7 +269,7 @@ fn a_new_branch_gets_the_best_exponent_there_is() {
         let tuning = Tuning::Resubstitution;
         let small = AdaSpocc { tuning }.fit(&panel.evidence(3)).expect("rows");
         let grown = small.append(&panel.evidence(4), &Control::default()).expect("the same rows");
-        let Fitted::AdaSpocc { dendrogram, exponents, .. } = grown.fitted() else {
+        let Parameters::AdaSpocc { dendrogram, exponents, .. } = grown.parameters() else {
             panic!("an adaSPOCC model")
         };
         // The last merge joins the newcomer, leaf 3, to the old root.
@@ -288,7 +288,7 @@ fn a_new_branch_gets_the_best_exponent_there_is() {
         let mut product = 0;
         let aligned =
             small.align(&panel.predictions(4)).expect("all columns").decide_rows(0..150).expect("rows");
-        let Fitted::AdaSpocc { discounts, .. } = grown.fitted() else { panic!("an adaSPOCC model") };
+        let Parameters::AdaSpocc { discounts, .. } = grown.parameters() else { panic!("an adaSPOCC model") };
         for (t, decision) in aligned.iter().enumerate() {
             let said = panel.columns[3][t].expect("complete");
             let counts: Vec<u64> =

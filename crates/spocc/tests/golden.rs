@@ -14,7 +14,7 @@ use spocc::{
     dependence::Dissimilarities,
     fusion::{Exponent, t_norm},
     methods::{
-        AdaSpocc, Bayes, ExpVote, Fitted, Inputs, NaiveBayes, Selection, Spocc, SpoccExponent, Stacking,
+        AdaSpocc, Bayes, ExpVote, Inputs, NaiveBayes, Parameters, Selection, Spocc, SpoccExponent, Stacking,
         StackingStrength, Strength, WeightedVote,
     },
     possibility::Possibility,
@@ -214,7 +214,7 @@ fn spocc_at_five_and_tuned() {
         let golden = &case.json["ref"]["spocc_tuned"];
         let tuned =
             Spocc { exponent: SpoccExponent::Tuned(resubstitution()) }.fit(&case.evidence).expect("rows");
-        let Fitted::Spocc { exponent } = tuned.fitted() else { panic!("a SPOCC model") };
+        let Parameters::Spocc { exponent } = tuned.parameters() else { panic!("a SPOCC model") };
         assert!(close(exponent.into(), float(&golden["lambda"])), "{} tuned exponent {exponent:?}", case.id);
         // Golden lists tied rows for the exponent 5 only: a row tied here is one we find tied.
         let ties = tied_rows(&case, &tuned);
@@ -232,7 +232,8 @@ fn adaspocc() {
     for case in cases() {
         let golden = &case.json["ref"]["adaspocc"];
         let model = AdaSpocc { tuning: resubstitution() }.fit(&case.evidence).expect("rows");
-        let Fitted::AdaSpocc { exponents, severity, discounts, dendrogram, .. } = model.fitted() else {
+        let Parameters::AdaSpocc { exponents, severity, discounts, dendrogram, .. } = model.parameters()
+        else {
             panic!("an adaSPOCC model")
         };
         assert_tree(&dendrogram, &case.json["ref"]["Z"], &case.id);
@@ -283,7 +284,7 @@ fn selection_and_votes() {
     for case in cases() {
         let golden = &case.json["ref"];
         let selection = Selection.fit(&case.evidence).expect("rows");
-        let Fitted::Selection { ranking } = selection.fitted() else { panic!("a selection model") };
+        let Parameters::Selection { ranking } = selection.parameters() else { panic!("a selection model") };
         assert_eq!(
             ranking[0] as i64,
             golden["selection"]["selected"].as_i64().expect("a number"),
@@ -300,7 +301,9 @@ fn selection_and_votes() {
 
         let exponential = ExpVote { tuning: resubstitution() }.fit(&case.evidence).expect("rows");
         assert_weights(&exponential, &golden["exp_weighted_vote"]["weights"], &case.id);
-        let Fitted::Vote { rate: Some(rate), .. } = exponential.fitted() else { panic!("a fitted rate") };
+        let Parameters::Vote { rate: Some(rate), .. } = exponential.parameters() else {
+            panic!("a fitted rate")
+        };
         assert!(close(rate, float(&golden["exp_weighted_vote"]["r"])), "{} rate {rate}", case.id);
         let ties = tied_rows(&case, &exponential);
         assert_decisions(&case, &exponential, &golden["exp_weighted_vote"]["pred_test"], &ties, "exp vote");
@@ -312,7 +315,7 @@ fn selection_and_votes() {
 }
 
 fn assert_weights(model: &Model, golden: &Value, id: &str) {
-    let Fitted::Vote { weights, .. } = model.fitted() else { panic!("a vote") };
+    let Parameters::Vote { weights, .. } = model.parameters() else { panic!("a vote") };
     assert_all_close(&weights, &floats(golden), &format!("{id} weights"));
 }
 
@@ -321,7 +324,7 @@ fn naive_bayes_and_bayes() {
     for case in cases() {
         let golden = &case.json["ref"];
         let naive = NaiveBayes.fit(&case.evidence).expect("rows");
-        let Fitted::NaiveBayes { prior } = naive.fitted() else { panic!("a naive Bayes model") };
+        let Parameters::NaiveBayes { prior } = naive.parameters() else { panic!("a naive Bayes model") };
         assert_all_close(&prior, &floats(&golden["naive_bayes"]["prior"]), &format!("{} prior", case.id));
         assert_decisions(&case, &naive, &golden["naive_bayes"]["pred_test"], &[], "naive bayes");
         assert_test_accuracy(&case, &naive, "naive_bayes");
@@ -352,7 +355,8 @@ fn stacking() {
         let stacked =
             |strength| Stacking { inputs: Inputs::Ordinal, strength }.fit(&case.evidence).expect("rows");
         let model = stacked(StackingStrength::Tuned(resubstitution()));
-        let Fitted::Stacking { strength, classes, coefficients, intercepts, .. } = model.fitted() else {
+        let Parameters::Stacking { strength, classes, coefficients, intercepts, .. } = model.parameters()
+        else {
             panic!("a stacking model")
         };
         assert_eq!(
@@ -365,7 +369,7 @@ fn stacking() {
         assert!(close(strength, expected), "{} strength: found {strength}, expected {expected}", case.id);
         // Given the strength, the same regression without a search.
         let given = Strength::try_from(strength).expect("above 0");
-        assert_eq!(stacked(StackingStrength::Fixed(given)).fitted(), model.fitted(), "{}", case.id);
+        assert_eq!(stacked(StackingStrength::Fixed(given)).parameters(), model.parameters(), "{}", case.id);
         // Golden has a row of coefficients per output; ours are input by input.
         let outputs = intercepts.len();
         for (output, row) in array(&golden["coef"]).iter().enumerate() {

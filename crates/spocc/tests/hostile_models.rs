@@ -282,7 +282,7 @@ fn exercise_model(model: &Model, panel: &Panel) {
         Err(error) => assert!(matches!(error, Error::NotCalibrated | Error::TooFewScores { .. }), "{error}"),
     }
     assert!(model.slim().to_bytes().len() <= model.to_bytes().len());
-    let _ = model.fitted();
+    let _ = model.parameters();
     if let Some(evidence) = model.evidence() {
         exercise_evidence(evidence);
     }

@@ -3,7 +3,7 @@
 use spocc::{
     Combiner, Control, Evidence, Ladder, Method, Model, Predictions, Truth,
     evidence::Counting,
-    methods::{Fitted, Majority, Selection},
+    methods::{Majority, Parameters, Selection},
 };
 
 /// Rows of answers with their truths.
@@ -87,13 +87,15 @@ impl Table {
 }
 
 fn fallback(model: &Model) -> Option<Method> {
-    let Fitted::Ladder { fallback, .. } = model.fitted() else { panic!("a ladder") };
+    let Parameters::Ladder { fallback, .. } = model.parameters() else { panic!("a ladder") };
     fallback
 }
 
 /// Who climbs how high.
 fn heights(model: &Model) -> (Option<f64>, Option<f64>) {
-    let Fitted::Ladder { penalty, pattern_shrinkage, .. } = model.fitted() else { panic!("a ladder") };
+    let Parameters::Ladder { penalty, pattern_shrinkage, .. } = model.parameters() else {
+        panic!("a ladder")
+    };
     (penalty, pattern_shrinkage)
 }
 
@@ -297,6 +299,6 @@ fn copies_are_known_by_their_rows_whatever_these_weigh() {
     let names: Vec<String> = (0..13).map(|k| format!("c{k}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let model = Ladder.fit(&evidence(&names, &rows)).expect("rows");
-    let Fitted::Ladder { leaves, .. } = model.fitted() else { panic!("a ladder") };
+    let Parameters::Ladder { leaves, .. } = model.parameters() else { panic!("a ladder") };
     assert!(leaves.contains(&vec![0, 1]), "{leaves:?}");
 }

@@ -11,7 +11,7 @@ use spocc::{
     Combiner, Control, Decision, Method, Model,
     dependence::Dissimilarities,
     fusion::{Exponent, t_norm},
-    methods::{AdaSpocc, Fitted, Spocc, SpoccExponent},
+    methods::{AdaSpocc, Parameters, Spocc, SpoccExponent},
     possibility::{Discount, Possibility},
     tuning::Tuning,
 };
@@ -204,7 +204,7 @@ fn discounting_silences_an_adversary_and_severity_zero_undoes_it() {
     let panel = liar_and_weak();
     let fit = |tuning| {
         let model = AdaSpocc { tuning }.fit(&panel.tally()).expect("rows");
-        let Fitted::AdaSpocc { severity, discounts, .. } = model.fitted() else {
+        let Parameters::AdaSpocc { severity, discounts, .. } = model.parameters() else {
             panic!("an adaSPOCC model")
         };
         let discounts: Vec<f64> = discounts.into_iter().map(f64::from).collect();
@@ -380,7 +380,9 @@ fn pinned_panel(seed: u64) -> Panel {
 fn exponents(seed: u64, variant: Variant) -> [Vec<f64>; 3] {
     let panel = pinned_panel(seed);
     let model = AdaSpocc { tuning: Tuning::Resubstitution }.fit(&panel.tally()).expect("rows");
-    let Fitted::AdaSpocc { dendrogram, exponents, .. } = model.fitted() else { panic!("an adaSPOCC model") };
+    let Parameters::AdaSpocc { dendrogram, exponents, .. } = model.parameters() else {
+        panic!("an adaSPOCC model")
+    };
     let plain = |variant| naive::adaspocc(&panel, &dendrogram, Judged::OnItself, variant).exponents;
     [exponents.into_iter().map(f64::from).collect(), plain(Variant::Right), plain(variant)]
 }

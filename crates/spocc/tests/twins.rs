@@ -15,7 +15,8 @@ use spocc::{
     dependence::Dissimilarities,
     evidence::Level,
     methods::{
-        AdaSpocc, Bayes, ExpVote, Fitted, Majority, NaiveBayes, Selection, Spocc, SpoccExponent, WeightedVote,
+        AdaSpocc, Bayes, ExpVote, Majority, NaiveBayes, Parameters, Selection, Spocc, SpoccExponent,
+        WeightedVote,
     },
     tuning::Tuning,
 };
@@ -182,7 +183,7 @@ fn assert_adaspocc(panel: &Panel, judged: Judged) -> Option<Vec<f64>> {
     };
     let evidence = panel.tally();
     let model = AdaSpocc { tuning }.fit(&evidence).expect("labelled rows");
-    let Fitted::AdaSpocc { dendrogram, exponents, severity, discounts, .. } = model.fitted() else {
+    let Parameters::AdaSpocc { dendrogram, exponents, severity, discounts, .. } = model.parameters() else {
         panic!("an adaSPOCC model")
     };
     let dissimilarities = Dissimilarities::new(&evidence, &Control::default()).expect("a tally");
@@ -294,7 +295,7 @@ fn a_tuned_spocc_takes_the_median_of_the_best_exponents() {
             [(Tuning::Resubstitution, Judged::OnItself), (Tuning::LeaveOneOut, Judged::WithoutOwnRow)]
         {
             let model = Spocc { exponent: SpoccExponent::Tuned(tuning) }.fit(&panel.tally()).expect("rows");
-            let Fitted::Spocc { exponent } = model.fitted() else { panic!("a SPOCC model") };
+            let Parameters::Spocc { exponent } = model.parameters() else { panic!("a SPOCC model") };
             let mut closeness = Closeness::default();
             let grid = naive::exponent_grid();
             let cases = naive::cases(&panel, judged);
@@ -362,7 +363,7 @@ fn votes_are_counted_one_by_one() {
         let majority = Majority.fit(&evidence).expect("rows");
         assert_scores(&panel, &majority, |row| votes(&panel, &equal, row), "majority");
         let weighted = WeightedVote.fit(&evidence).expect("rows");
-        let Fitted::Vote { weights, rate: None } = weighted.fitted() else { panic!("a vote") };
+        let Parameters::Vote { weights, rate: None } = weighted.parameters() else { panic!("a vote") };
         assert_all_close(&weights, &accuracies, "weights");
         assert_scores(&panel, &weighted, |row| votes(&panel, &accuracies, row), "weighted vote");
     });
@@ -430,7 +431,7 @@ fn the_rate_of_the_exponential_vote_is_the_median_of_the_best() {
             [(Tuning::Resubstitution, Judged::OnItself), (Tuning::LeaveOneOut, Judged::WithoutOwnRow)]
         {
             let model = ExpVote { tuning }.fit(&panel.tally()).expect("rows");
-            let Fitted::Vote { weights, rate: Some(rate) } = model.fitted() else { panic!("a fitted rate") };
+            let Parameters::Vote { weights, rate: Some(rate) } = model.parameters() else { panic!("a fitted rate") };
             let powers: Vec<f64> =
                 Counts::new(&panel).accuracies().iter().map(|accuracy| (rate * accuracy).exp()).collect();
             let total: f64 = powers.iter().sum();

@@ -11,7 +11,7 @@ use spocc::{
     conformal::{ConformalScheme, ConformalSettings},
     data::{ClassWeights, Missing},
     evidence::{Counting, Level},
-    methods::{DawidSkene, Fitted, Majority},
+    methods::{DawidSkene, Majority, Parameters},
 };
 
 /// Shares stand still within 1e-6; what they decide is a little further off.
@@ -183,7 +183,7 @@ fn class_weights_leave_rows_without_truth_what_they_count() {
         let class_weights = ClassWeights::Given(vec![(panel.label(0), weight)]);
         let options = Options { class_weights, ..Options::default() };
         let model = Model::fit(&DawidSkene, &evidence, &options, &quiet()).expect("rows");
-        let Fitted::NaiveBayes { prior } = model.fitted() else { panic!("likelihoods") };
+        let Parameters::NaiveBayes { prior } = model.parameters() else { panic!("likelihoods") };
         prior
     });
     assert!(whole.iter().zip(&fraction).all(|(a, b)| (a - b).abs() < CLOSE), "{whole:?} {fraction:?}");

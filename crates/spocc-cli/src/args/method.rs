@@ -6,13 +6,13 @@ use spocc::{
     conformal::{ConformalScheme, ConformalSettings},
     data::{ClassWeights, Missing},
     decision::TieBreak,
-    methods::{AdaSpocc, ExpVote, Inputs, Spocc, SpoccExponent, Stacking, StackingStrength},
+    methods::{Inputs, Settings, SpoccExponent, StackingStrength},
     tuning::Tuning,
 };
 
 use crate::args::{
     usage,
-    words::{exponent, methods, strength, whole, words},
+    words::{methods, parsed, whole, words},
 };
 
 /// A method and its settings.
@@ -20,7 +20,7 @@ use crate::args::{
 #[command(next_help_heading = "Method")]
 pub(crate) struct MethodArgs {
     /// How to combine the answers
-    #[arg(long, value_parser = methods(), default_value_t = Method::Ladder)]
+    #[arg(long, value_parser = methods(), default_value_t)]
     pub(crate) method: Method,
 
     /// On which rows settings are judged [default: leave-one-out; k-fold for stacking]
@@ -32,11 +32,11 @@ pub(crate) struct MethodArgs {
     pub(crate) inputs: Option<Inputs>,
 
     /// Exponent of spocc: from 1 (independent judges) to `inf` (copies), or `tuned` [default: 5]
-    #[arg(long, value_name = "X", value_parser = exponent)]
+    #[arg(long, value_name = "X", value_parser = parsed::<SpoccExponent>)]
     pub(crate) exponent: Option<SpoccExponent>,
 
     /// Strength of stacking, the C of scikit-learn: a number above 0, or `tuned` [default: tuned]
-    #[arg(long, value_name = "C", value_parser = strength)]
+    #[arg(long, value_name = "C", value_parser = parsed::<StackingStrength>)]
     pub(crate) strength: Option<StackingStrength>,
 }
 
@@ -45,11 +45,11 @@ pub(crate) struct MethodArgs {
 #[command(next_help_heading = "Method")]
 pub(crate) struct OptionArgs {
     /// Which of several equally good classes to decide
-    #[arg(long, value_parser = words([TieBreak::First, TieBreak::Random(0)]), default_value_t = TieBreak::First)]
+    #[arg(long, value_parser = words([TieBreak::First, TieBreak::Random(0)]), default_value_t)]
     pub(crate) ties: TieBreak,
 
     /// What an empty cell means: nothing was asked, silence is an answer, or what the rows say of each classifier
-    #[arg(long, value_parser = words(Missing::ALL), default_value_t = Missing::Auto)]
+    #[arg(long, value_parser = words(Missing::ALL), default_value_t)]
     pub(crate) missing: Missing,
 
     /// How much rows of each class count: `equal`, `balanced`, or weights such as `urgent=5,other=1`
@@ -118,59 +118,22 @@ impl MethodArgs {
     ///
     /// A usage error for an option that the method does not use.
     pub(crate) fn combiner(&self) -> Result<Box<dyn Combiner>, clap::Error> {
-        self.refuse_unused()?;
-        let tuned = |default: Tuning| self.tuning.unwrap_or(default);
-        Ok(match self.method {
-            Method::Spocc => {
-                let exponent = match self.exponent.unwrap_or_default() {
-                    SpoccExponent::Tuned(default) => SpoccExponent::Tuned(tuned(default)),
-                    fixed => fixed,
-                };
-                Box::new(Spocc { exponent })
-            }
-            Method::AdaSpocc => Box::new(AdaSpocc { tuning: tuned(AdaSpocc::default().tuning) }),
-            Method::ExpVote => Box::new(ExpVote { tuning: tuned(ExpVote::default().tuning) }),
-            Method::Stacking => {
-                let default = Stacking::default();
-                let inputs = self.inputs.unwrap_or(default.inputs);
-                let strength = match self.strength.unwrap_or(default.strength) {
-                    StackingStrength::Tuned(default) => StackingStrength::Tuned(tuned(default)),
-                    fixed => fixed,
-                };
-                Box::new(Stacking { inputs, strength })
-            }
-            other => other.combiner(),
-        })
+        let Self { method, tuning, inputs, exponent, strength } = *self;
+        let settings = Settings { method, tuning, inputs, exponent, strength };
+        settings.combiner().map_err(|error| refused_setting(&error))
     }
+}
 
-    fn refuse_unused(&self) -> Result<(), clap::Error> {
-        let method = self.method;
-        let tunes = match method {
-            Method::Spocc => matches!(self.exponent, Some(SpoccExponent::Tuned(_))),
-            Method::Stacking => !matches!(self.strength, Some(StackingStrength::Fixed(_))),
-            _ => matches!(method, Method::AdaSpocc | Method::ExpVote),
-        };
-        let unused = [
-            ("--exponent", self.exponent.is_some(), method == Method::Spocc, "spocc"),
-            ("--inputs", self.inputs.is_some(), method == Method::Stacking, "stacking"),
-            ("--strength", self.strength.is_some(), method == Method::Stacking, "stacking"),
-            (
-                "--tuning",
-                self.tuning.is_some(),
-                tunes,
-                "adaspocc, exp-vote, stacking with --strength tuned and spocc with --exponent tuned",
-            ),
-        ];
-        for (option, given, used, by) in unused {
-            if given && !used {
-                let message = format!("{option} is not used by --method {method}, only by {by}");
-                return Err(usage("fit", ErrorKind::ArgumentConflict, &message));
-            }
+/// A refused setting in the words of the command line.
+pub(crate) fn refused_setting(error: &spocc::Error) -> clap::Error {
+    let message = match error {
+        spocc::Error::UnusedSetting { setting, used_by, method } => {
+            format!("--{setting} is not used by --method {method}, only by {used_by}")
         }
-        if method == Method::Stacking && self.tuning == Some(Tuning::LeaveOneOut) {
-            let message = "--method stacking takes --tuning k-fold or resubstitution, not leave-one-out";
-            return Err(usage("fit", ErrorKind::ArgumentConflict, message));
+        spocc::Error::TuningRefused { method, expected, found } => {
+            format!("--method {method} takes --tuning {expected}, not {found}")
         }
-        Ok(())
-    }
+        other => other.to_string(),
+    };
+    usage("fit", ErrorKind::ArgumentConflict, &message)
 }

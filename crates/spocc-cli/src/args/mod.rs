@@ -11,6 +11,7 @@ pub(crate) use commands::{
     AppendArgs, AuditArgs, CompareArgs, CompletionsArgs, DemoArgs, ExplainArgs, FitArgs, InspectArgs,
     ManArgs, MergeArgs, PredictArgs, SqlArgs, TallyArgs,
 };
+pub(crate) use method::refused_setting;
 pub(crate) use panel::{Long, PanelArgs, Repeats};
 pub(crate) use words::{Column, Dialect, Format, Names};
 use words::{memory, whole};

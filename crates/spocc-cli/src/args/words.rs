@@ -6,13 +6,7 @@ use clap::{
     ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
-use spocc::{
-    Method,
-    conformal::Coverage,
-    fusion::Exponent,
-    methods::{SpoccExponent, StackingStrength, Strength},
-    tuning::Tuning,
-};
+use spocc::{Method, conformal::Coverage};
 
 /// What can be written about a decided row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +102,8 @@ where
 
 /// A choice among the methods, each with a line about it.
 pub(crate) fn methods() -> impl TypedValueParser<Value = Method> {
-    let described = |method: Method| PossibleValue::new(method.to_string()).help(description(method));
+    let described =
+        |method: Method| PossibleValue::new(method.to_string()).help(method.capabilities().summary);
     PossibleValuesParser::new(Method::ALL.map(described)).try_map(|word| word.parse())
 }
 
@@ -117,23 +112,6 @@ pub(crate) fn columns() -> impl TypedValueParser<Value = Column> {
     let find = |word: String| Column::ALL.iter().find(|(name, _)| *name == word).map(|(_, column)| *column);
     PossibleValuesParser::new(Column::ALL[..Column::CHOICES].iter().map(|(name, _)| name))
         .try_map(move |word| find(word).ok_or("no such column"))
-}
-
-fn description(method: Method) -> &'static str {
-    match method {
-        Method::Ladder => "four rungs of models, climbed as far as rows left out carry, else a plain vote",
-        Method::Spocc => "possibilistic fusion, everyone joined alike",
-        Method::AdaSpocc => "possibilistic fusion that learns who depends on whom",
-        Method::Selection => "the most accurate classifier alone",
-        Method::Majority => "one classifier, one vote",
-        Method::WeightedVote => "votes weighted by accuracy",
-        Method::ExpVote => "votes weighted by a fitted exponential of accuracy",
-        Method::NaiveBayes => "answers taken as independent given the truth",
-        Method::Bayes => "the joint table of all answers",
-        Method::Stacking => "softmax regression on the answers",
-        Method::DawidSkene => "naive-bayes that learns also from rows without truth, or from them alone",
-        _ => "",
-    }
 }
 
 /// One character, or the name of one that is hard to type.
@@ -190,24 +168,12 @@ pub(crate) fn memory(text: &str) -> Result<u64, String> {
     bytes.filter(|bytes| *bytes > 0).ok_or_else(|| EXPECTED.to_owned())
 }
 
-/// A number from 1, `inf` or `tuned`.
-pub(crate) fn exponent(text: &str) -> Result<SpoccExponent, String> {
-    const EXPECTED: &str = "expected a number from 1, `inf` or `tuned`";
-    if text == "tuned" {
-        return Ok(SpoccExponent::Tuned(Tuning::LeaveOneOut));
-    }
-    let number: f64 = text.parse().map_err(|_| EXPECTED.to_owned())?;
-    Exponent::try_from(number).map(SpoccExponent::Fixed).map_err(|_| EXPECTED.to_owned())
-}
-
-/// A number above 0 or `tuned`.
-pub(crate) fn strength(text: &str) -> Result<StackingStrength, String> {
-    const EXPECTED: &str = "expected a number above 0 or `tuned`";
-    if text == "tuned" {
-        return Ok(StackingStrength::default());
-    }
-    let number: f64 = text.parse().map_err(|_| EXPECTED.to_owned())?;
-    Strength::try_from(number).map(StackingStrength::Fixed).map_err(|_| EXPECTED.to_owned())
+/// A value that the engine reads from text; the option is named by clap, so only what was expected is said.
+pub(crate) fn parsed<T: FromStr<Err = spocc::Error>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error| match error {
+        spocc::Error::Unreadable { expected, .. } => format!("expected {expected}"),
+        other => other.to_string(),
+    })
 }
 
 #[cfg(test)]
@@ -235,29 +201,6 @@ mod tests {
         assert_eq!([delimiter("tab"), delimiter("\\t"), delimiter(";")], [Ok(b'\t'), Ok(b'\t'), Ok(b';')]);
         for bad in ["", ",,", "\"", "\n", "é"] {
             assert!(delimiter(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn every_method_is_described() {
-        assert!(Method::ALL.iter().all(|method| !description(*method).is_empty()));
-    }
-
-    #[test]
-    fn exponents_are_numbers_from_one_or_words() {
-        assert!(matches!(exponent("inf"), Ok(SpoccExponent::Fixed(Exponent::MINIMUM))));
-        assert!(matches!(exponent("tuned"), Ok(SpoccExponent::Tuned(_))));
-        for bad in ["0.5", "NaN", "-inf", "x", ""] {
-            assert!(exponent(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn strengths_are_numbers_above_zero_or_tuned() {
-        assert!(matches!(strength("0.5"), Ok(StackingStrength::Fixed(c)) if f64::from(c) == 0.5));
-        assert!(matches!(strength("tuned"), Ok(StackingStrength::Tuned(_))));
-        for bad in ["0", "-1", "NaN", "inf", "x", ""] {
-            assert!(strength(bad).is_err(), "{bad}");
         }
     }
 }

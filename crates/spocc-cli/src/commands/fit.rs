@@ -2,17 +2,16 @@
 
 use std::borrow::Cow;
 
-use clap::error::ErrorKind;
 use spocc::{
     Control, Evidence, Method, Model, Options,
     conformal::{Calibration, ConformalScheme, Coverage},
     data::Missing,
     evidence::Level,
-    methods::Fitted,
+    methods::Parameters,
 };
 
 use crate::{
-    args::{FitArgs, usage},
+    args::{FitArgs, refused_setting},
     error::{Error, count, list, quoted},
     labelled::{Keep, Labelled, rows},
     output::Output,
@@ -30,18 +29,18 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
     let calibrate = args.calibrate.calibrate(args.options.seed());
     let options = Options { calibrate, ..args.options.options() };
     let method = combiner.method();
-    if !matches!(method, Method::DawidSkene | Method::Ladder) && !args.unlabelled.is_empty() {
-        let message =
-            format!("--unlabelled is not used by --method {method}, only by ladder and dawid-skene");
-        return Err(usage("fit", ErrorKind::ArgumentConflict, &message).into());
-    }
+    let asked = (!args.unlabelled.is_empty()).then_some(true);
+    let unlabelled = method
+        .counts_unlabelled(asked, args.panel.label.is_some())
+        .map_err(|error| refused_setting(&error))?;
     let output = Output::new(&args.output)?;
     output.refuse_inputs(args.input.iter().chain(&args.panel.gold).chain(&args.unlabelled))?;
     // A model keeps what its method needs; a table of a large crowd would not fit otherwise.
     let level = if calibrate.is_some() { Level::Tally } else { combiner.needs() };
-    let labelled = read(args, method, level, control)?;
+    let keep = if unlabelled { Keep::all(Level::Tally) } else { Keep::labelled(level) };
+    let labelled = Labelled::read_with(&args.input, &args.unlabelled, &args.panel, "fit", keep, control)?;
     let engine = |error| labelled.place.engine(error);
-    let evidence = if combiner.uses_unlabelled(&labelled.evidence) {
+    let evidence = if method.uses_unlabelled(&labelled.evidence) {
         Cow::Borrowed(&labelled.evidence)
     } else {
         Cow::Owned(labelled.evidence.reduce_to(level, control).map_err(engine)?)
@@ -84,7 +83,7 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
 /// A note where model selection put another method in the place of the ladder. It has no accuracy: that of the held-out
 /// rows was maximised by the selection, so it would be too high.
 fn tell_fallback(model: &Model, evidence: &Evidence) {
-    let Fitted::Ladder { fallback: Some(fallback), .. } = model.fitted() else { return };
+    let Parameters::Ladder { fallback: Some(fallback), .. } = model.parameters() else { return };
     let chosen = match fallback {
         Method::Majority => "the majority vote".to_owned(),
         Method::Selection => "the best classifier".to_owned(),
@@ -155,18 +154,6 @@ fn tell_never_decided(model: &Model, evidence: &Evidence) {
 pub(super) fn declining(model: &Model) -> Vec<&String> {
     let missing_is_answer = model.classifiers().iter().zip(model.missing_is_answer());
     missing_is_answer.filter(|(_, missing_is_answer)| **missing_is_answer).map(|(name, _)| name).collect()
-}
-
-/// Rows with truths and, where the method learns from them, rows without.
-fn read(args: &FitArgs, method: Method, needs: Level, control: &Control<'_>) -> Result<Labelled, Error> {
-    let learns_all = match method {
-        Method::DawidSkene => true,
-        Method::Ladder => !args.unlabelled.is_empty(),
-        Method::Majority => args.panel.label.is_none(),
-        _ => false,
-    };
-    let keep = if learns_all { Keep::all(Level::Tally) } else { Keep::labelled(needs) };
-    Labelled::read_with(&args.input, &args.unlabelled, &args.panel, "fit", keep, control)
 }
 
 /// `3 rows`, `3 rows and 2 without truth`, `2 rows without truth`.

@@ -9,7 +9,7 @@ use spocc::{
     data::Missing,
     decision::TieBreak,
     evidence::{Level, SmallCounts},
-    methods::Fitted,
+    methods::Parameters,
 };
 use spocc_table::{Dictionary, Rows, Table};
 
@@ -51,7 +51,7 @@ struct ModelFacts {
     class_weights: Vec<f64>,
     classifiers: Vec<String>,
     classes: Vec<Label>,
-    fitted: Fitted,
+    fitted: Parameters,
     /// What its sets can promise; none if it was not calibrated.
     calibration: Option<CalibrationFacts>,
     /// What it holds of its rows; none if it is slim.
@@ -161,7 +161,7 @@ impl ModelFacts {
             class_weights: model.class_weights().to_vec(),
             classifiers: model.classifiers().to_vec(),
             classes: model.classes().to_vec(),
-            fitted: model.fitted(),
+            fitted: model.parameters(),
             calibration: model.calibration().map(|calibration| CalibrationFacts {
                 how: calibration.settings(),
                 n_rows: calibration.n_rows(),
@@ -295,7 +295,7 @@ impl fmt::Display for ModelFacts {
             fact(out, "weights", list(weights).replace('`', ""))?;
         }
         fact(out, "ties", format_args!("{} of the equally good classes", self.ties))?;
-        fact(out, "parameters", Parameters(&self.fitted))?;
+        fact(out, "parameters", ParameterLines(&self.fitted))?;
         if let Some(calibration) = &self.calibration {
             fact(out, "calibrated", &calibration.text)?;
         }
@@ -308,14 +308,14 @@ impl fmt::Display for ModelFacts {
     }
 }
 
-/// Fitted parameters in a line.
-struct Parameters<'a>(&'a Fitted);
+/// Parameters parameters in a line.
+struct ParameterLines<'a>(&'a Parameters);
 
-impl fmt::Display for Parameters<'_> {
+impl fmt::Display for ParameterLines<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Fitted::Ladder { fallback: Some(fallback), .. } => write!(out, "fallback to {fallback}"),
-            Fitted::Ladder { penalty, pattern_shrinkage, .. } => match (penalty, pattern_shrinkage) {
+            Parameters::Ladder { fallback: Some(fallback), .. } => write!(out, "fallback to {fallback}"),
+            Parameters::Ladder { penalty, pattern_shrinkage, .. } => match (penalty, pattern_shrinkage) {
                 (None, None) => write!(out, "the core alone carries"),
                 (Some(m), None) => write!(out, "core and residual (penalty {m})"),
                 (None, Some(t)) => write!(out, "core and pattern table (pull {t})"),
@@ -323,19 +323,19 @@ impl fmt::Display for Parameters<'_> {
                     write!(out, "core, residual (penalty {m}) and pattern table (pull {t})")
                 }
             },
-            Fitted::Spocc { exponent } => write!(out, "exponent {}", f64::from(*exponent)),
-            Fitted::AdaSpocc { exponents, severity, .. } => {
+            Parameters::Spocc { exponent } => write!(out, "exponent {}", f64::from(*exponent)),
+            Parameters::AdaSpocc { exponents, severity, .. } => {
                 let fitted = exponents.iter().filter(|exponent| f64::from(**exponent) > 1.0).count();
                 write!(out, "{fitted} of {} merges above exponent 1, severity {severity:.3}", exponents.len())
             }
-            Fitted::Selection { ranking } => {
+            Parameters::Selection { ranking } => {
                 write!(out, "listens to classifier {} first", ranking.first().map_or(0, |best| best + 1))
             }
-            Fitted::Vote { rate: Some(rate), .. } => write!(out, "rate {rate:.3}"),
-            Fitted::Vote { rate: None, .. } => write!(out, "a weight per classifier"),
-            Fitted::NaiveBayes { prior } => write!(out, "{} class frequencies", prior.len()),
-            Fitted::Bayes { n_patterns } => write!(out, "{n_patterns} patterns"),
-            Fitted::Stacking { strength, coefficients, .. } => {
+            Parameters::Vote { rate: Some(rate), .. } => write!(out, "rate {rate:.3}"),
+            Parameters::Vote { rate: None, .. } => write!(out, "a weight per classifier"),
+            Parameters::NaiveBayes { prior } => write!(out, "{} class frequencies", prior.len()),
+            Parameters::Bayes { n_patterns } => write!(out, "{n_patterns} patterns"),
+            Parameters::Stacking { strength, coefficients, .. } => {
                 write!(out, "{} coefficients, strength {strength:.3}", coefficients.len())
             }
             _ => Ok(()),

@@ -28,7 +28,7 @@ pub(crate) fn predict(args: &PredictArgs, control: &Control<'_>) -> Result<(), E
     let (place, model) = Input::model(&args.model)?;
     let promised = args.sets.coverage.map_or(Ok(()), |coverage| model.check_coverage(coverage));
     promised.map_err(|error| place.engine(error))?;
-    if columns.contains(&Column::Probability) && !model.method().gives_probabilities() {
+    if columns.contains(&Column::Probability) && !model.method().capabilities().probabilities {
         let expected = "a model with probabilities for --columns probability";
         return Err(place.refused(expected, format!("one of {}", model.method())).into());
     }

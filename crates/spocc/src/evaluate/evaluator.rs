@@ -80,7 +80,7 @@ impl<'a> Evaluator<'a> {
         let combiner = self.combiners[m].as_ref();
         let fit = |evidence: &Evidence| Model::fit(combiner, evidence, &options, self.control);
         let uses_unlabelled =
-            combiner.uses_unlabelled(training) && self.settings.uses_unlabelled(combiner.method());
+            combiner.method().uses_unlabelled(training) && self.settings.uses_unlabelled(combiner.method());
         let fitted = match self.unlabelled.filter(|_| uses_unlabelled) {
             Some(more) => training.merge(more, self.control).and_then(|all| fit(&all)),
             None => fit(training),

@@ -8,7 +8,7 @@ use crate::{
     error::Error,
     evidence::{Evidence, Level},
     fusion::{Exponent, FusionTree},
-    methods::{Combiner, Kind, Method, PossibilityTable, Rule, check_numbers},
+    methods::{Combiner, Learn, Method, PossibilityTable, Rule, check_numbers},
     possibility::Discount,
     progress::Control,
     tuning::{Search, Tuning, ValidationCases, discount, search_severity},
@@ -35,7 +35,9 @@ impl Combiner for AdaSpocc {
     fn needs(&self) -> Level {
         Level::Tally
     }
+}
 
+impl Learn for AdaSpocc {
     fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
         self.tuning.check()?;
         let tally = evidence.tally_for(Method::AdaSpocc)?;
@@ -53,7 +55,7 @@ impl Combiner for AdaSpocc {
             .map(|&share| discount(share, severity))
             .collect::<Result<Vec<Discount>, Error>>()?;
         let possibilities = PossibilityTable::new(evidence, tree, &discounts, control)?;
-        Ok(Rule(Kind::AdaSpocc(Box::new(FittedAdaSpocc {
+        Ok(Rule::AdaSpocc(Box::new(FittedAdaSpocc {
             tuning: self.tuning,
             cut: dendrogram.cut_height(found.n_clusters),
             dendrogram,
@@ -62,7 +64,7 @@ impl Combiner for AdaSpocc {
             best_accuracy,
             discounts,
             possibilities,
-        }))))
+        })))
     }
 }
 

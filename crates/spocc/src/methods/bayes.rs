@@ -7,7 +7,7 @@ use crate::{
     error::Error,
     evidence::{Evidence, Level, Tally},
     math::ln,
-    methods::{Combiner, Judge, Kind, Method, Rule, Scratch},
+    methods::{Combiner, FittedRule, Learn, Method, Rule, Scratch},
     progress::Control,
 };
 
@@ -23,10 +23,12 @@ impl Combiner for Bayes {
     fn needs(&self) -> Level {
         Level::Tally
     }
+}
 
+impl Learn for Bayes {
     fn learn(&self, evidence: &Evidence, _watch: &Control<'_>) -> Result<Rule, Error> {
         let tally = evidence.tally_for(Method::Bayes)?;
-        Ok(Rule(Kind::Bayes(JointTable { n_classes: evidence.n_classes(), tally: tally.clone() })))
+        Ok(Rule::Bayes(JointTable { n_classes: evidence.n_classes(), tally: tally.clone() }))
     }
 }
 
@@ -43,7 +45,7 @@ impl JointTable {
     }
 }
 
-impl Judge for JointTable {
+impl FittedRule for JointTable {
     /// A pattern never met says nothing, so that the class most often true is decided.
     fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
         let Some(p) = self.tally.find(row).filter(|_| row.n_answered() > 0) else { return false };

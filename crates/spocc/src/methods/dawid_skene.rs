@@ -9,7 +9,7 @@ use crate::{
     error::Error,
     evidence::{Evidence, Level, Unlabelled},
     math::{exp, ln},
-    methods::{Combiner, Kind, Method, Rule, naive_bayes::Likelihoods},
+    methods::{Combiner, Learn, Method, Rule, naive_bayes::Likelihoods},
     parallel,
     progress::Control,
 };
@@ -38,13 +38,11 @@ impl Combiner for DawidSkene {
     fn needs(&self) -> Level {
         Level::Tally
     }
+}
 
-    fn uses_unlabelled(&self, _evidence: &Evidence) -> bool {
-        true
-    }
-
+impl Learn for DawidSkene {
     fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
-        Ok(Rule(Kind::NaiveBayes(Self::likelihoods(evidence, control)?)))
+        Ok(Rule::NaiveBayes(Self::likelihoods(evidence, control)?))
     }
 }
 

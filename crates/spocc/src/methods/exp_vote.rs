@@ -5,7 +5,7 @@ use crate::{
     error::Error,
     evidence::{Evidence, Level, Tally},
     math::exp,
-    methods::{Combiner, Kind, Method, Rule, majority::Vote},
+    methods::{Combiner, Learn, Method, Rule, majority::Vote},
     parallel,
     progress::Control,
     tuning::{Tuning, fold_counts, grid, median_of_best},
@@ -32,7 +32,9 @@ impl Combiner for ExpVote {
     fn needs(&self) -> Level {
         Level::Tally
     }
+}
 
+impl Learn for ExpVote {
     fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
         self.tuning.check()?;
         let tally = evidence.tally_for(Method::ExpVote)?;
@@ -44,7 +46,7 @@ impl Combiner for ExpVote {
         let powers: Vec<f64> = evidence.accuracies().iter().map(|accuracy| exp(rate * accuracy)).collect();
         let total: f64 = powers.iter().sum();
         let weights = powers.iter().map(|power| power / total).collect();
-        Ok(Rule(Kind::Vote(Vote::new(evidence, weights, Some(rate)))))
+        Ok(Rule::Vote(Vote::new(evidence, weights, Some(rate))))
     }
 }
 

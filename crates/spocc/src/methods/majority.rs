@@ -7,7 +7,7 @@ use crate::{
     error::Error,
     evidence::{Evidence, Level},
     math::ln,
-    methods::{Combiner, CostTable, Judge, Kind, Method, Rule, Scratch, check_numbers},
+    methods::{Combiner, CostTable, FittedRule, Learn, Method, Rule, Scratch, check_numbers},
     progress::Control,
 };
 
@@ -23,14 +23,11 @@ impl Combiner for Majority {
     fn needs(&self) -> Level {
         Level::Marginals
     }
+}
 
-    /// Without a single truth, the classes are the answers given.
-    fn uses_unlabelled(&self, evidence: &Evidence) -> bool {
-        evidence.total() == 0
-    }
-
+impl Learn for Majority {
     fn learn(&self, evidence: &Evidence, _watch: &Control<'_>) -> Result<Rule, Error> {
-        Ok(Rule(Kind::Vote(Vote::new(evidence, vec![1.0; evidence.n_classifiers()], None))))
+        Ok(Rule::Vote(Vote::new(evidence, vec![1.0; evidence.n_classifiers()], None)))
     }
 }
 
@@ -49,7 +46,7 @@ impl Vote {
     }
 }
 
-impl Judge for Vote {
+impl FittedRule for Vote {
     /// `-ln` of each class's share of the votes.
     fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
         work.out.clear();

@@ -8,7 +8,7 @@ use crate::{
     error::Error,
     evidence::{Evidence, Level},
     math::ln,
-    methods::{Combiner, CostTable, Judge, Kind, Method, Rule, Scratch, check_numbers},
+    methods::{Combiner, CostTable, FittedRule, Learn, Method, Rule, Scratch, check_numbers},
     progress::Control,
 };
 
@@ -24,13 +24,15 @@ impl Combiner for NaiveBayes {
     fn needs(&self) -> Level {
         Level::Marginals
     }
+}
 
+impl Learn for NaiveBayes {
     /// `p(k says j | i is true) = (count + 1) / (rows of class i on which k spoke + number of answers)`; the
     /// class frequencies are not smoothed.
     fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
         let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
         control.allow(|| format!("likelihoods of {n} classifiers"), &[n, s, l, 8])?;
-        Ok(Rule(Kind::NaiveBayes(Likelihoods::of(evidence))))
+        Ok(Rule::NaiveBayes(Likelihoods::of(evidence)))
     }
 }
 
@@ -85,7 +87,7 @@ impl Likelihoods {
     }
 }
 
-impl Judge for Likelihoods {
+impl FittedRule for Likelihoods {
     fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
         work.out.clear();
         work.out.extend_from_slice(&self.prior);

@@ -6,7 +6,7 @@ use crate::{
     data::Row,
     error::Error,
     evidence::{Evidence, Level},
-    methods::{Combiner, Judge, Kind, Method, Rule, Scratch},
+    methods::{Combiner, FittedRule, Learn, Method, Rule, Scratch},
     progress::Control,
 };
 
@@ -22,14 +22,16 @@ impl Combiner for Selection {
     fn needs(&self) -> Level {
         Level::Marginals
     }
+}
 
+impl Learn for Selection {
     fn learn(&self, evidence: &Evidence, _watch: &Control<'_>) -> Result<Rule, Error> {
         let accuracies = evidence.accuracies();
         let mut order: Vec<u32> = (0..accuracies.len() as u32).collect();
         order.sort_by(|&a, &b| accuracies[b as usize].total_cmp(&accuracies[a as usize]));
         let mut places = vec![0; order.len()];
         (0..).zip(&order).for_each(|(place, &k)| places[k as usize] = place);
-        Ok(Rule(Kind::Selection(Ranking { n_classes: evidence.n_classes(), places })))
+        Ok(Rule::Selection(Ranking { n_classes: evidence.n_classes(), places }))
     }
 }
 
@@ -49,7 +51,7 @@ impl Ranking {
     }
 }
 
-impl Judge for Ranking {
+impl FittedRule for Ranking {
     fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
         work.out.clear();
         work.out.resize(self.n_classes, f64::INFINITY);

@@ -8,7 +8,7 @@ use crate::{
     error::Error,
     evidence::{Evidence, Level},
     fusion::{Exponent, Fusion, FusionTree, Step, surprisal},
-    methods::{Combiner, CostTable, Judge, Kind, Method, Rule, Scratch, check_numbers},
+    methods::{Combiner, CostTable, FittedRule, Learn, Method, Rule, Scratch, check_numbers},
     possibility::{Discount, Transform},
     progress::Control,
     tuning::{Search, Tuning, ValidationCases, median_of_best},
@@ -48,7 +48,9 @@ impl Combiner for Spocc {
             SpoccExponent::Tuned(_) => Level::Tally,
         }
     }
+}
 
+impl Learn for Spocc {
     fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
         let exponent = match self.exponent {
             SpoccExponent::Fixed(exponent) => exponent,
@@ -63,7 +65,7 @@ impl Combiner for Spocc {
         };
         let tree = FusionTree::flat(evidence.n_classifiers(), exponent);
         let discounts = vec![Discount::default(); evidence.n_classifiers()];
-        Ok(Rule(Kind::Spocc(PossibilityTable::new(evidence, tree, &discounts, control)?)))
+        Ok(Rule::Spocc(PossibilityTable::new(evidence, tree, &discounts, control)?))
     }
 }
 
@@ -165,7 +167,7 @@ pub(crate) fn opinions_of(evidence: &Evidence, k: usize, discount: Discount, tab
     }
 }
 
-impl Judge for PossibilityTable {
+impl FittedRule for PossibilityTable {
     fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
         let s = self.n_labels;
         self.fusion.surprisals(row, |k, j| k * s + usize::from(j), &mut work.fusion, &mut work.out);

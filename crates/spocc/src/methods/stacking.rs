@@ -10,7 +10,7 @@ use crate::{
     error::{Error, choose},
     evidence::{Evidence, Level, Tally},
     methods::{
-        Combiner, CostTable, Fitted, Judge, Kind, Method, Rule, Scratch, check_numbers,
+        Combiner, CostTable, FittedRule, Learn, Method, Parameters, Rule, Scratch, check_numbers,
         softmax::{Design, LEAD, Softmax, SoftmaxProblem},
     },
     parallel,
@@ -30,6 +30,14 @@ pub struct Stacking {
 impl Default for Stacking {
     fn default() -> Self {
         Self { inputs: Inputs::OneHot, strength: StackingStrength::default() }
+    }
+}
+
+impl Stacking {
+    /// The refusal of a tuning that would need a regression per row and candidate.
+    pub(super) fn refuse(found: Tuning) -> Error {
+        let (method, found) = (Method::Stacking.to_string(), found.to_string());
+        Error::TuningRefused { method, expected: "resubstitution or k-fold", found }
     }
 }
 
@@ -108,7 +116,9 @@ impl Combiner for Stacking {
     fn needs(&self) -> Level {
         Level::Tally
     }
+}
 
+impl Learn for Stacking {
     fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
         let tally = evidence.tally_for(Method::Stacking)?;
         let encoding = Encoding::new(evidence, self.inputs);
@@ -124,7 +134,7 @@ impl Combiner for Stacking {
         };
         let training = Training::new(&encoding, &design, tally, |p| tally.outcomes(p).collect());
         let softmax = training.problem.solve(strength);
-        Ok(Rule(Kind::Stacking(Regression { strength, encoding, classes: training.classes, softmax })))
+        Ok(Rule::Stacking(Regression { strength, encoding, classes: training.classes, softmax }))
     }
 }
 
@@ -157,12 +167,7 @@ fn tuned(
             right
         }
         Tuning::LeaveOneOut => {
-            let expected = "resubstitution or k-fold";
-            return Err(Error::TuningRefused {
-                method: Method::Stacking.to_string(),
-                expected,
-                found: tuning.to_string(),
-            });
+            return Err(Stacking::refuse(tuning));
         }
     };
     Ok(median_of_best(&strengths, &right))
@@ -353,8 +358,8 @@ pub(crate) struct Regression {
 }
 
 impl Regression {
-    pub(crate) fn fitted(&self) -> Fitted {
-        Fitted::Stacking {
+    pub(crate) fn parameters(&self) -> Parameters {
+        Parameters::Stacking {
             inputs: self.encoding.inputs,
             strength: self.strength,
             classes: self.classes.iter().map(|&class| class.into()).collect(),
@@ -364,7 +369,7 @@ impl Regression {
     }
 }
 
-impl Judge for Regression {
+impl FittedRule for Regression {
     fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
         let Scratch { features, out, .. } = work;
         self.encoding.surprisals(&self.softmax, &self.classes, row, features, out);
@@ -472,7 +477,7 @@ mod tests {
             let strength = StackingStrength::Fixed(Strength(2.0));
             let fit = |inputs| {
                 let rule = Stacking { inputs, strength }.learn(&evidence, &Control::default()).expect("rows");
-                let Kind::Stacking(regression) = rule.0 else { panic!("a regression") };
+                let Rule::Stacking(regression) = rule else { panic!("a regression") };
                 regression
             };
             assert!(fit(Inputs::Ordinal).costs(4).is_none());
@@ -504,7 +509,9 @@ mod tests {
         let evidence = Evidence::new(&rows.finish(), &truth).expect("rows");
         for inputs in [Inputs::OneHot, Inputs::Ordinal] {
             let model = Stacking { inputs, ..Stacking::default() }.fit(&evidence).expect("rows");
-            let Fitted::Stacking { classes, intercepts, .. } = model.fitted() else { panic!("stacking") };
+            let Parameters::Stacking { classes, intercepts, .. } = model.parameters() else {
+                panic!("stacking")
+            };
             assert_eq!((classes, intercepts), (vec![0], vec![0.0]));
         }
     }

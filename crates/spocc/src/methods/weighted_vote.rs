@@ -3,7 +3,7 @@
 use crate::{
     error::Error,
     evidence::{Evidence, Level},
-    methods::{Combiner, Kind, Method, Rule, majority::Vote},
+    methods::{Combiner, Learn, Method, Rule, majority::Vote},
     progress::Control,
 };
 
@@ -19,8 +19,10 @@ impl Combiner for WeightedVote {
     fn needs(&self) -> Level {
         Level::Marginals
     }
+}
 
+impl Learn for WeightedVote {
     fn learn(&self, evidence: &Evidence, _watch: &Control<'_>) -> Result<Rule, Error> {
-        Ok(Rule(Kind::Vote(Vote::new(evidence, evidence.accuracies(), None))))
+        Ok(Rule::Vote(Vote::new(evidence, evidence.accuracies(), None)))
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     error::Error,
     evidence::Evidence,
     math::{exp, ln},
-    methods::{Combiner, Fitted, Kind, Method, Scratch},
+    methods::{Combiner, Method, Parameters, Rule, Scratch},
     possibility::Possibility,
     progress::Control,
 };
@@ -46,7 +46,7 @@ pub struct Model {
     pub(crate) class_weights: Vec<f64>,
     /// How often each class was true, weighed, or, where no truth was known, decided; for rows on which nobody speaks.
     pub(crate) prior: Vec<u64>,
-    pub(crate) rule: Kind,
+    pub(crate) rule: Rule,
     pub(crate) evidence: Option<Evidence>,
     pub(crate) calibration: Option<Calibration>,
 }
@@ -75,7 +75,7 @@ impl Model {
         options: &Options,
         control: &Control<'_>,
     ) -> Result<Self, Error> {
-        let uses_all = combiner.uses_unlabelled(evidence);
+        let uses_all = combiner.method().uses_unlabelled(evidence);
         let evidence = if uses_all { Cow::Borrowed(evidence) } else { evidence.labelled(control)? };
         if evidence.total() == 0 && (evidence.unlabelled_rows().is_none() || evidence.n_classes() == 0) {
             return Err(Error::NoLabelledRows);
@@ -84,12 +84,12 @@ impl Model {
         if let Some(how) = options.calibrate {
             return Self::fit_calibrated(combiner, &evidence, options, how, control);
         }
-        let gains = combiner.method().gains_from_missing();
+        let gains = combiner.method().capabilities().missing_as_answer;
         let (missing, missing_is_answer) = evidence.missing_as_answer(options.missing, gains);
         let classes = classes.map_or_else(|| evidence.candidate_classes(), <[Label]>::to_vec);
         let class_weights = evidence.candidate_weights(&options.class_weights, &classes)?;
         let as_read = read(&evidence, &classes, &missing_is_answer, &class_weights, control)?;
-        let rule = combiner.learn(&as_read, control)?.0;
+        let rule = combiner.learn(&as_read, control)?;
         let prior = if evidence.total() > 0 {
             as_read.class_counts().to_vec()
         } else {
@@ -116,8 +116,8 @@ impl Model {
     }
 
     /// The parameters it was fitted with.
-    pub fn fitted(&self) -> Fitted {
-        self.rule.fitted()
+    pub fn parameters(&self) -> Parameters {
+        self.rule.parameters()
     }
 
     /// The classifiers it listens to.
@@ -198,7 +198,7 @@ impl Model {
         Decision {
             class,
             label: self.classes()[class].clone(),
-            probability: self.method.gives_probabilities().then(|| probabilities(surprisals)),
+            probability: self.method.capabilities().probabilities.then(|| probabilities(surprisals)),
             possibility: possibility
                 .expect("surprisals are from 0 to infinity, so their exponentials are from 0 to 1"),
             margin: if ties.len() > 1 { 0.0 } else { decision::margin(surprisals) },
@@ -243,7 +243,7 @@ fn extend_probabilities(surprisals: &[f64], out: &mut Vec<f64>) {
 }
 
 /// How often the rule decides for each class among rows without truth; none if nobody spoke on any of them.
-fn decided(rule: &Kind, evidence: &Evidence) -> Option<Vec<u64>> {
+fn decided(rule: &Rule, evidence: &Evidence) -> Option<Vec<u64>> {
     let mut counts = vec![0; evidence.n_classes()];
     let mut work = Scratch::default();
     for (row, count) in evidence.unlabelled_rows().iter().flat_map(|rows| rows.rows()) {

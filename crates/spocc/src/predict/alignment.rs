@@ -209,7 +209,7 @@ impl AlignedTable<'_> {
     /// [`Error::NoSuchRow`].
     pub fn probabilities(&self, rows: std::ops::Range<usize>) -> Result<Option<Vec<f64>>, Error> {
         rows.end.checked_sub(1).map_or(Ok(()), |last| self.check_row(last))?;
-        if !self.model.method().gives_probabilities() {
+        if !self.model.method().capabilities().probabilities {
             return Ok(None);
         }
         let (start, n_classes) = (rows.start, self.model.classes().len());

@@ -24,7 +24,7 @@ use spocc::{
     dependence::Dissimilarities,
     evidence::{Counting, Level},
     fusion::{Exponent, t_norm},
-    methods::{AdaSpocc, ExpVote, Fitted, Majority, Spocc, SpoccExponent, WeightedVote},
+    methods::{AdaSpocc, ExpVote, Majority, Parameters, Spocc, SpoccExponent, WeightedVote},
     possibility::{Discount, Possibility},
     tuning::Tuning,
 };

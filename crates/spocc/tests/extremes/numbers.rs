@@ -7,7 +7,7 @@ fn the_minimum_is_an_exponent_like_any_other() {
     let rows: [&[&str]; 4] = [&["cat", "cat"], &["dog", "cat"], &["cat", "dog"], &["dog", "dog"]];
     let evidence = evidence(&["ann", "bob"], &rows, &["cat", "cat", "dog", "dog"]);
     let model = Spocc { exponent: SpoccExponent::Fixed(Exponent::MINIMUM) }.fit(&evidence).expect("rows");
-    assert_eq!(model.fitted(), Fitted::Spocc { exponent: Exponent::MINIMUM });
+    assert_eq!(model.parameters(), Parameters::Spocc { exponent: Exponent::MINIMUM });
     let decision = decide(&model, &["ann", "bob"], &["cat", "dog"]);
     // bob is right every time: (0, 2) and one more each. ann has no distribution.
     assert_eq!(
@@ -15,7 +15,7 @@ fn the_minimum_is_an_exponent_like_any_other() {
         ("dog", &[0.25, 1.0][..])
     );
     let read = Model::from_bytes(&model.to_bytes()).expect("our own bytes");
-    assert_eq!(read.fitted(), model.fitted());
+    assert_eq!(read.parameters(), model.parameters());
     // Exponents so large that powers leave the range of floats.
     let steep = Exponent::try_from(1e9).expect("at least 1");
     let steep = Spocc { exponent: SpoccExponent::Fixed(steep) }.fit(&evidence).expect("rows");

@@ -35,7 +35,7 @@ fn one_classifier_is_a_panel() {
         }
     }
     let model = AdaSpocc::default().fit(&evidence).expect("rows");
-    let Fitted::AdaSpocc { dendrogram, exponents, discounts, .. } = model.fitted() else {
+    let Parameters::AdaSpocc { dendrogram, exponents, discounts, .. } = model.parameters() else {
         panic!("adaSPOCC")
     };
     assert_eq!((dendrogram.merges().len(), exponents.len(), discounts.len()), (0, 0, 1));

@@ -74,7 +74,7 @@ fn weights_that_are_all_alike_change_nothing() {
         for combiner in combiners(&panel) {
             let alike = fitted(combiner.as_ref(), &evidence, &first_weighs(&evidence, 1.0, 7.0));
             let plain = fitted(combiner.as_ref(), &evidence, &Options::default());
-            prop_assert_eq!(alike.fitted(), plain.fitted());
+            prop_assert_eq!(alike.parameters(), plain.parameters());
             prop_assert_eq!(decisions(&alike, &panel), decisions(&plain, &panel));
         }
     });

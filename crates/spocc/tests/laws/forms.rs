@@ -15,7 +15,7 @@ fn a_model_read_back_is_the_same_and_a_slim_one_decides_alike() {
                     let bytes = model.to_bytes();
                     let read = Model::from_bytes(&bytes).expect("our own bytes");
                     prop_assert_eq!(read.to_bytes(), bytes);
-                    prop_assert_eq!(read.fitted(), model.fitted());
+                    prop_assert_eq!(read.parameters(), model.parameters());
                     prop_assert_eq!(&read.predict(&table).expect("the same columns"), &decided);
                 }
                 prop_assert!(model.slim().evidence().is_none());

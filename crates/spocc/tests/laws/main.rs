@@ -26,7 +26,7 @@ use spocc::{
     dependence::Dissimilarities,
     evidence::{Counting, Level},
     fusion::{Exponent, t_norm},
-    methods::{AdaSpocc, ExpVote, Fitted, Spocc, SpoccExponent},
+    methods::{AdaSpocc, ExpVote, Parameters, Spocc, SpoccExponent},
     possibility::Possibility,
     tuning::Tuning,
 };

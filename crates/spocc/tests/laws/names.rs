@@ -26,7 +26,7 @@ fn other_names_in_the_same_order_change_nothing_but_names() {
             for options in choices() {
                 let (model, before) = decided(combiner.as_ref(), &panel, &options);
                 let (other, after) = decided(combiner.as_ref(), &renamed, &options);
-                prop_assert_eq!(model.fitted(), other.fitted());
+                prop_assert_eq!(model.parameters(), other.parameters());
                 for (before, after) in before.iter().zip(&after) {
                     let name = |label: &Label| panel.labels.iter().position(|known| label.to_string() == *known);
                     let id = name(&before.label).expect("a class of the panel");
@@ -131,7 +131,7 @@ fn renaming_classes_renames_decisions_of_adaspocc() {
             prop_assume!(is_untied(&panel, judged));
             let model = AdaSpocc { tuning }.fit(&panel.tally()).expect("rows");
             let other = AdaSpocc { tuning }.fit(&twin.tally()).expect("rows");
-            prop_assert_eq!(model.fitted(), other.fitted());
+            prop_assert_eq!(model.parameters(), other.parameters());
             assert_same_decisions((&model, &panel), (&other, &twin), [&rows, &asked], &new);
         }
     });
@@ -174,8 +174,8 @@ fn reordering_classifiers_changes_nothing_for_adaspocc() {
             prop_assume!(is_untied(&panel, judged));
             let model = AdaSpocc { tuning }.fit(&panel.tally()).expect("rows");
             let other = AdaSpocc { tuning }.fit(&twin.tally()).expect("rows");
-            let parameters = |model: &Model| match model.fitted() {
-                Fitted::AdaSpocc { exponents, severity, .. } => (exponents, severity),
+            let parameters = |model: &Model| match model.parameters() {
+                Parameters::AdaSpocc { exponents, severity, .. } => (exponents, severity),
                 other => panic!("an adaSPOCC model, not {other:?}"),
             };
             prop_assert_eq!(parameters(&model).0, parameters(&other).0);

@@ -155,7 +155,7 @@ fn reports_speak_json_in_the_words_of_every_face() {
     assert_eq!(explained["decision"]["label"], 0);
     assert_eq!(explained["decision"]["basis"], "panel");
     assert_eq!(explained["joins"][0]["exponent"], "inf");
-    assert_eq!(json(&model.fitted()), serde_json::json!({"exponent": "inf"}));
+    assert_eq!(json(&model.parameters()), serde_json::json!({"exponent": "inf"}));
     for method in Method::ALL {
         assert_eq!(json(&method), method.to_string());
     }

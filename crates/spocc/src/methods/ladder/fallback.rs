@@ -12,7 +12,7 @@ use crate::{
     evidence::{Evidence, Tally},
     math::exp,
     methods::{
-        Judge, Method, check_numbers,
+        FittedRule, Method, check_numbers,
         ladder::{cells::PatternCell, deduplication::DuplicateGroups, lbfgsb, norm_tree::log_normalise},
         naive_bayes::Likelihoods,
     },

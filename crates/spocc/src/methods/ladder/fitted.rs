@@ -7,7 +7,7 @@ use crate::{
     error::Error,
     math::exp,
     methods::{
-        Fitted, Judge, Scratch, check_numbers,
+        FittedRule, Parameters, Scratch, check_numbers,
         ladder::{
             deduplication::DuplicateGroups,
             fallback::Fallback,
@@ -50,8 +50,8 @@ pub(in crate::methods) struct LadderScratch {
 }
 
 impl FittedLadder {
-    pub(crate) fn fitted(&self) -> Fitted {
-        Fitted::Ladder {
+    pub(crate) fn parameters(&self) -> Parameters {
+        Parameters::Ladder {
             leaves: self.groups.members(),
             gain: self.norm_tree.gain,
             exponents: self.norm_tree.inverse_exponents.iter().map(|inverse| 1.0 / inverse).collect(),
@@ -137,7 +137,7 @@ impl FittedLadder {
     }
 }
 
-impl Judge for FittedLadder {
+impl FittedRule for FittedLadder {
     fn surprisals(&self, row: Row<'_>, scratch: &mut Scratch) -> bool {
         let is_decided = self.log_probabilities(row, scratch);
         scratch.out.iter_mut().for_each(|log| *log = (-*log).max(0.0));

@@ -5,7 +5,7 @@ use crate::{
     error::Error,
     math::{exp, ln},
     methods::{
-        DawidSkene, Judge, Scratch,
+        DawidSkene, FittedRule, Scratch,
         ladder::{
             cells::{PatternCell, leaf_predictions},
             fallback::Voting,

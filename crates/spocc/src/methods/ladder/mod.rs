@@ -40,7 +40,7 @@ use crate::{
     dependence::Dissimilarities,
     error::Error,
     evidence::{Evidence, Level, Tally},
-    methods::{Combiner, DawidSkene, Kind, Method, Rule, softmax::Design},
+    methods::{Combiner, DawidSkene, Learn, Method, Rule, softmax::Design},
     progress::Control,
 };
 
@@ -77,11 +77,9 @@ impl Combiner for Ladder {
     fn needs(&self) -> Level {
         Level::Tally
     }
+}
 
-    fn uses_unlabelled(&self, _evidence: &Evidence) -> bool {
-        true
-    }
-
+impl Learn for Ladder {
     fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
         let full_tally = evidence.tally_for(Method::Ladder)?;
         let ScreenedPanel { groups, all_representatives, weights } = ScreenedPanel::new(evidence, full_tally);
@@ -121,7 +119,7 @@ impl Combiner for Ladder {
             Some(1) => Some(Fallback::vote(most_accurate(evidence, &groups.representatives), evidence)),
             Some(_) => Some(Fallback::DawidSkene(DawidSkene::likelihoods(&panel, control)?)),
         };
-        Ok(Rule(Kind::Ladder(Box::new(FittedLadder {
+        Ok(Rule::Ladder(Box::new(FittedLadder {
             n_labels: panel.n_labels(),
             n_classes: panel.n_classes(),
             groups,
@@ -135,7 +133,7 @@ impl Combiner for Ladder {
             fallback,
             n_rows: cells.iter().map(|cell| cell.rows).sum(),
             correct: selected.correct,
-        }))))
+        })))
     }
 }
 
@@ -244,7 +242,7 @@ mod tests {
             truths.push(Some(NAMES[truth as usize]));
         }
         let evidence = Evidence::new(&rows.finish(), &Truth::new(truths).expect("labels")).expect("rows");
-        let Ok(Rule(Kind::Ladder(fitted))) = Ladder.learn(&evidence, &Control::default()) else {
+        let Ok(Rule::Ladder(fitted)) = Ladder.learn(&evidence, &Control::default()) else {
             panic!("a ladder");
         };
         assert_eq!(fitted.n_rows, 200.0);

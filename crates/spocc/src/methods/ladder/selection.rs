@@ -52,7 +52,7 @@ pub(super) struct ModelSelection<'a> {
     pub(super) folds: &'a [[f64; FOLDS]],
     pub(super) counts: &'a LeafCounts,
     pub(super) weights: &'a [ShrinkageWeights],
-    /// Fitted to all rows: its few parameters are not refitted per fold, its distributions are.
+    /// Parameters to all rows: its few parameters are not refitted per fold, its distributions are.
     pub(super) norm_tree: &'a NormTree,
     pub(super) design: &'a Arc<Design>,
 }

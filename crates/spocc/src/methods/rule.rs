@@ -1,0 +1,216 @@
+//! Rule: what a method has learned, ready to score rows.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    data::Row,
+    dendrogram::Dendrogram,
+    error::Error,
+    fusion::{Exponent, FusionScratch},
+    math::exp,
+    methods::{
+        CostTable, FittedAdaSpocc, Inputs, Method, PossibilityTable, bayes, ladder, majority, naive_bayes,
+        selection, stacking,
+    },
+    possibility::Discount,
+};
+
+/// The learned rule of a method. Files store the position of the variant: new ones come last.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Rule {
+    Spocc(PossibilityTable),
+    AdaSpocc(Box<FittedAdaSpocc>),
+    Selection(selection::Ranking),
+    Vote(majority::Vote),
+    NaiveBayes(naive_bayes::Likelihoods),
+    Bayes(bayes::JointTable),
+    Stacking(stacking::Regression),
+    Ladder(Box<ladder::FittedLadder>),
+}
+
+impl Rule {
+    fn fitted(&self) -> &dyn FittedRule {
+        match self {
+            Self::Ladder(fitted) => &**fitted,
+            Self::Spocc(possibilities) => possibilities,
+            Self::AdaSpocc(fitted) => fitted.possibilities(),
+            Self::Selection(ranking) => ranking,
+            Self::Vote(vote) => vote,
+            Self::NaiveBayes(likelihoods) => likelihoods,
+            Self::Bayes(table) => table,
+            Self::Stacking(regression) => regression,
+        }
+    }
+
+    /// The possibility distributions behind the rule, if it has any.
+    pub(crate) fn possibilities(&self) -> Option<&PossibilityTable> {
+        match self {
+            Self::Spocc(possibilities) => Some(possibilities),
+            Self::AdaSpocc(fitted) => Some(fitted.possibilities()),
+            _ => None,
+        }
+    }
+
+    /// The possibility that an answer of classifier `k` leaves to each class, where the rule has possibilities.
+    pub(crate) fn possibility(&self, k: usize, said: u16) -> Option<Vec<f64>> {
+        match self {
+            Self::Ladder(fitted) => fitted.possibility(k, said),
+            _ => Some(self.possibilities()?.distribution(k, said).iter().map(|s| exp(-s)).collect()),
+        }
+    }
+
+    /// The parameters, to be looked at.
+    pub(crate) fn parameters(&self) -> Parameters {
+        match self {
+            Self::Ladder(fitted) => fitted.parameters(),
+            Self::Spocc(possibilities) => {
+                Parameters::Spocc { exponent: possibilities.tree().root_exponent() }
+            }
+            Self::AdaSpocc(fitted) => Parameters::AdaSpocc {
+                dendrogram: fitted.dendrogram.clone(),
+                exponents: fitted.exponents.clone(),
+                cut: fitted.cut,
+                severity: fitted.severity,
+                discounts: fitted.discounts.clone(),
+            },
+            Self::Selection(ranking) => Parameters::Selection { ranking: ranking.order() },
+            Self::Vote(vote) => Parameters::Vote { weights: vote.weights.clone(), rate: vote.rate },
+            Self::NaiveBayes(table) => {
+                Parameters::NaiveBayes { prior: table.prior.iter().map(|s| exp(-s)).collect() }
+            }
+            Self::Bayes(table) => Parameters::Bayes { n_patterns: table.n_patterns() },
+            Self::Stacking(regression) => regression.parameters(),
+        }
+    }
+
+    /// Surprisal of every class into `work.out`; false if nobody had anything to say.
+    pub(crate) fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
+        self.fitted().surprisals(row, work)
+    }
+
+    /// Surprisals raised to a power that is returned, which need not be computed as carefully; `None` if
+    /// nobody had anything to say.
+    #[inline]
+    pub(crate) fn surprisals_monotone(&self, row: Row<'_>, work: &mut Scratch) -> Option<f64> {
+        match self.possibilities() {
+            Some(possibilities) => possibilities.surprisals_monotone(row, work),
+            None => self.surprisals(row, work).then_some(1.0),
+        }
+    }
+
+    /// The rule as sums of costs, if it is one.
+    pub(crate) fn costs(&self, n_labels: usize) -> Option<CostTable<'_>> {
+        self.fitted().costs(n_labels)
+    }
+
+    /// Refuses parameters that do not fit `n_classifiers`, `n_labels`, `n_classes`.
+    pub(crate) fn check(&self, size: [usize; 3]) -> Result<(), Error> {
+        if let Self::AdaSpocc(fitted) = self {
+            fitted.check(size)?;
+        }
+        self.fitted().check(size)
+    }
+
+    /// Whether this is a rule that the method learns.
+    pub(crate) fn fits(&self, method: Method) -> bool {
+        match self {
+            Self::Ladder(_) => method == Method::Ladder,
+            Self::Spocc(_) => method == Method::Spocc,
+            Self::AdaSpocc(_) => method == Method::AdaSpocc,
+            Self::Selection(_) => method == Method::Selection,
+            Self::Vote(_) => matches!(method, Method::Majority | Method::WeightedVote | Method::ExpVote),
+            Self::NaiveBayes(_) => matches!(method, Method::NaiveBayes | Method::DawidSkene),
+            Self::Bayes(_) => method == Method::Bayes,
+            Self::Stacking(_) => method == Method::Stacking,
+        }
+    }
+}
+
+/// The parameters a model was fitted with.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum Parameters {
+    /// Classifiers by the leaf they share, the gain g of the core and the exponent of every merge of leaves, how
+    /// strongly the residual and the pattern table are pulled back (none if they are not there), and the method that
+    /// decides in place of the ladder (none if the ladder itself does).
+    Ladder {
+        leaves: Vec<Vec<usize>>,
+        gain: f64,
+        exponents: Vec<f64>,
+        penalty: Option<f64>,
+        pattern_shrinkage: Option<f64>,
+        fallback: Option<Method>,
+    },
+    /// The one exponent.
+    Spocc { exponent: Exponent },
+    /// The merge tree with an exponent per merge, the Ward distance up to which classifiers share a cluster,
+    /// how severely the less accurate are discounted, and everyone's discount.
+    AdaSpocc {
+        dendrogram: Dendrogram,
+        exponents: Vec<Exponent>,
+        cut: f64,
+        severity: f64,
+        discounts: Vec<Discount>,
+    },
+    /// The classifiers by number, the most accurate first.
+    Selection { ranking: Vec<usize> },
+    /// A weight per classifier, and the rate of an exponential vote.
+    Vote { weights: Vec<f64>, rate: Option<f64> },
+    /// The class frequencies.
+    NaiveBayes { prior: Vec<f64> },
+    /// How many patterns of answers were met.
+    Bayes { n_patterns: usize },
+    /// The strength of the fit (scikit-learn's C), the classes it knows by number, and their coefficients
+    /// (all outputs of the first input, then of the second, ..) and intercepts; two classes share one output.
+    Stacking {
+        inputs: Inputs,
+        strength: f64,
+        classes: Vec<usize>,
+        coefficients: Vec<f64>,
+        intercepts: Vec<f64>,
+    },
+}
+
+/// Buffers that the methods reuse from row to row.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scratch {
+    pub(super) fusion: FusionScratch,
+    /// Inputs of a regression.
+    pub(super) features: Vec<(u32, f64)>,
+    pub(super) ladder: ladder::LadderScratch,
+    /// The result: a surprisal per class.
+    pub(crate) out: Vec<f64>,
+}
+
+/// A fitted rule: the predictions of a row give a surprisal per class.
+pub(super) trait FittedRule {
+    /// Surprisal of every class into `work.out`; false if nobody had anything to say.
+    fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool;
+
+    /// The rule as sums of costs, if it is one: the class that costs least is the least surprising.
+    fn costs(&self, n_labels: usize) -> Option<CostTable<'_>> {
+        let _ = n_labels;
+        None
+    }
+
+    /// Refuses parameters that do not fit `[n_classifiers, n_labels, n_classes]`.
+    fn check(&self, size: [usize; 3]) -> Result<(), Error>;
+}
+
+/// Refuses a list of numbers of the wrong length or with a number out of place.
+pub(super) fn check_numbers(
+    what: &'static str,
+    numbers: &[f64],
+    length: Option<usize>,
+    is_valid: impl Fn(f64) -> bool,
+) -> Result<(), Error> {
+    if Some(numbers.len()) != length {
+        return Err(Error::Inconsistent { expected: what, found: format!("{} numbers", numbers.len()) });
+    }
+    match numbers.iter().find(|number| !is_valid(**number)) {
+        Some(number) => Err(Error::Inconsistent { expected: what, found: number.to_string() }),
+        None => Ok(()),
+    }
+}
