@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     error::Error,
-    evidence::{Evidence, Level, Tally, map_tables, pair_index, pattern_weight},
+    evidence::{Evidence, Level, Tally, map_tables, pair_index},
     math::{exp, ln},
     progress::Control,
 };
@@ -167,7 +167,7 @@ pub(crate) fn newcomer_dissimilarities(
     control.allow(|| format!("pair counts of a newcomer and {} classifiers", n - 1), &[n, s, s, 8])?;
     let mut tables = vec![0u64; (n - 1) * s * s];
     for p in 0..tally.n_patterns() {
-        let weight = pattern_weight(tally, p);
+        let weight = tally.weight(p);
         if let Some(w) = tally.pattern(p).get(n - 1) {
             tally.pattern(p).for_each(|k, u| {
                 if k + 1 < n {

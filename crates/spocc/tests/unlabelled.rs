@@ -326,8 +326,8 @@ fn what_few_rows_share_is_kept_back_with_or_without_truth() {
             .expect("rows")
     };
     let evidence = count(&[7, 3]);
-    let exposure = evidence.small_counts(5).expect("whole counts");
-    assert_eq!((exposure.n_counts, exposure.n_rows), (1, 3));
+    let small = evidence.small_counts(5).expect("whole counts");
+    assert_eq!((small.n_counts, small.n_rows), (1, 3));
     let kept = evidence.without_rare(5, &quiet()).expect("one pattern");
     assert_eq!(kept.n_unlabelled(), 7.0);
     assert_eq!(kept.labels().all(), [Label::from("cat")]);

@@ -381,7 +381,7 @@ fn rows_past_the_end_cannot_be_explained() {
 fn too_little_memory_is_refused_with_the_need() {
     let desk = Desk::with_model();
     let panel = "--label truth --id item";
-    let message = "gold.csv: confusion of 3 classifiers, 2 answers, 2 classes: \
+    let message = "gold.csv: confusion of 3 classifiers, 2 labels, 2 classes: \
                    expected at most 1 bytes of memory, found a need of about 192";
     for command in [format!("fit gold.csv {panel} -o m.spocc"), format!("audit gold.csv {panel}")] {
         desk.refused(&format!("{command} --memory 1"), message);

@@ -214,7 +214,7 @@ fn only_tallies_of_the_same_panel_are_merged() {
     desk.refused(
         &merge("closed.tally"),
         "closed.tally: evidence: expected the same classes on both sides, \
-         found a given list of classes and classes as met",
+         found a given list of classes and classes as they occur",
     );
     assert!(!desk.names().contains(&"m.tally".to_owned()));
 }

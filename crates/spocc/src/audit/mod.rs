@@ -13,7 +13,7 @@ use crate::{
     dendrogram::Dendrogram,
     dependence::{Dependence, Dissimilarities, mutual_information},
     error::Error,
-    evidence::{Evidence, Level, pattern_weight},
+    evidence::{Evidence, Level},
     methods::{Ladder, Method, Scratch},
     model::{self, Model, Options},
     parallel,
@@ -399,7 +399,7 @@ fn influences(evidence: &Evidence, model: &Model, control: &Control<'_>) -> Resu
             for k in 0..n {
                 let said = std::mem::replace(&mut cells[k], MISSING);
                 if said != MISSING && model.decision(Row::Dense(&cells), &mut work).class != decided {
-                    changed[k] += pattern_weight(tally, p);
+                    changed[k] += tally.weight(p);
                 }
                 cells[k] = said;
             }

@@ -8,7 +8,7 @@ use statrs::{
 use crate::{
     data::MISSING,
     error::Error,
-    evidence::{Evidence, Tally, map_tables, pair_index, pattern_weight},
+    evidence::{Evidence, Tally, map_tables, pair_index},
     parallel,
     progress::Control,
 };
@@ -123,7 +123,7 @@ pub(super) fn agreement(evidence: &Evidence, tally: &Tally) -> Agreement {
         if raters < 2.0 {
             continue;
         }
-        let weight = evidence.rows_of(pattern_weight(tally, p));
+        let weight = evidence.rows_of(tally.weight(p));
         here.fill(0.0);
         tally.pattern(p).for_each(|_, j| here[usize::from(j)] += 1.0);
         said.iter_mut().zip(&here).for_each(|(sum, count)| *sum += weight * count);

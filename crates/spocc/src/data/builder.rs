@@ -1,7 +1,7 @@
 //! A table of predictions, built row by row.
 
 use crate::{
-    data::{Label, LabelMatrix, MISSING, Predictions, Row, Symbol, interner::Interner},
+    data::{Label, LabelMatrix, MISSING, Predictions, Row, Symbol, interner::LabelInterner},
     error::Error,
 };
 
@@ -9,7 +9,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct PredictionsBuilder {
     classifiers: Vec<String>,
-    interner: Interner,
+    interner: LabelInterner,
     matrix: LabelMatrix,
     row: Vec<u16>,
 }
@@ -19,7 +19,7 @@ impl PredictionsBuilder {
     pub(super) fn new(classifiers: Vec<String>) -> Self {
         let matrix = LabelMatrix::empty(classifiers.len());
         let row = Vec::with_capacity(classifiers.len());
-        Self { classifiers, interner: Interner::default(), matrix, row }
+        Self { classifiers, interner: LabelInterner::default(), matrix, row }
     }
 
     /// Appends a row: one prediction per classifier, `None` where it is missing.

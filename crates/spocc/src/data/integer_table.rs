@@ -52,26 +52,26 @@ enum IntegerCells<'a> {
 
 /// A table of predictions: owned by the engine, or borrowed from the caller.
 #[derive(Clone, Copy, Debug)]
-pub enum Table<'a> {
+pub enum PredictionTable<'a> {
     /// Any labels; cells may be missing.
     Predictions(&'a Predictions),
     /// Small integers; no cell is missing.
     IntegerTable(&'a IntegerTable<'a>),
 }
 
-impl<'a> From<&'a Predictions> for Table<'a> {
+impl<'a> From<&'a Predictions> for PredictionTable<'a> {
     fn from(predictions: &'a Predictions) -> Self {
         Self::Predictions(predictions)
     }
 }
 
-impl<'a> From<&'a IntegerTable<'a>> for Table<'a> {
+impl<'a> From<&'a IntegerTable<'a>> for PredictionTable<'a> {
     fn from(integers: &'a IntegerTable<'a>) -> Self {
         Self::IntegerTable(integers)
     }
 }
 
-impl<'a> Table<'a> {
+impl<'a> PredictionTable<'a> {
     pub(crate) fn n_rows(self) -> usize {
         match self {
             Self::Predictions(predictions) => predictions.n_rows(),

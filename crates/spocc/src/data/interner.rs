@@ -15,12 +15,12 @@ pub struct Symbol(pub(super) u16);
 /// The labels of a table, each with an id in order of first occurrence. A label that is written in two ways has two ids,
 /// so that evidence knows how each of its rows writes it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Interner {
+pub(super) struct LabelInterner {
     pub(super) labels: Vec<Label>,
     by_label: HashMap<(String, Written), u16>,
 }
 
-impl Interner {
+impl LabelInterner {
     /// These labels, each with its position as its id.
     pub(super) fn of(labels: Vec<Label>) -> Result<Self, Error> {
         let mut interner = Self::default();

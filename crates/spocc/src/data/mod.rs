@@ -17,7 +17,7 @@ mod truth;
 
 pub use builder::PredictionsBuilder;
 pub use class_weights::ClassWeights;
-pub use integer_table::{IntegerSlice, IntegerTable, Table};
+pub use integer_table::{IntegerSlice, IntegerTable, PredictionTable};
 pub use interner::Symbol;
 pub use label::{Label, Written};
 pub use labels::Labels;

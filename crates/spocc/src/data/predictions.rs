@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use crate::{
     data::{
         Label, LabelMatrix, PredictionsBuilder, Row,
-        interner::{Interner, check_ids, distinct},
+        interner::{LabelInterner, check_ids, distinct},
     },
     error::Error,
 };
@@ -57,7 +57,7 @@ impl Predictions {
     ) -> Result<Self, Error> {
         let classifiers = distinct(classifiers)?;
         let width = classifiers.len();
-        let labels = Interner::of(labels)?.labels;
+        let labels = LabelInterner::of(labels)?.labels;
         check_ids(&ids, width, labels.len())?;
         if !ids.len().is_multiple_of(width) {
             let row = ids.len() / width + 1;
@@ -80,7 +80,7 @@ impl Predictions {
         cells: impl IntoIterator<Item = (usize, usize, usize)>,
     ) -> Result<Self, Error> {
         let classifiers = distinct(classifiers)?;
-        let mut interner = Interner::default();
+        let mut interner = LabelInterner::default();
         let mut known: Vec<Option<u16>> = vec![None; labels.len()];
         let mut taken: Vec<(usize, u32, u16)> = Vec::new();
         for (row, k, at) in cells {

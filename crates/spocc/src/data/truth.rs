@@ -3,7 +3,7 @@
 use crate::{
     data::{
         Label, MISSING, Symbol,
-        interner::{Interner, check_ids},
+        interner::{LabelInterner, check_ids},
     },
     error::Error,
 };
@@ -11,7 +11,7 @@ use crate::{
 /// The truth of every row, where it is known.
 #[derive(Clone, Debug, Default)]
 pub struct Truth {
-    interner: Interner,
+    interner: LabelInterner,
     ids: Vec<u16>,
 }
 
@@ -36,7 +36,7 @@ impl Truth {
     ///
     /// [`Error::LabelId`] for an id without a label, [`Error::DuplicateName`] for a repeated label.
     pub fn from_ids(labels: Vec<Label>, ids: Vec<u16>) -> Result<Self, Error> {
-        let interner = Interner::of(labels)?;
+        let interner = LabelInterner::of(labels)?;
         check_ids(&ids, 1, interner.labels.len())?;
         Ok(Self { interner, ids })
     }

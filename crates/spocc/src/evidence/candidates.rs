@@ -1,34 +1,34 @@
-//! Candidate classes: which of the labels in a table can be decided.
+//! Candidate classes: which labels a model can decide.
 //!
-//! In: counts in which every label met is a class. Out: the labels that may be decided; all others are predictions
-//! that count as such and are never a decision. Counting and merging keep every label, so that the choice depends on
-//! the merged rows alone.
+//! In: counts in which every label that occurs is a class. Out: the labels that may be decided; the others are counted as
+//! predictions and never decided. Counting and merging keep every label, so that the choice depends on the merged rows
+//! alone.
 
 use crate::{
     data::{Label, MISSING},
     evidence::Evidence,
 };
 
-/// Labelled rows on which a label that was never true is shown to be no class.
-const ENOUGH_ROWS: f64 = 10.0;
+/// Labelled rows with a prediction that is never true, from which that label is not a class.
+const MIN_ROWS: f64 = 10.0;
 
 impl Evidence {
     /// The classes that a model fitted to these counts decides between, in the order in which ties are resolved.
     ///
-    /// These are the given classes, where they were given. Otherwise they are the truths, and every other label of the
-    /// classifiers that also predict true labels, except for what is shown to be no class: a label that was never true,
-    /// although a classifier that is otherwise right on at least half of its rows predicted it on 10 labelled rows or
-    /// more (such as the `na` of a person who did not know). Without any truth, all labels are candidates.
+    /// These are the given classes, if they were given. Otherwise they are the truths and the labels of the classifiers
+    /// that also predict true labels, except for labels that the rows show not to be classes: those that were never true,
+    /// although a classifier that is otherwise correct on at least half of its rows predicted them on 10 labelled rows or
+    /// more (such as an annotator's `na`). Without any truth, all labels are candidates.
     pub fn candidate_classes(&self) -> Vec<Label> {
         let labels = self.labels();
         let classes = labels.classes();
         if labels.is_closed() || self.total() == 0 {
             return classes.to_vec();
         }
-        let said: Vec<Vec<u64>> = (0..self.n_classifiers()).map(|k| self.predicted_counts(k)).collect();
+        let counts: Vec<Vec<u64>> = (0..self.n_classifiers()).map(|k| self.predicted_counts(k)).collect();
         let is_true = |j: usize| self.class_counts[j] > 0;
         let mut is_candidate: Vec<bool> = (0..classes.len()).map(is_true).collect();
-        for predicted in &self.predicted_labels(&said) {
+        for predicted in &self.predicted_labels(&counts) {
             if (0..classes.len()).any(|j| is_true(j) && predicted[j]) {
                 is_candidate
                     .iter_mut()
@@ -36,13 +36,13 @@ impl Evidence {
                     .for_each(|(candidate, predicted)| *candidate |= predicted);
             }
         }
-        for (k, said) in said.iter().enumerate() {
-            let (right, answered) = (self.correct(k), said.iter().sum::<u64>());
+        for (k, counts) in counts.iter().enumerate() {
+            let (correct, answered) = (self.correct(k), counts.iter().sum::<u64>());
             for j in (0..classes.len()).filter(|&j| !is_true(j)) {
-                let elsewhere = answered - said[j];
-                let shows_no_class =
-                    self.rows_of(said[j]) >= ENOUGH_ROWS && elsewhere > 0 && right >= elsewhere.div_ceil(2);
-                is_candidate[j] &= !shows_no_class;
+                let others = answered - counts[j];
+                let is_no_class =
+                    self.rows_of(counts[j]) >= MIN_ROWS && others > 0 && correct >= others.div_ceil(2);
+                is_candidate[j] &= !is_no_class;
             }
         }
         classes
@@ -54,9 +54,9 @@ impl Evidence {
     }
 
     /// For every classifier, which labels it predicted on any row, with or without truth.
-    fn predicted_labels(&self, said: &[Vec<u64>]) -> Vec<Vec<bool>> {
-        let counted = |said: &Vec<u64>| said.iter().map(|count| *count > 0).collect();
-        let mut predicts: Vec<Vec<bool>> = said.iter().map(counted).collect();
+    fn predicted_labels(&self, counts: &[Vec<u64>]) -> Vec<Vec<bool>> {
+        let occurs = |counts: &Vec<u64>| counts.iter().map(|count| *count > 0).collect();
+        let mut predicts: Vec<Vec<bool>> = counts.iter().map(occurs).collect();
         for row in self.unlabelled.iter().flat_map(|rows| rows.patterns().rows()) {
             row.for_each(|k, j| {
                 if j != MISSING {
@@ -72,7 +72,7 @@ impl Evidence {
 mod tests {
     use crate::{Control, Evidence, Label, Predictions, Truth, evidence::Counting};
 
-    /// Rows of two classifiers and a truth (`-` is none), each so often.
+    /// Rows of two classifiers and a truth (`-` is missing), each with its count.
     fn counted(rows: &[([&str; 3], u64)], classes: Option<&[&str]>) -> Evidence {
         let mut predictions = Predictions::builder(["a", "b"]).expect("two names");
         let mut truth = Truth::default();
@@ -96,23 +96,23 @@ mod tests {
     }
 
     #[test]
-    fn labels_of_a_column_without_true_labels_are_no_classes() {
+    fn labels_of_a_column_without_true_labels_are_not_classes() {
         let rows = [(["x", "item-1", "x"], 1), (["y", "item-2", "y"], 1), (["z", "item-3", "x"], 1)];
         assert_eq!(candidates(&rows), ["x", "y", "z"]);
     }
 
     #[test]
-    fn a_label_that_is_never_true_where_it_should_be_is_no_class() {
+    fn a_label_that_a_good_classifier_predicts_and_is_never_true_is_not_a_class() {
         let rows = |n: u64| [(["x", "x", "x"], 20), (["y", "y", "y"], 20), (["na", "x", "x"], n)];
         assert_eq!(candidates(&rows(9)), ["na", "x", "y"]);
         assert_eq!(candidates(&rows(10)), ["x", "y"]);
-        // A constant and a bad classifier show nothing about a class that has not come up yet.
+        // A constant classifier and a bad one show nothing about a class that has not been true yet.
         assert_eq!(candidates(&[(["z", "x", "x"], 20), (["z", "z", "y"], 1)]), ["x", "y", "z"]);
         assert_eq!(candidates(&[(["z", "x", "x"], 20), (["x", "y", "y"], 15)]), ["x", "y", "z"]);
     }
 
     #[test]
-    fn rows_without_truth_have_labels_too() {
+    fn labels_of_rows_without_truth_are_candidates() {
         let rows = [(["x", "x", "x"], 3), (["w", "x", "-"], 1), (["x", "v", "-"], 1)];
         assert_eq!(candidates(&rows), ["v", "w", "x"]);
         assert_eq!(candidates(&[(["w", "v", "-"], 1)]), ["v", "w"]);

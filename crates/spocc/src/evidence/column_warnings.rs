@@ -1,33 +1,35 @@
-//! Columns that look like no classifiers: ids, groups, the truth itself.
+//! Warnings about columns that were counted as classifiers and are probably something else: ids, groups, the truth.
+//!
+//! In: counts. Out: one warning per suspicious column.
 
 use std::fmt;
 
 use crate::evidence::Evidence;
 
-/// Labels above which a column can be taken for a name of the rows.
+/// A column with more labels than this can be a row id.
 const MANY_LABELS: usize = 20;
-/// Share of its rows in which an id has a label of its own; weights tell nothing about that.
+/// Distinct labels per row from which a column is a row id. With weights the number of rows is not known.
 const NEARLY_ALL: f64 = 0.9;
-/// Rows on which even a good classifier rarely equals the truth throughout.
-const ENOUGH_ROWS: f64 = 30.0;
+/// Rows from which a column that always equals the truth is taken for the truth.
+const MIN_ROWS: f64 = 30.0;
 
-/// A column that was counted as a classifier and looks like something else.
+/// A column that was counted as a classifier and is probably something else.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ColumnWarning {
-    /// Its name.
+    /// The name of the column.
     pub classifier: String,
-    /// What it looks like.
+    /// What the column probably is.
     pub issue: ColumnIssue,
 }
 
-/// What a column looks like.
+/// What a column that is probably not a classifier is instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ColumnIssue {
-    /// A name of the rows: a different label in nearly every row.
+    /// A row id: a different label in nearly every row.
     Id {
-        /// Number of different labels.
+        /// Number of distinct labels.
         labels: usize,
         /// Rows with a label, or the sum of their weights.
         rows: f64,
@@ -37,7 +39,7 @@ pub enum ColumnIssue {
         /// Rows with a label, or the sum of their weights.
         rows: f64,
     },
-    /// Something that is no prediction of the truth: it has no label that was true of any row.
+    /// Something else: it has no label that is true of any row.
     Other,
 }
 
@@ -55,17 +57,17 @@ impl fmt::Display for ColumnWarning {
 }
 
 impl Evidence {
-    /// The columns that look like no classifiers, in their order.
+    /// Warnings about columns that are probably not classifiers, in the order of the columns.
     pub fn column_warnings(&self) -> Vec<ColumnWarning> {
         let n_truths = self.class_counts.iter().filter(|count| **count > 0).count();
         let issue = |k: usize| {
-            let (said, rows) = (self.predicted_counts(k), self.rows_of(self.answered(k)));
-            let labels = said.iter().filter(|count| **count > 0).count();
-            let shares = self.class_counts.iter().zip(&said).any(|(truly, said)| *truly > 0 && *said > 0);
+            let (counts, rows) = (self.predicted_counts(k), self.rows_of(self.answered(k)));
+            let labels = counts.iter().filter(|count| **count > 0).count();
+            let shares = self.class_counts.iter().zip(&counts).any(|(truly, count)| *truly > 0 && *count > 0);
             if labels > MANY_LABELS && !self.is_weighted() && labels as f64 >= NEARLY_ALL * rows {
                 return Some(ColumnIssue::Id { labels, rows });
             }
-            if n_truths > 1 && rows >= ENOUGH_ROWS && self.correct(k) == self.answered(k) {
+            if n_truths > 1 && rows >= MIN_ROWS && self.correct(k) == self.answered(k) {
                 return Some(ColumnIssue::Truth { rows });
             }
             (n_truths > 0 && labels > 0 && !shares).then_some(ColumnIssue::Other)
@@ -82,7 +84,7 @@ mod tests {
     use crate::{Evidence, Predictions, Truth};
 
     #[test]
-    fn many_classes_do_not_make_an_id() {
+    fn a_column_of_many_classes_is_not_an_id() {
         let mut rows = Predictions::builder(["good"]).expect("a name");
         let mut truth = Truth::default();
         for t in 0..45 {
@@ -95,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_groups_and_the_truth_are_told_from_classifiers() {
+    fn ids_groups_and_the_truth_are_distinguished_from_classifiers() {
         let mut rows = Predictions::builder(["item", "group", "gold", "good", "few"]).expect("five names");
         let mut truth = Truth::default();
         for t in 0..40 {

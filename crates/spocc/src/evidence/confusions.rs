@@ -1,63 +1,66 @@
-//! One confusion table per classifier: what it said against what was true.
+//! One confusion table per classifier: predicted against true (paper, section 2.2, M^(k)).
+//!
+//! In: rows with their classes. Out: class counts, and counts by classifier, predicted, true.
 
 use crate::{
     data::{CellQuads, Row, bits_for},
-    evidence::count::Counter,
+    evidence::counted_rows::Counter,
 };
 
 /// Class counts and confusion tables while they are being counted, under the ids of the rows.
 ///
-/// Several neighbouring classifiers are counted with one addition, in a table of their joint answers, where
-/// labels are so few that the joint table stays in cache; single tables are sums over it.
+/// Where labels are so few that it stays in cache, several neighbouring classifiers are counted with one addition in a
+/// table of their joint predictions; single tables are sums over it.
 pub(super) struct Confusions {
     n_labels: usize,
     n_classes: usize,
     class_counts: Vec<u64>,
-    /// Classifier, said, true.
+    /// Classifier, predicted, true.
     single: Vec<u64>,
-    joint: Option<Joint>,
+    joint: Option<JointConfusions>,
 }
 
-/// Joint answers of `size` neighbours at a time (4 or 2). The last quad of a row is its last four cells, whether or
-/// not some of them belong to the quad before.
-struct Joint {
+/// Joint predictions of `size` neighbours at a time (4 or 2). The last quad of a row is its last four cells, even if some
+/// of them belong to the quad before.
+struct JointConfusions {
     quads: CellQuads,
     bits: u32,
     size: usize,
     /// Entries of the tables of one quad.
     stride: usize,
-    /// Neighbours, true, code of what they said.
+    /// Neighbours, true, code of their predictions.
     counts: Vec<u64>,
 }
 
 impl Confusions {
-    /// Entries of one joint table.
-    const MOST: usize = 1 << 15;
-    /// Rows that pay for adding joint tables up.
-    const ENOUGH_ROWS: usize = 1 << 14;
+    /// Largest number of entries of one joint table.
+    const MAX_ENTRIES: usize = 1 << 15;
+    /// Number of rows from which joint tables are faster, the sums over them included.
+    const MIN_ROWS: usize = 1 << 14;
 
-    /// For so many classifiers, labels and classes; `n_rows` are expected, all of them dense or none.
+    /// For `n` classifiers, `s` labels and `l` classes; `n_rows` rows are expected, all of them dense or none.
     pub(super) fn new([n, s, l]: [usize; 3], n_rows: usize, is_dense: bool) -> Self {
         let bits = bits_for(s);
         let entries = |size: usize| l << (bits as usize * size);
-        let size =
-            [4, 2].into_iter().find(|&size| bits <= CellQuads::MAX_BITS && entries(size) <= Self::MOST);
-        let pays = is_dense && n >= 4 && n_rows >= Self::ENOUGH_ROWS;
+        let size = [4, 2]
+            .into_iter()
+            .find(|&size| bits <= CellQuads::MAX_BITS && entries(size) <= Self::MAX_ENTRIES);
+        let pays = is_dense && n >= 4 && n_rows >= Self::MIN_ROWS;
         let joint = size.filter(|_| pays).and_then(|size| {
             let stride = entries(size) * (4 / size);
             let counts = vec![0; stride * n.div_ceil(4)];
-            Some(Joint { quads: CellQuads::new(bits)?, bits, size, stride, counts })
+            Some(JointConfusions { quads: CellQuads::new(bits)?, bits, size, stride, counts })
         });
         Self { n_labels: s, n_classes: l, class_counts: vec![0; l], single: vec![0; n * s * l], joint }
     }
 
-    /// How often each class was true, and the table of every classifier.
+    /// The class counts, and the tables of all classifiers.
     pub(super) fn finish(mut self) -> (Vec<u64>, Vec<u64>) {
         if let Some(joint) = &self.joint {
             let (s, l) = (self.n_labels, self.n_classes);
             let n = self.single.len() / (s * l).max(1);
             joint.for_each(n, |k, j, i, count| self.single[(k * s + j) * l + i] += count);
-            // Everybody's first neighbours say something, be it nothing, of every row.
+            // The first joint table counts every row once, missing cells included.
             let of_class = joint.counts.chunks_exact(1 << joint.shift());
             self.class_counts = of_class.take(l).map(|counts| counts.iter().sum()).collect();
         }
@@ -75,7 +78,7 @@ impl Counter for Confusions {
                 row.for_each(|k, j| self.single[(k * s + usize::from(j)) * l + i] += units);
             });
         };
-        // A loop that knows how many quads a row has is twice as fast.
+        // A loop over a constant number of quads is twice as fast.
         match (joint.counts.len() / joint.stride, joint.size) {
             (1, 4) => joint.add_all::<1, true>(rows),
             (2, 4) => joint.add_all::<2, true>(rows),
@@ -88,13 +91,13 @@ impl Counter for Confusions {
     }
 }
 
-impl Joint {
-    /// Bits of what `size` neighbours say.
+impl JointConfusions {
+    /// Bits of the predictions of `size` neighbours.
     fn shift(&self) -> usize {
         self.bits as usize * self.size
     }
 
-    /// Counts dense rows of so many quads; `WHOLE` if four neighbours share a table.
+    /// Counts dense rows of `QUADS` quads; `WHOLE` if four neighbours share a table.
     fn add_all<'a, const QUADS: usize, const WHOLE: bool>(
         &mut self,
         rows: impl Iterator<Item = (Row<'a>, u16, u64)>,
@@ -133,19 +136,19 @@ impl Joint {
         });
     }
 
-    /// Shows (classifier, said, true, count) of every joint count, for `n` classifiers.
+    /// Calls `show(classifier, predicted, true, count)` for every joint count, for `n` classifiers.
     fn for_each(&self, n: usize, mut show: impl FnMut(usize, usize, usize, u64)) {
-        let gap = (1 << self.bits) - 1;
+        let missing = (1 << self.bits) - 1;
         for (group, counts) in self.counts.chunks_exact(self.stride * self.size / 4).enumerate() {
-            let owed = group * self.size;
+            let due = group * self.size;
             // The last quad may reach back to classifiers already shown.
-            let quad = (owed / 4 * 4).min(n - 4);
-            let first = quad + owed % 4;
+            let quad = (due / 4 * 4).min(n - 4);
+            let first = quad + due % 4;
             for (at, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-                for member in (0..self.size).filter(|member| first + member >= owed / 4 * 4) {
-                    let said = at >> ((self.size - 1 - member) * self.bits as usize) & gap;
-                    if said != gap {
-                        show(first + member, said, at >> self.shift(), count);
+                for member in (0..self.size).filter(|member| first + member >= due / 4 * 4) {
+                    let predicted = at >> ((self.size - 1 - member) * self.bits as usize) & missing;
+                    if predicted != missing {
+                        show(first + member, predicted, at >> self.shift(), count);
                     }
                 }
             }
@@ -153,8 +156,8 @@ impl Joint {
     }
 }
 
-/// Counts what four neighbours said in the table they share, or each two of them in its own half.
-#[expect(clippy::inline_always, reason = "a call costs as much as its counts")]
+/// Counts the predictions of four neighbours in the table they share, or of each two of them in its own half.
+#[expect(clippy::inline_always, reason = "a call costs as much as the additions")]
 #[inline(always)]
 fn add<const WHOLE: bool>(table: &mut [u64], shift: usize, class: u16, code: usize, units: u64) {
     let class = usize::from(class) << shift;
@@ -202,7 +205,7 @@ mod tests {
                 counting.add_all(rows.map(|(t, row)| (Row::Dense(row), draw(t, n, l), 1 + t as u64 % 3)));
                 counting.finish()
             };
-            assert_eq!(count(Confusions::ENOUGH_ROWS), count(1), "{n} {s} {l}");
+            assert_eq!(count(Confusions::MIN_ROWS), count(1), "{n} {s} {l}");
         }
     }
 }

@@ -1,4 +1,6 @@
-//! Disclosure: what counts give away about single rows, and how to keep it back.
+//! Statistical disclosure control: which counts are so small that they identify single rows, and how to remove them.
+//!
+//! In: evidence that is to be shared. Out: a report of its small counts, or the same evidence without them.
 
 use crate::{
     error::Error,
@@ -6,35 +8,35 @@ use crate::{
     progress::Control,
 };
 
-/// Counts so small that they point at few rows.
+/// A report of the counts that are so small that they identify few rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct SmallCounts {
-    /// How many counts are that small.
+    /// Number of such counts.
     pub n_counts: u64,
-    /// How many rows they point at; in marginals a row is met once per classifier.
+    /// Sum of such counts; in marginals a row is counted once per classifier.
     pub n_rows: u64,
 }
 
 impl Evidence {
-    /// The counts from 1 to below `min_count`: of a pattern with a truth, or without, in a tally, of an answer with
-    /// a truth in marginals.
+    /// The counts from 1 to below `min_count`: in a tally, of a pattern with a truth or without; in marginals, of a
+    /// prediction with a truth.
     ///
     /// # Errors
     ///
     /// [`Error::Weighted`], [`Error::LevelTooLow`] for pair counts.
     pub fn small_counts(&self, min_count: u64) -> Result<SmallCounts, Error> {
         if self.is_weighted() {
-            return Err(Error::Weighted { what: "exposure" });
+            return Err(Error::Weighted { what: "small counts" });
         }
         if self.level() == Level::Pairs {
-            return Err(self.too_low("exposure", Level::Tally));
+            return Err(self.too_low("small counts", Level::Tally));
         }
-        let mut exposure = SmallCounts::default();
+        let mut small = SmallCounts::default();
         let mut add = |count: u64| {
             if count > 0 && count < min_count {
-                exposure.n_counts += 1;
-                exposure.n_rows += count;
+                small.n_counts += 1;
+                small.n_rows += count;
             }
         };
         match &self.tally {
@@ -42,14 +44,14 @@ impl Evidence {
             None => self.confusion.iter().for_each(|&count| add(count)),
         }
         self.unlabelled.iter().flat_map(Unlabelled::rows).for_each(|(_, count)| add(count));
-        Ok(exposure)
+        Ok(small)
     }
 
-    /// The evidence without anything that fewer than `min_count` rows share.
+    /// The evidence without all that fewer than `min_count` rows share.
     ///
-    /// Of a tally, rows whose pattern and truth are that rare are dropped altogether, as are those without truth whose pattern is. Of marginals, classes that
-    /// are that rare are dropped, and small counts become silence: so many of them, always the smallest, that what
-    /// is missing to a class is no small count either. The names of all classifiers stay.
+    /// From a tally, rows with a rarer pattern and truth are dropped, and rows without truth with a rarer pattern. From
+    /// marginals, rarer classes are dropped, and small counts become missing predictions: so many of them, the smallest
+    /// first, that the number of missing predictions of a class is not small either. The names of all classifiers stay.
     ///
     /// # Errors
     ///
@@ -87,7 +89,7 @@ impl Evidence {
                 let mut counts: Vec<u64> = (0..s).map(|j| self.confusion[at(j)]).collect();
                 counts.iter_mut().filter(|count| is_small(**count)).for_each(|count| *count = 0);
                 let class = kept.class_counts[i];
-                hide(&mut counts, class, min_count);
+                hide_counts(&mut counts, class, min_count);
                 counts.into_iter().enumerate().for_each(|(j, count)| kept.confusion[at(j)] = count);
             }
         }
@@ -95,9 +97,9 @@ impl Evidence {
     }
 }
 
-/// Hides further counts of one class, the smallest first, until what is missing to the class is no small count
-/// either, nor all that so many hidden answers could hold.
-fn hide(counts: &mut [u64], class: u64, min_count: u64) {
+/// Hides further counts of one class, the smallest first, until the sum of the hidden counts is not small, and not the
+/// largest that so many small counts can have, which would disclose each of them.
+fn hide_counts(counts: &mut [u64], class: u64, min_count: u64) {
     let mut hidden = class.saturating_sub(counts.iter().sum());
     let mut order: Vec<usize> = (0..counts.len()).filter(|&j| counts[j] > 0).collect();
     order.sort_by_key(|&j| counts[j]);
@@ -138,35 +140,35 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_rare_patterns_are_gone_from_every_count() {
+    fn rows_of_rare_patterns_are_dropped_from_every_count() {
         let whole = evidence(Level::Tally);
         assert_eq!(whole.small_counts(2).expect("whole counts"), SmallCounts { n_counts: 2, n_rows: 2 });
         let kept = whole.without_rare(3, &Control::default()).expect("two patterns stay");
         assert_eq!((kept.n_rows(), kept.n_patterns()), (11.0, Some(2)));
         assert_eq!(kept.small_counts(3).expect("whole counts"), SmallCounts::default());
-        assert_eq!(kept.labels().all(), ["x", "y"].map(Label::from), "z is heard of no more");
+        assert_eq!(kept.labels().all(), ["x", "y"].map(Label::from), "z does not occur any more");
         kept.check().expect("a tally that adds up");
         let none = whole.without_rare(7, &Control::default());
         assert_eq!(none.err(), Some(Error::NoLabelledRows));
     }
 
     #[test]
-    fn what_is_missing_is_not_told_by_being_all_that_could_be_hidden() {
-        // Two hidden answers below 2 that are missing 2 rows are 1 and 1: so a third one is hidden too.
+    fn the_sum_of_hidden_counts_does_not_disclose_each_of_them() {
+        // Two hidden counts below 2 with a sum of 2 are 1 and 1, so that a third one is hidden, too.
         let mut counts = [8, 0, 0, 5];
-        hide(&mut counts, 15, 2);
+        hide_counts(&mut counts, 15, 2);
         assert_eq!(counts, [8, 0, 0, 0]);
-        // Missing 3 of two answers below 5 may be 0 and 3 or 1 and 2, but 3 itself is small.
+        // Two hidden counts below 5 with a sum of 3 may be 0 and 3 or 1 and 2, but 3 is small.
         let mut counts = [8, 0, 0, 6];
-        hide(&mut counts, 17, 5);
+        hide_counts(&mut counts, 17, 5);
         assert_eq!(counts, [8, 0, 0, 0]);
         let mut counts = [8, 0, 0, 6];
-        hide(&mut counts, 20, 5);
-        assert_eq!(counts, [8, 0, 0, 6], "6 are missing, no small number");
+        hide_counts(&mut counts, 20, 5);
+        assert_eq!(counts, [8, 0, 0, 6], "6 are hidden, which is not small");
     }
 
     #[test]
-    fn no_published_marginal_is_small_nor_what_is_missing() {
+    fn no_count_of_predictions_or_of_missing_cells_is_small() {
         for min_count in 1..=9 {
             let Ok(kept) = evidence(Level::Marginals).without_rare(min_count, &Control::default()) else {
                 continue;
@@ -176,8 +178,8 @@ mod tests {
             for k in 0..2 {
                 for i in 0..kept.n_classes() {
                     let counts: Vec<u64> = (0..kept.n_labels()).map(|j| kept.row(k, j as u16)[i]).collect();
-                    let silent = kept.class_counts()[i] - counts.iter().sum::<u64>();
-                    assert!(!counts.into_iter().chain([silent]).any(is_small), "{min_count}: {k} {i}");
+                    let missing = kept.class_counts()[i] - counts.iter().sum::<u64>();
+                    assert!(!counts.into_iter().chain([missing]).any(is_small), "{min_count}: {k} {i}");
                 }
             }
         }

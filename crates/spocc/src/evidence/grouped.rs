@@ -1,4 +1,4 @@
-//! The tally as a table again: every pattern with every truth it met, and how often.
+//! The tally as a table: every pattern with every truth, and its count.
 
 use crate::{
     data::{LabelMatrix, Predictions, Truth},
@@ -6,13 +6,14 @@ use crate::{
     evidence::{Evidence, Level},
 };
 
-/// Rows as an SQL engine groups them: counting this table with its counts and weights gives the same tally.
+/// Distinct rows with their counts, as by SQL's `GROUP BY`. Counting this table with its counts and weights gives the
+/// same tally.
 ///
 /// ```
 /// use spocc::{Evidence, Predictions, Truth};
 /// let mut rows = Predictions::builder(["ann", "bob"])?;
-/// for answers in [["cat", "dog"], ["dog", "dog"], ["cat", "dog"]] {
-///     rows.push(answers.map(Some))?;
+/// for predictions in [["cat", "dog"], ["dog", "dog"], ["cat", "dog"]] {
+///     rows.push(predictions.map(Some))?;
 /// }
 /// let truth = Truth::new(["cat", "dog", "cat"].map(Some))?;
 /// let grouped = Evidence::new(&rows.finish(), &truth)?.grouped()?;
@@ -22,19 +23,19 @@ use crate::{
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct GroupedRows {
-    /// The patterns, in ascending order; one that met several truths comes once for each,
-    /// and once more for a part of a row.
+    /// The patterns, in ascending order; one with several truths occurs once for each, and once more for a fraction of
+    /// a row.
     pub predictions: Predictions,
     /// The truth of each.
     pub truth: Truth,
-    /// How often each occurred.
+    /// The count of each.
     pub counts: Vec<u64>,
-    /// What each of those rows weighs: 1, or what is left of a sum of weights once whole rows are taken from it.
+    /// The weight of each of these rows: 1, or the fraction of a row that remains of a sum of weights.
     pub weights: Vec<f64>,
 }
 
 impl Evidence {
-    /// The rows behind a tally, equal ones together.
+    /// The distinct rows of a tally.
     ///
     /// # Errors
     ///

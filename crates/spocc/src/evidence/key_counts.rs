@@ -1,50 +1,52 @@
-//! Cells of a tally that fit into one number each: counted where they were last met, the rest sorted.
+//! Counts of integer keys, one per cell of a tally: recent keys are counted in cache, the others by sorting.
+//!
+//! In: keys in any order. Out: distinct keys in ascending order, each with its count.
 
 use crate::{error::Error, parallel, progress::Control};
 
-/// A cell as a number, and how often it occurred.
-pub(crate) type Numbered = (u64, u64);
+/// A key and its count.
+pub(crate) type KeyCount = (u64, u64);
 
-/// Counts numbers that come in any order.
+/// Counts keys that come in any order.
 ///
-/// A small table holds the numbers met last, each in the one place its hash gives it, so that frequent numbers
-/// are counted in cache; what is pushed out goes to a log, which is sorted and added up when it has grown.
-/// Written by hand because a hash table of all numbers is several times slower where most of them are new.
-pub(super) struct Numbers {
-    recent: Vec<Numbered>,
-    log: Vec<Numbered>,
-    /// Length of the log at which it is added up.
+/// A small direct-mapped table holds the most recent keys, so that frequent keys are counted in cache. Evicted keys go
+/// to a log, which is sorted and summed when it is full. A hash table of all keys is several times slower where most
+/// keys are new.
+pub(super) struct KeyCounts {
+    recent: Vec<KeyCount>,
+    log: Vec<KeyCount>,
+    /// Length of the log at which it is summed.
     full: usize,
     bits: u32,
 }
 
-impl Numbers {
-    /// Numbers of the recent table: what a core's own cache holds.
+impl KeyCounts {
+    /// Logarithm of the size of the recent table, which fits in the cache of a core.
     const RECENT_BITS: u32 = 12;
     const SMALLEST_LOG: usize = 1 << 20;
 
-    /// For numbers of so many bits.
+    /// For keys of `bits` bits.
     pub(super) fn new(bits: u32) -> Self {
         let recent = vec![(0, 0); 1 << Self::RECENT_BITS];
         Self { recent, log: Vec::new(), full: Self::SMALLEST_LOG, bits }
     }
 
-    /// Counts a number; the sum of all counts is known to fit.
+    /// Counts a key; the caller has checked that the sum of all counts fits.
     #[inline]
-    pub(super) fn add(&mut self, number: u64, count: u64) {
-        let place = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - Self::RECENT_BITS);
-        let met = &mut self.recent[place as usize];
-        if met.0 == number {
-            met.1 += count;
+    pub(super) fn add(&mut self, key: u64, count: u64) {
+        let place = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - Self::RECENT_BITS);
+        let recent = &mut self.recent[place as usize];
+        if recent.0 == key {
+            recent.1 += count;
             return;
         }
-        let pushed_out = std::mem::replace(met, (number, count));
-        if pushed_out.1 > 0 {
-            self.log.push(pushed_out);
+        let evicted = std::mem::replace(recent, (key, count));
+        if evicted.1 > 0 {
+            self.log.push(evicted);
         }
     }
 
-    /// Adds the log up if it is full; refuses if the whole, at the pace so far, would not fit.
+    /// Sums the log if it is full; refuses if the whole, extrapolated from the rows so far, would not fit in memory.
     pub(super) fn settle(
         &mut self,
         seen: usize,
@@ -53,10 +55,10 @@ impl Numbers {
         control: &Control<'_>,
     ) -> Result<(), Error> {
         if self.log.len() >= self.full {
-            add_up(&mut self.log, self.bits);
+            sum_equal(&mut self.log, self.bits);
             self.full = Self::SMALLEST_LOG.max(2 * self.log.len());
         }
-        let bytes = pieces * self.log.len() * 2 * size_of::<Numbered>();
+        let bytes = pieces * self.log.len() * 2 * size_of::<KeyCount>();
         if bytes as u64 <= control.memory_limit() {
             return Ok(());
         }
@@ -64,35 +66,35 @@ impl Numbers {
         control.allow(|| format!("tally of {} distinct patterns in {seen} rows", self.log.len()), &[whole])
     }
 
-    /// All numbers in order, each with its count.
-    pub(super) fn finish(mut self) -> Vec<Numbered> {
-        self.log.extend(self.recent.into_iter().filter(|met| met.1 > 0));
-        add_up(&mut self.log, self.bits);
+    /// All keys in order, each with its count.
+    pub(super) fn finish(mut self) -> Vec<KeyCount> {
+        self.log.extend(self.recent.into_iter().filter(|recent| recent.1 > 0));
+        sum_equal(&mut self.log, self.bits);
         self.log
     }
 }
 
-/// The sum of sorted lists, in order and in pieces that are made side by side; numbers that differ only in
-/// their last `together` bits stay in one piece.
-pub(super) fn merge_all(parts: Vec<Vec<Numbered>>, together: u32) -> Vec<Vec<Numbered>> {
+/// The sum of sorted lists, in order, in pieces that are made in parallel. Keys that differ only in their lowest
+/// `together` bits are in one piece.
+pub(super) fn merge_all(parts: Vec<Vec<KeyCount>>, together: u32) -> Vec<Vec<KeyCount>> {
     if parts.len() == 1 {
         return parts;
     }
     let longest = parts.iter().max_by_key(|part| part.len()).map_or(&[][..], Vec::as_slice);
     let n_pieces = parallel::threads().min(longest.len()).max(1);
-    let place = |part: &[Numbered], piece: usize| {
+    let place = |part: &[KeyCount], piece: usize| {
         let bound = || longest[piece * longest.len() / n_pieces].0 >> together << together;
         if piece == n_pieces { part.len() } else { part.partition_point(|cell| cell.0 < bound()) }
     };
     parallel::map(n_pieces, |piece| {
-        let from = |part: &[Numbered]| if piece == 0 { 0 } else { place(part, piece) };
+        let from = |part: &[KeyCount]| if piece == 0 { 0 } else { place(part, piece) };
         let slices = parts.iter().map(|part| &part[from(part)..place(part, piece + 1)]);
         slices.fold(Vec::new(), |sum, slice| merge(&sum, slice))
     })
 }
 
 /// The sum of two sorted lists.
-fn merge(a: &[Numbered], b: &[Numbered]) -> Vec<Numbered> {
+fn merge(a: &[KeyCount], b: &[KeyCount]) -> Vec<KeyCount> {
     if a.is_empty() || b.is_empty() {
         return [a, b].concat();
     }
@@ -110,8 +112,8 @@ fn merge(a: &[Numbered], b: &[Numbered]) -> Vec<Numbered> {
     sum
 }
 
-/// Sorts numbers of so many bits and adds up the counts of equal ones.
-fn add_up(cells: &mut Vec<Numbered>, bits: u32) {
+/// Sorts keys of `bits` bits and sums the counts of equal ones.
+fn sum_equal(cells: &mut Vec<KeyCount>, bits: u32) {
     sort(cells, bits);
     cells.dedup_by(|next, kept| {
         let is_same = next.0 == kept.0;
@@ -120,8 +122,8 @@ fn add_up(cells: &mut Vec<Numbered>, bits: u32) {
     });
 }
 
-/// Radix sort, least digit first; a few numbers are left to the standard sort.
-fn sort(cells: &mut Vec<Numbered>, bits: u32) {
+/// Radix sort, least significant digit first; short lists use the standard sort.
+fn sort(cells: &mut Vec<KeyCount>, bits: u32) {
     const DIGIT: u32 = 11;
     const FEW: usize = 1 << 13;
     if cells.len() < FEW {
@@ -129,7 +131,7 @@ fn sort(cells: &mut Vec<Numbered>, bits: u32) {
     }
     let mut other = vec![(0, 0); cells.len()];
     for shift in (0..bits).step_by(DIGIT as usize) {
-        let digit = |cell: &Numbered| (cell.0 >> shift) as usize & ((1 << DIGIT) - 1);
+        let digit = |cell: &KeyCount| (cell.0 >> shift) as usize & ((1 << DIGIT) - 1);
         let mut ends = [0usize; 1 << DIGIT];
         cells.iter().for_each(|cell| ends[digit(cell)] += 1);
         if ends.contains(&cells.len()) {
@@ -154,23 +156,21 @@ mod tests {
     use crate::hash;
 
     #[test]
-    fn numbers_are_counted_as_a_map_counts_them() {
+    fn keys_are_counted_as_by_a_map() {
         for (n, different, bits) in
             [(100u64, 7u64, 3), (50_000, 60_000, 64), (3_000_000, 1 << 40, 40), (100_000, 300, 33)]
         {
-            let (mut numbers, mut map) = (Numbers::new(bits), BTreeMap::new());
+            let (mut keys, mut map) = (KeyCounts::new(bits), BTreeMap::new());
             for t in 0..n {
-                let number = (hash::draw(t, different)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits);
+                let key = (hash::draw(t, different)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits);
                 let count = 1 + t % 3;
-                numbers.add(number, count);
-                *map.entry(number).or_insert(0) += count;
+                keys.add(key, count);
+                *map.entry(key).or_insert(0) += count;
                 if t % 65_536 == 0 {
-                    numbers
-                        .settle(t as usize + 1, n as usize, 1, &Control::default())
-                        .expect("little memory");
+                    keys.settle(t as usize + 1, n as usize, 1, &Control::default()).expect("little memory");
                 }
             }
-            assert!(numbers.finish().into_iter().eq(map), "{n} {different}");
+            assert!(keys.finish().into_iter().eq(map), "{n} {different}");
         }
     }
 
@@ -193,8 +193,8 @@ mod tests {
                 own
             };
             let parts: Vec<BTreeMap<u64, u64>> = (0..3).map(part).collect();
-            parts.iter().flatten().for_each(|(&number, count)| *whole.entry(number).or_insert(0) += count);
-            let lists: Vec<Vec<Numbered>> =
+            parts.iter().flatten().for_each(|(&key, count)| *whole.entry(key).or_insert(0) += count);
+            let lists: Vec<Vec<KeyCount>> =
                 parts.into_iter().map(|part| part.into_iter().collect()).collect();
             let pieces = merge_all(lists, 2);
             let bounds =

@@ -1,38 +1,39 @@
-//! Evidence: counts that add up.
+//! Evidence: counts of predictions and truths, from which every method is fitted.
 //!
-//! In: predictions and truth. Out: everything any combiner learns from, as sums over rows (paper, section 2.2).
-//! The evidence of two halves is the sum of their evidence, exactly, in integers, so rows may come in any
-//! order, in any number of pieces, from any number of machines.
+//! In: predictions and truth. Out: sums over rows (paper, section 2.2). The evidence of two halves of a table adds up
+//! to the evidence of the whole, exactly, in integers, so that rows may come in any order, in any number of pieces, from
+//! any number of machines.
 //!
-//! Index order, here and everywhere: classifier `k`, what it said `j`, what was true `i`.
+//! Index order, here and everywhere: classifier `k`, predicted `j`, true `i`.
 
 mod candidates;
 mod class_weights;
 mod column_warnings;
 mod confusions;
 mod count;
+mod counted_rows;
 mod disclosure;
 mod grouped;
 mod informative_missing;
 mod key_counts;
+mod merge;
 mod pair_blocks;
 mod pairs;
 mod relabel;
+mod select;
 mod split;
 mod tally;
+mod tally_builder;
 mod unlabelled;
 mod validate;
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-};
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     data::{Label, Labels, MISSING},
-    error::{Error, list},
+    error::Error,
     progress::Control,
 };
 
@@ -41,21 +42,21 @@ pub use count::Counting;
 pub(crate) use count::WEIGHT_BITS;
 pub use disclosure::SmallCounts;
 pub use grouped::GroupedRows;
-pub(crate) use pairs::{Pairs, map_tables, pair_index, weight as pattern_weight};
+pub(crate) use pairs::{Pairs, map_tables, pair_index};
 pub(crate) use split::{RowSubset, Splitter, dense_counts};
 pub(crate) use tally::Tally;
 pub(crate) use unlabelled::Unlabelled;
 
-/// How much of the rows the evidence keeps; each level holds what the ones before it hold.
+/// How much the evidence holds of the rows; each level includes those before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Level {
-    /// Class counts and one confusion table per classifier; its size does not depend on the rows.
+    /// Class counts and one confusion table per classifier; the size does not depend on the number of rows.
     Marginals,
-    /// Marginals and one table per pair of classifiers: needed to see who depends on whom.
+    /// Marginals and one table per pair of classifiers, from which dependence is computed.
     Pairs,
-    /// How often each pattern of answers occurred with each truth: everything there is to know.
+    /// The count of each pattern of predictions with each truth: all that the rows say, without their order.
     #[default]
     Tally,
 }
@@ -70,7 +71,7 @@ impl std::fmt::Display for Level {
     }
 }
 
-/// Mergeable counts of how a panel answered rows whose truth is known and, where asked for, rows whose truth is not.
+/// Mergeable counts of the predictions of a panel of classifiers for labelled rows and, if asked for, rows without truth.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Evidence {
     classifiers: Vec<String>,
@@ -83,13 +84,13 @@ pub struct Evidence {
     tally: Option<Tally>,
     /// Only beside a tally.
     unlabelled: Option<Unlabelled>,
-    /// What one row of each class counts where classes are weighed; empty where every row counts a unit.
+    /// The count of one row of each class where classes have weights; empty where every row counts a unit.
     #[serde(skip)]
     row_units: Vec<u64>,
 }
 
 impl Evidence {
-    /// No rows yet: the zero of [`merge`](Self::merge).
+    /// The evidence of no rows: the neutral element of [`merge`](Self::merge).
     ///
     /// # Errors
     ///
@@ -109,16 +110,16 @@ impl Evidence {
         &self.classifiers
     }
 
-    /// Classes and other answers, as they come back: in the kind of the truths (texts, integers, ..), if those are
+    /// Classes and other labels, as a model returns them: in the kind of the truths (texts, integers, ..), if those are
     /// of one kind, and otherwise as they were written.
     ///
-    /// The counts keep the writing of an answer that is never true, since rows that are merged later may tell
+    /// The counts keep how a label that is never true was written, since rows that are merged later may have truths of
     /// another kind.
     pub fn labels(&self) -> Cow<'_, Labels> {
         self.labels.in_kind_of_truths(&self.class_counts)
     }
 
-    /// How much it holds.
+    /// How much it holds of the rows.
     pub fn level(&self) -> Level {
         match (&self.tally, &self.pairs) {
             (Some(_), _) => Level::Tally,
@@ -139,7 +140,7 @@ impl Evidence {
         if known { self.rows_of(self.row(k, ids[0])[usize::from(ids[1])]) } else { 0.0 }
     }
 
-    /// Number of rows, or sum of weights, of every answer of classifier `k` with every truth: a row per label, a
+    /// Number of rows, or sum of weights, of every prediction of classifier `k` with every truth: a row per label, a
     /// column per class, both in the order of [`labels`](Self::labels); none if there is no such classifier.
     pub fn confusion_of(&self, k: usize) -> Option<Vec<f64>> {
         (k < self.n_classifiers())
@@ -151,12 +152,12 @@ impl Evidence {
         if k < self.n_classifiers() { self.rows_of(self.answered(k)) } else { 0.0 }
     }
 
-    /// Whether weights other than whole numbers were counted.
+    /// Whether rows with fractional weights were counted.
     pub fn is_weighted(&self) -> bool {
         self.fraction_bits > 0
     }
 
-    /// Number of distinct patterns of answers, if there is a tally.
+    /// Number of distinct patterns of predictions, if there is a tally.
     pub fn n_patterns(&self) -> Option<usize> {
         self.tally.as_ref().map(Tally::n_patterns)
     }
@@ -173,17 +174,18 @@ impl Evidence {
         self.labels.len()
     }
 
-    /// What one row of a class counts.
+    /// The count of one row of a class.
     #[inline]
     pub(crate) fn row_unit(&self, class: u16) -> u64 {
         self.row_units.get(usize::from(class)).copied().unwrap_or(self.unit())
     }
 
-    /// What one row of weight 1 counts.
+    /// The count of one row of weight 1.
     pub(crate) fn unit(&self) -> u64 {
         1 << self.fraction_bits
     }
 
+    /// A count as a number of rows, or a sum of weights.
     pub(crate) fn rows_of(&self, count: u64) -> f64 {
         count as f64 / self.unit() as f64
     }
@@ -196,47 +198,50 @@ impl Evidence {
         &self.class_counts
     }
 
-    /// Counts of the classes among rows of which classifier `k` said `j`.
+    /// Class counts of the rows for which classifier `k` predicted `j`.
     pub(crate) fn row(&self, k: usize, j: u16) -> &[u64] {
         let at = (k * self.n_labels() + usize::from(j)) * self.n_classes();
         &self.confusion[at..at + self.n_classes()]
     }
 
-    /// The whole table of classifier `k`, answer after answer.
+    /// The whole table of classifier `k`: predicted, true.
     pub(crate) fn confusion(&self, k: usize) -> &[u64] {
         let size = self.n_labels() * self.n_classes();
         &self.confusion[k * size..(k + 1) * size]
     }
 
-    /// The tables of all classifiers, one after the other.
+    /// The tables of all classifiers: classifier, predicted, true.
     pub(crate) fn confusions(&self) -> &[u64] {
         &self.confusion
     }
 
-    /// How often classifier `k` gave each answer.
+    /// How often classifier `k` predicted each label.
     pub(crate) fn predicted_counts(&self, k: usize) -> Vec<u64> {
         (0..self.n_labels()).map(|j| self.row(k, j as u16).iter().sum()).collect()
     }
 
+    /// The count of rows that classifier `k` answered.
     pub(crate) fn answered(&self, k: usize) -> u64 {
         self.confusion(k).iter().sum()
     }
 
+    /// The count of rows for which classifier `k` predicted the truth.
     pub(crate) fn correct(&self, k: usize) -> u64 {
         (0..self.n_classes()).map(|i| self.row(k, i as u16)[i]).sum()
     }
 
-    /// Accuracy of every classifier; on rows where it was silent it counts as an average member of the panel,
-    /// so that a worker who was right once does not outrank everyone.
+    /// Accuracy of every classifier. Rows that it did not answer count with the mean accuracy of the panel, so that a
+    /// classifier with a single correct prediction does not outrank all others.
     pub(crate) fn accuracies(&self) -> Vec<f64> {
-        let (right, spoken): (Vec<u64>, Vec<u64>) =
+        let (correct, answered): (Vec<u64>, Vec<u64>) =
             (0..self.n_classifiers()).map(|k| (self.correct(k), self.answered(k))).unzip();
         let sum = |counts: &[u64]| counts.iter().map(|count| u128::from(*count)).sum::<u128>() as f64;
-        let panel = sum(&right) / sum(&spoken).max(1.0);
+        let mean = sum(&correct) / sum(&answered).max(1.0);
         let total = self.total();
-        let accuracy =
-            |(right, spoken): (&u64, &u64)| (*right as f64 + (total - spoken) as f64 * panel) / total as f64;
-        right.iter().zip(&spoken).map(accuracy).collect()
+        let accuracy = |(correct, answered): (&u64, &u64)| {
+            (*correct as f64 + (total - answered) as f64 * mean) / total as f64
+        };
+        correct.iter().zip(&answered).map(accuracy).collect()
     }
 
     pub(crate) fn pairs(&self) -> Option<&Pairs> {
@@ -247,7 +252,7 @@ impl Evidence {
         self.tally.as_ref()
     }
 
-    /// The tally, or a refusal in the name of what needs it.
+    /// The tally, or the error that `what` needs one.
     pub(crate) fn tally_for(&self, what: impl std::fmt::Display) -> Result<&Tally, Error> {
         self.tally.as_ref().ok_or_else(|| self.too_low(what, Level::Tally))
     }
@@ -260,154 +265,12 @@ impl Evidence {
         }
     }
 
-    /// Refuses to go on unless the evidence holds `needs`.
+    /// Refuses evidence below the level that `what` needs.
     pub(crate) fn require(&self, what: impl std::fmt::Display, needs: Level) -> Result<(), Error> {
         if self.level() >= needs { Ok(()) } else { Err(self.too_low(what, needs)) }
     }
 
-    /// Adds the evidence of other rows about the same panel: exact, in any order, in any grouping.
-    ///
-    /// Classifiers and classes are aligned by name. Of two orders of the classifiers the alphabetically first
-    /// is kept, so that `a + b` and `b + a` are the same bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::DifferentClassifiers`], [`Error::DifferentClasses`], [`Error::DifferentLevels`],
-    /// [`Error::Overflow`], [`Error::MemoryLimit`].
-    pub fn merge(&self, other: &Self, control: &Control<'_>) -> Result<Self, Error> {
-        if self.level() != other.level() {
-            let [expected, found] = [self, other].map(|side| side.level().to_string());
-            return Err(Error::DifferentLevels { expected, found });
-        }
-        let order =
-            if self.classifiers <= other.classifiers { &self.classifiers } else { &other.classifiers };
-        let only = |a: &Self, b: &Self| -> Vec<String> {
-            let known: HashSet<&String> = b.classifiers.iter().collect();
-            a.classifiers
-                .iter()
-                .filter(|name| !known.contains(name))
-                .map(|name| format!("`{name}`"))
-                .collect()
-        };
-        let different = [only(self, other), only(other, self)].concat();
-        if !different.is_empty() {
-            let difference = format!("{} on one side only", list(different));
-            return Err(Error::DifferentClassifiers { difference });
-        }
-        let sides = [self, other].map(|side| (&side.labels, &side.class_counts[..]));
-        let labels = Labels::union(sides)?;
-        let bits = self.fraction_bits.max(other.fraction_bits);
-        let mut sum = self.aligned(order, &labels, bits, control)?;
-        let part = other.aligned(order, &labels, bits, control)?;
-        sum.total().checked_add(part.total()).ok_or(Error::Overflow { what: "merged rows" })?;
-        let add =
-            |to: &mut [u64], from: &[u64]| to.iter_mut().zip(from).for_each(|(sum, count)| *sum += count);
-        add(&mut sum.class_counts, &part.class_counts);
-        add(&mut sum.confusion, &part.confusion);
-        if let (Some(sum), Some(part)) = (&mut sum.pairs, &part.pairs) {
-            sum.plus(part);
-        }
-        if let (Some(tally), Some(part)) = (&sum.tally, &part.tally) {
-            let tally = tally.plus(part)?;
-            control.allow(|| format!("tally of {} patterns", tally.n_patterns()), &[tally.bytes()])?;
-            sum.tally = Some(tally);
-        }
-        sum.unlabelled = Unlabelled::sum(sum.unlabelled.as_ref(), part.unlabelled.as_ref())?;
-        Ok(sum)
-    }
-
-    /// The evidence about these classifiers only, in this order.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnknownClassifier`], [`Error::DuplicateName`], [`Error::NoClassifiers`], [`Error::MemoryLimit`].
-    pub fn select<S: AsRef<str>>(&self, classifiers: &[S], control: &Control<'_>) -> Result<Self, Error> {
-        // A builder judges a list of names; nothing else of it is used.
-        crate::Predictions::builder(classifiers.iter().map(|name| name.as_ref().to_owned()))?;
-        let places: HashMap<&str, usize> = self.classifiers.iter().map(String::as_str).zip(0..).collect();
-        let find = |name: &S| {
-            places.get(name.as_ref()).copied().ok_or_else(|| Error::UnknownClassifier {
-                name: name.as_ref().to_owned(),
-                known: list(&self.classifiers),
-            })
-        };
-        let kept = classifiers.iter().map(find).collect::<Result<Vec<usize>, Error>>()?;
-        let identity: Vec<u16> = (0..self.n_labels() as u16).collect();
-        let pairs =
-            self.pairs.as_ref().map(|pairs| pairs.project(&kept, &identity, self.n_labels(), control));
-        let project = |tally: &Tally| tally.project(&kept, |_, id| id.unwrap_or(MISSING), control);
-        let project_rows = |rows: &Unlabelled| rows.project(&kept, |_, id| id.unwrap_or(MISSING), control);
-        Ok(Self {
-            classifiers: kept.iter().map(|&k| self.classifiers[k].clone()).collect(),
-            labels: self.labels.clone(),
-            fraction_bits: self.fraction_bits,
-            class_counts: self.class_counts.clone(),
-            confusion: kept.iter().flat_map(|&k| self.confusion(k).iter().copied()).collect(),
-            pairs: pairs.transpose()?,
-            tally: self.tally.as_ref().map(project).transpose()?,
-            row_units: self.row_units.clone(),
-            unlabelled: self.unlabelled.as_ref().map(project_rows).transpose()?,
-        })
-    }
-
-    /// The same rows with less detail; asking for more than there is changes nothing. Below a tally, rows without
-    /// truth are lost.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::MemoryLimit`] if pair counts made from a tally would not fit.
-    pub fn reduce_to(&self, level: Level, control: &Control<'_>) -> Result<Self, Error> {
-        if level >= self.level() {
-            return Ok(self.clone());
-        }
-        self.at_level(level, control)?.without_unseen_labels(control)
-    }
-
-    /// The same, and all labels stay.
-    pub(crate) fn at_level(&self, level: Level, control: &Control<'_>) -> Result<Self, Error> {
-        if level >= self.level() {
-            return Ok(self.clone());
-        }
-        let pairs = match (&self.tally, level) {
-            (Some(tally), Level::Pairs) => {
-                let mut pairs = Pairs::empty(self.n_classifiers(), self.n_labels(), control)?;
-                (0..tally.n_patterns()).for_each(|p| pairs.add(tally.pattern(p), pattern_weight(tally, p)));
-                Some(pairs)
-            }
-            _ => None,
-        };
-        Ok(Self { pairs, tally: None, unlabelled: None, ..self.clone() })
-    }
-
-    /// The evidence of a tally of the same classifiers and labels.
-    pub(crate) fn with_tally(&self, tally: Tally) -> Self {
-        let (s, l) = (self.n_labels(), self.n_classes());
-        let mut class_counts = vec![0; l];
-        let mut confusion = vec![0; self.confusion.len()];
-        for (row, class, count) in tally.cells() {
-            let i = usize::from(class);
-            class_counts[i] += count;
-            row.for_each(|k, j| confusion[(k * s + usize::from(j)) * l + i] += count);
-        }
-        Self {
-            classifiers: self.classifiers.clone(),
-            labels: self.labels.clone(),
-            fraction_bits: self.fraction_bits,
-            class_counts,
-            confusion,
-            pairs: None,
-            tally: Some(tally),
-            row_units: self.row_units.clone(),
-            unlabelled: None,
-        }
-    }
-
-    /// Other labelled rows beside the same rows without truth.
-    pub(crate) fn with_labelled(&self, tally: Tally) -> Self {
-        Self { unlabelled: self.unlabelled.clone(), ..self.with_tally(tally) }
-    }
-
-    /// Whether both hold the same counts about the same labels, classifiers in the same order.
+    /// Whether both hold the same counts of the same labels, with the classifiers in the same order.
     pub(crate) fn has_counts_of(&self, other: &Self) -> bool {
         self.classifiers == other.classifiers
             && self.labels.all() == other.labels.all()

@@ -1,4 +1,6 @@
-//! Pair counts: how often two classifiers said this and that of the same row.
+//! Pair counts: how often two classifiers predicted each pair of labels for the same row (paper, section 3.4).
+//!
+//! In: rows, or a tally. Out: for every pair of classifiers a table of counts, from which dependence is computed.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +15,7 @@ use crate::{
     progress::Control,
 };
 
-/// For every two classifiers a < b, a table of what a said (rows) against what b said (columns).
+/// For every two classifiers a < b, a table of the predictions of a (rows) against those of b (columns).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pairs {
     n_classifiers: usize,
@@ -26,7 +28,7 @@ pub(crate) fn n_pairs(n: usize) -> usize {
     n * n.saturating_sub(1) / 2
 }
 
-/// Place of the pair (a, b), a < b, in the upper triangle read row by row.
+/// Position of the pair (a, b), a < b, in the upper triangle read row by row.
 #[inline]
 pub(crate) fn pair_index(n: usize, a: usize, b: usize) -> usize {
     debug_assert!(a < b && b < n);
@@ -41,7 +43,7 @@ impl Pairs {
         Ok(Self { n_classifiers, n_labels, counts: vec![0; cells.iter().product()] })
     }
 
-    /// Counts every pair of answers of one row.
+    /// Counts every pair of predictions of one row.
     pub(crate) fn add(&mut self, row: Row<'_>, count: u64) {
         let Self { n_classifiers, n_labels, counts } = self;
         let (n, s) = (*n_classifiers, *n_labels);
@@ -102,13 +104,13 @@ impl Pairs {
         Ok(projected)
     }
 
-    /// Counts the silence of those who decline as one more answer, `silence`; `said[k][u]` is how often k said u,
-    /// of `total` in all.
+    /// Counts the missing cells of classifiers k with `missing_is_answer[k]` as the label `missing`;
+    /// `predicted_counts[k][u]` is how often k predicted u, of `total` rows.
     pub(crate) fn fill_missing(
         &mut self,
-        silence: usize,
+        missing: usize,
         missing_is_answer: &[bool],
-        said: &[Vec<u64>],
+        predicted_counts: &[Vec<u64>],
         total: u64,
     ) {
         let (n, s) = (self.n_classifiers, self.n_labels);
@@ -116,33 +118,38 @@ impl Pairs {
             for b in a + 1..n {
                 let at = pair_index(n, a, b) * s * s;
                 let table = &mut self.counts[at..at + s * s];
-                for u in (0..s).filter(|u| missing_is_answer[b] && *u != silence) {
+                for u in (0..s).filter(|u| missing_is_answer[b] && *u != missing) {
                     let row: u64 = (0..s).map(|w| table[u * s + w]).sum();
-                    table[u * s + silence] = said[a][u] - row;
+                    table[u * s + missing] = predicted_counts[a][u] - row;
                 }
-                for w in (0..s).filter(|w| missing_is_answer[a] && *w != silence) {
-                    let column: u64 = (0..s).filter(|u| *u != silence).map(|u| table[u * s + w]).sum();
-                    table[silence * s + w] = said[b][w] - column;
+                for w in (0..s).filter(|w| missing_is_answer[a] && *w != missing) {
+                    let column: u64 = (0..s).filter(|u| *u != missing).map(|u| table[u * s + w]).sum();
+                    table[missing * s + w] = predicted_counts[b][w] - column;
                 }
                 if missing_is_answer[a] && missing_is_answer[b] {
-                    table[silence * s + silence] = total - table.iter().sum::<u64>();
+                    table[missing * s + missing] = total - table.iter().sum::<u64>();
                 }
             }
         }
     }
 
-    /// Refuses counts that contradict how often each classifier gave each answer, `said[k][u]`.
-    pub(crate) fn check(&self, said: &[Vec<u64>], n_labels: usize, total: u64) -> Result<(), Error> {
-        let (n, s) = (said.len(), n_labels);
+    /// Refuses counts that contradict `predicted_counts[k][u]`, how often k predicted u.
+    pub(crate) fn check(
+        &self,
+        predicted_counts: &[Vec<u64>],
+        n_labels: usize,
+        total: u64,
+    ) -> Result<(), Error> {
+        let (n, s) = (predicted_counts.len(), n_labels);
         let sum = |counts: &mut dyn Iterator<Item = u64>| counts.map(u128::from).sum::<u128>();
         let fits = |a: usize, b: usize| {
             let table = self.table(a, b);
-            let rows = (0..s).all(|u| sum(&mut (0..s).map(|w| table[u * s + w])) <= u128::from(said[a][u]));
-            let columns =
-                (0..s).all(|w| sum(&mut (0..s).map(|u| table[u * s + w])) <= u128::from(said[b][w]));
-            // Those on which either spoke: both tables' answers less the rows counted twice.
-            let answers = sum(&mut said[a].iter().chain(&said[b]).copied());
-            rows && columns && answers <= u128::from(total) + sum(&mut table.iter().copied())
+            let [counts_a, counts_b] = [a, b].map(|k| &predicted_counts[k]);
+            let rows = (0..s).all(|u| sum(&mut (0..s).map(|w| table[u * s + w])) <= counts_a[u].into());
+            let columns = (0..s).all(|w| sum(&mut (0..s).map(|u| table[u * s + w])) <= counts_b[w].into());
+            // Rows that either answered: the predictions of both, less the rows that both answered.
+            let predictions = sum(&mut counts_a.iter().chain(counts_b).copied());
+            rows && columns && predictions <= u128::from(total) + sum(&mut table.iter().copied())
         };
         let size = n_pairs(n).checked_mul(s).and_then(|size| size.checked_mul(s));
         let same_size = (self.n_classifiers, self.n_labels, Some(self.counts.len())) == (n, s, size);
@@ -156,10 +163,10 @@ impl Pairs {
     }
 }
 
-/// Calls `f(a, b, table)` for every pair a < b, with the pair's counts, and returns the results in order.
+/// `f(table)` for the table of every pair a < b of classifiers, in order.
 ///
-/// From pair counts the tables are there; from a tally they are counted when they are needed, so that no more than
-/// a few per thread are ever held.
+/// Pair counts hold the tables; from a tally they are counted when they are needed, so that only a few per thread are
+/// in memory.
 pub(crate) fn map_tables<T: Send>(
     pairs: Option<&Pairs>,
     tally: &Tally,
@@ -171,16 +178,18 @@ pub(crate) fn map_tables<T: Send>(
     if let Some(pairs) = pairs {
         return map_rows(n, control, |a| (a + 1..n).map(|b| f(pairs.table(a, b))).collect());
     }
-    let rarely_both = !tally.patterns().is_dense();
-    if rarely_both && let Ok(mut pairs) = Pairs::empty(n, n_labels, control) {
-        (0..tally.n_patterns()).for_each(|p| pairs.add(tally.pattern(p), weight(tally, p)));
+    // In a sparse tally few pairs have both predictions.
+    if !tally.patterns().is_dense()
+        && let Ok(mut pairs) = Pairs::empty(n, n_labels, control)
+    {
+        (0..tally.n_patterns()).for_each(|p| pairs.add(tally.pattern(p), tally.weight(p)));
         return map_tables(Some(&pairs), tally, n_labels, control, f);
     }
     let blocks = PairBlocks::new(tally, n_labels, control)?;
     map_rows(blocks.n_groups(), control, |group| blocks.rows_of(group, &f))
 }
 
-/// Runs `row(a)` for every row a of pairs, a block at a time so that progress can be told and work stopped.
+/// Runs `row(a)` for every row a of the triangle of pairs, a block at a time, with a progress report after each.
 fn map_rows<T: Send>(
     n: usize,
     control: &Control<'_>,
@@ -194,8 +203,4 @@ fn map_rows<T: Send>(
         block.into_iter().for_each(|results| all.extend(results));
     }
     Ok(all)
-}
-
-pub(crate) fn weight(tally: &Tally, p: usize) -> u64 {
-    tally.outcomes(p).map(|(_, count)| count).sum()
 }

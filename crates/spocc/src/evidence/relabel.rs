@@ -1,17 +1,14 @@
-//! The same counts under other labels: what merging, growing and reading silence as an answer need.
+//! The same counts under other labels: used by merging, by appending a classifier and by missing cells as answers.
 
 use crate::{
     data::{Labels, MISSING},
     error::{Error, list},
-    evidence::{
-        Evidence, Unlabelled,
-        tally::{self, Tally},
-    },
+    evidence::{Evidence, Tally, Unlabelled},
     progress::Control,
 };
 
 impl Evidence {
-    /// The same rows with silence as one more answer that those who decline can give.
+    /// The same rows with the missing cells of classifiers k with `missing_is_answer[k]` as one more label.
     pub(crate) fn with_missing_as_answer(
         &self,
         missing_is_answer: &[bool],
@@ -19,70 +16,45 @@ impl Evidence {
     ) -> Result<Self, Error> {
         let labels = self.labels().with_missing_label()?;
         let map = labels.translate(self.labels.all());
-        let silence = usize::from(labels.missing_label());
-        let everyone: Vec<usize> = (0..self.n_classifiers()).collect();
+        let missing = usize::from(labels.missing_label());
+        let all: Vec<usize> = (0..self.n_classifiers()).collect();
         let mut filled = self.relabelled(labels, &map, control)?;
         let (s, l) = (filled.n_labels(), filled.n_classes());
         for k in (0..self.n_classifiers()).filter(|&k| missing_is_answer[k]) {
             for i in 0..l {
-                let spoken: u64 = (0..s).map(|j| filled.row(k, j as u16)[i]).sum();
-                filled.confusion[(k * s + silence) * l + i] = self.class_counts[i] - spoken;
+                let answered: u64 = (0..s).map(|j| filled.row(k, j as u16)[i]).sum();
+                filled.confusion[(k * s + missing) * l + i] = self.class_counts[i] - answered;
             }
         }
-        let said: Vec<Vec<u64>> = everyone.iter().map(|&k| filled.predicted_counts(k)).collect();
+        let predicted_counts: Vec<Vec<u64>> = all.iter().map(|&k| filled.predicted_counts(k)).collect();
         let total = self.total();
         if let Some(pairs) = &mut filled.pairs {
-            pairs.fill_missing(silence, missing_is_answer, &said, total);
+            pairs.fill_missing(missing, missing_is_answer, &predicted_counts, total);
         }
+        let if_missing = |k: usize| if missing_is_answer[k] { missing as u16 } else { MISSING };
         if let Some(tally) = &filled.tally {
-            let cells = tally
-                .bytes_with(missing_is_answer.iter().filter(|missing_is_answer| **missing_is_answer).count());
-            control.allow(|| "tally with silence as an answer".to_owned(), &[cells])?;
-            let gap = |k: usize| if missing_is_answer[k] { silence as u16 } else { MISSING };
-            filled.tally = Some(tally.project(&everyone, |k, id| id.unwrap_or(gap(k)), control)?);
+            let n_complete = missing_is_answer.iter().filter(|is_answer| **is_answer).count();
+            let cells = tally.bytes_with(n_complete);
+            control.allow(|| "tally with missing cells as answers".to_owned(), &[cells])?;
+            filled.tally = Some(tally.project(&all, |k, id| id.unwrap_or(if_missing(k)), control)?);
         }
         if let Some(rows) = &filled.unlabelled {
             control.allow(
-                || "rows without truth, with silence as an answer".to_owned(),
-                &[rows.patterns().n_rows(), everyone.len(), 2],
+                || "rows without truth, with missing cells as answers".to_owned(),
+                &[rows.patterns().n_rows(), all.len(), 2],
             )?;
-            let gap = |k: usize| if missing_is_answer[k] { silence as u16 } else { MISSING };
-            filled.unlabelled = Some(rows.project(&everyone, |k, id| id.unwrap_or(gap(k)), control)?);
+            filled.unlabelled = Some(rows.project(&all, |k, id| id.unwrap_or(if_missing(k)), control)?);
         }
         Ok(filled)
     }
 
-    pub(super) fn aligned(
+    /// The same counts under other labels; `map` keeps the order of the labels that occur.
+    pub(super) fn relabelled(
         &self,
-        order: &[String],
-        labels: &Labels,
-        bits: u32,
+        labels: Labels,
+        map: &[u16],
         control: &Control<'_>,
     ) -> Result<Self, Error> {
-        let mut aligned = if self.classifiers == order { self.clone() } else { self.select(order, control)? };
-        if !aligned.labels.is_identical(labels) {
-            let map = labels.translate(self.labels.all());
-            aligned = aligned.relabelled(labels.clone(), &map, control)?;
-        }
-        if aligned.fraction_bits < bits {
-            let factor = 1u64 << (bits - aligned.fraction_bits);
-            tally::scale(&mut aligned.class_counts, factor)?;
-            aligned
-                .class_counts
-                .iter()
-                .try_fold(0u64, |sum, count| sum.checked_add(*count))
-                .ok_or(Error::Overflow { what: "weights" })?;
-            tally::scale(&mut aligned.confusion, factor)?;
-            aligned.pairs.as_mut().map_or(Ok(()), |pairs| pairs.scale(factor))?;
-            aligned.tally.as_mut().map_or(Ok(()), |tally| tally.scale(factor))?;
-            aligned.unlabelled.as_mut().map_or(Ok(()), |rows| rows.scale(factor))?;
-            aligned.fraction_bits = bits;
-        }
-        Ok(aligned)
-    }
-
-    /// The same counts under other labels; `map` keeps the order of the labels that occur.
-    fn relabelled(&self, labels: Labels, map: &[u16], control: &Control<'_>) -> Result<Self, Error> {
         let (s, l) = (labels.len(), labels.n_classes());
         control.allow(
             || format!("confusion of {} classifiers", self.n_classifiers()),
@@ -105,8 +77,8 @@ impl Evidence {
                 confusion[(k * s + usize::from(j)) * l + usize::from(i)] = count;
             }
         }
-        let everyone: Vec<usize> = (0..self.n_classifiers()).collect();
-        let pairs = self.pairs.as_ref().map(|pairs| pairs.project(&everyone, map, s, control)).transpose()?;
+        let all: Vec<usize> = (0..self.n_classifiers()).collect();
+        let pairs = self.pairs.as_ref().map(|pairs| pairs.project(&all, map, s, control)).transpose()?;
         let mut tally = self.tally.clone();
         tally.iter_mut().for_each(|tally| tally.relabel(map));
         let mut unlabelled = self.unlabelled.clone();
@@ -125,7 +97,7 @@ impl Evidence {
         })
     }
 
-    /// The same counts under labels that hold all that occur, in any order.
+    /// The same counts under other labels, in any order, among which are all that occur.
     pub(crate) fn under(&self, labels: Labels, control: &Control<'_>) -> Result<Self, Error> {
         let map = labels.translate(self.labels.all());
         let lost = self.class_counts.iter().zip(&map).zip(self.labels.classes());
@@ -138,23 +110,23 @@ impl Evidence {
         if map.is_sorted() {
             return self.relabelled(labels, &map, control);
         }
-        // Another order of the labels is another order of the patterns.
-        let everyone: Vec<usize> = (0..self.n_classifiers()).collect();
+        // Patterns are sorted by label ids: another order of the labels is another order of the patterns.
+        let all: Vec<usize> = (0..self.n_classifiers()).collect();
         let replace = |_: usize, id: Option<u16>| id.map_or(MISSING, |id| map[usize::from(id)]);
-        let resort = |tally: &Tally| tally.with_classes(&map).project(&everyone, replace, control);
-        let resort_rows = |rows: &Unlabelled| rows.project(&everyone, replace, control);
+        let resort = |tally: &Tally| tally.with_classes(&map).project(&all, replace, control);
+        let resort_rows = |rows: &Unlabelled| rows.project(&all, replace, control);
         let tally = self.tally.as_ref().map(resort).transpose()?;
         let unlabelled = self.unlabelled.as_ref().map(resort_rows).transpose()?;
         let without = Self { tally: None, unlabelled: None, ..self.clone() };
         Ok(Self { tally, unlabelled, ..without.relabelled(labels, &map, control)? })
     }
 
-    /// Forgets labels that occur in no counted row, so that evidence depends on counted rows alone.
+    /// Drops labels that occur in no counted row, so that evidence depends on counted rows alone.
     pub(crate) fn without_unseen_labels(self, control: &Control<'_>) -> Result<Self, Error> {
         let mut seen: Vec<bool> =
             (0..self.n_labels()).map(|id| self.class_counts.get(id).is_some_and(|n| *n > 0)).collect();
         for k in 0..self.n_classifiers() {
-            self.predicted_counts(k).iter().zip(&mut seen).for_each(|(said, seen)| *seen |= *said > 0);
+            self.predicted_counts(k).iter().zip(&mut seen).for_each(|(count, seen)| *seen |= *count > 0);
         }
         for row in self.unlabelled.iter().flat_map(|rows| rows.patterns().rows()) {
             row.for_each(|_, id| seen[usize::from(id)] = true);

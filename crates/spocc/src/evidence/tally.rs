@@ -1,26 +1,30 @@
-//! The tally: how often each pattern of answers occurred with each truth.
+//! The tally: how often each pattern of predictions occurred with each truth.
+//!
+//! In: rows, or integer keys of rows. Out: all that the rows say about the panel, without their order.
 
 use std::{cmp::Ordering, ops::Range};
 
-use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     data::{LabelMatrix, MISSING, Row, RowPacking, sort_with_missing},
     error::Error,
-    evidence::key_counts::Numbered,
-    hash, parallel,
+    evidence::{
+        key_counts::KeyCount,
+        tally_builder::{TallyTable, TallyWriter},
+    },
+    parallel,
     progress::Control,
 };
 
-/// Distinct patterns in ascending order, each with the classes it occurred with and how often.
+/// Distinct patterns in ascending order, each with the classes that were true of it and their counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tally {
-    patterns: LabelMatrix,
+    pub(super) patterns: LabelMatrix,
     /// Cells of pattern p are `starts[p]..starts[p + 1]`.
-    starts: Vec<usize>,
-    classes: Vec<u16>,
-    counts: Vec<u64>,
+    pub(super) starts: Vec<usize>,
+    pub(super) classes: Vec<u16>,
+    pub(super) counts: Vec<u64>,
 }
 
 impl Tally {
@@ -28,8 +32,8 @@ impl Tally {
         Self { patterns: LabelMatrix::empty(width), starts: vec![0], classes: Vec::new(), counts: Vec::new() }
     }
 
-    /// Adds up rows that come as (row, truth, count), in any order; `map` turns the rows' ids into labels. As
-    /// many as `pieces` of equal size are being made at once.
+    /// The tally of rows given as (row, truth, count), in any order; `map` turns the ids of the rows into labels.
+    /// `pieces` tallies of the same size are made at once.
     pub(crate) fn of<'a>(
         width: usize,
         rows: impl IntoIterator<Item = (Row<'a>, u16, u64)>,
@@ -38,28 +42,28 @@ impl Tally {
         map: &[u16],
         control: &Control<'_>,
     ) -> Result<Self, Error> {
-        let mut found = Found::new(width);
+        let mut table = TallyTable::new(width);
         for (at, (row, truth, count)) in rows.into_iter().enumerate() {
-            found.add(row, truth, count)?;
+            table.add(row, truth, count)?;
             if at % 65_536 == 65_535 {
                 control.report("tallying", at, total_rows)?;
-                found.check_memory(at + 1, total_rows, pieces, control)?;
+                table.check_memory(at + 1, total_rows, pieces, control)?;
             }
         }
-        found.check_memory(total_rows.max(1), total_rows.max(1), pieces, control)?;
-        found.rows.relabel(map);
-        Ok(found.sorted())
+        table.check_memory(total_rows.max(1), total_rows.max(1), pieces, control)?;
+        table.rows.relabel(map);
+        Ok(table.sorted())
     }
 
-    /// From the numbers of rows, each followed by its truth in so many bits, in order; a row is within a piece.
-    pub(crate) fn of_numbers(packing: &RowPacking, truth_bits: u32, pieces: &[Vec<Numbered>]) -> Self {
+    /// From sorted keys of rows, each with its truth in the lowest `truth_bits` bits. All keys of a row are in one piece.
+    pub(crate) fn from_keys(packing: &RowPacking, truth_bits: u32, pieces: &[Vec<KeyCount>]) -> Self {
         let parts = parallel::map(pieces.len(), |piece| {
-            let numbers = &pieces[piece];
-            let mut cells = Vec::with_capacity(numbers.len() * packing.width());
-            let mut starts = Vec::with_capacity(numbers.len() + 1);
+            let keys = &pieces[piece];
+            let mut cells = Vec::with_capacity(keys.len() * packing.width());
+            let mut starts = Vec::with_capacity(keys.len() + 1);
             let mut last = None;
-            for (at, &(number, _)) in numbers.iter().enumerate() {
-                let row = number >> truth_bits;
+            for (at, &(key, _)) in keys.iter().enumerate() {
+                let row = key >> truth_bits;
                 if last != Some(row) {
                     packing.unpack(row, &mut cells);
                     starts.push(at);
@@ -71,10 +75,10 @@ impl Tally {
         let n_cells = pieces.iter().map(Vec::len).sum();
         let (mut starts, mut classes) = (Vec::new(), Vec::with_capacity(n_cells));
         let (mut counts, mut cells) = (Vec::with_capacity(n_cells), Vec::<u16>::new());
-        for ((own_cells, own_starts), numbers) in parts.into_iter().zip(pieces) {
+        for ((own_cells, own_starts), keys) in parts.into_iter().zip(pieces) {
             starts.extend(own_starts.iter().map(|start| classes.len() + start));
-            classes.extend(numbers.iter().map(|cell| (cell.0 & ((1 << truth_bits) - 1)) as u16));
-            counts.extend(numbers.iter().map(|cell| cell.1));
+            classes.extend(keys.iter().map(|cell| (cell.0 & ((1 << truth_bits) - 1)) as u16));
+            counts.extend(keys.iter().map(|cell| cell.1));
             if cells.is_empty() {
                 cells = own_cells;
             } else {
@@ -113,15 +117,20 @@ impl Tally {
         self.classes[range.clone()].iter().copied().zip(self.counts[range].iter().copied())
     }
 
-    /// The number of the pattern, if it was met.
+    /// The count of pattern `p`, whatever was true.
+    pub(crate) fn weight(&self, p: usize) -> u64 {
+        self.outcomes(p).map(|(_, count)| count).sum()
+    }
+
+    /// The position of a pattern, if it occurred.
     pub(crate) fn find(&self, row: Row<'_>) -> Option<usize> {
         let (mut from, mut to) = (0, self.n_patterns());
         while from < to {
             let middle = usize::midpoint(from, to);
             match self.pattern(middle).cmp(row) {
-                std::cmp::Ordering::Less => from = middle + 1,
-                std::cmp::Ordering::Equal => return Some(middle),
-                std::cmp::Ordering::Greater => to = middle,
+                Ordering::Less => from = middle + 1,
+                Ordering::Equal => return Some(middle),
+                Ordering::Greater => to = middle,
             }
         }
         None
@@ -140,19 +149,19 @@ impl Tally {
         })
     }
 
-    /// How often every cell occurred, in order.
+    /// The count of every cell, in order.
     pub(crate) fn counts(&self) -> impl Iterator<Item = u64> + '_ {
         self.counts.iter().copied()
     }
 
-    /// Bytes it takes.
+    /// Bytes that it takes in memory.
     pub(crate) fn bytes(&self) -> usize {
         self.patterns.bytes() + self.starts.len() * 8 + self.counts.len() * 10
     }
 
     /// Sum of two tallies over the same classifiers and labels.
     pub(crate) fn plus(&self, other: &Self) -> Result<Self, Error> {
-        let mut sum = Appender::new(self.patterns.width());
+        let mut sum = TallyWriter::new(self.patterns.width());
         let (mut a, mut b) = (0, 0);
         while a < self.n_patterns() || b < other.n_patterns() {
             let order = match (a < self.n_patterns(), b < other.n_patterns()) {
@@ -176,16 +185,16 @@ impl Tally {
 
     /// Replaces labels by `map`, which must keep their order.
     pub(crate) fn relabel(&mut self, map: &[u16]) {
-        self.relabel_answers(map);
+        self.relabel_predictions(map);
         self.classes.iter_mut().for_each(|class| *class = map[usize::from(*class)]);
     }
 
-    /// As [`relabel`](Self::relabel), with truths as they are.
-    pub(crate) fn relabel_answers(&mut self, map: &[u16]) {
+    /// As [`relabel`](Self::relabel), without replacing truths.
+    pub(crate) fn relabel_predictions(&mut self, map: &[u16]) {
         self.patterns.relabel(map);
     }
 
-    /// The same patterns with truths replaced; a projection puts them in order.
+    /// The same patterns with truths replaced; [`project`](Self::project) puts them in order.
     pub(crate) fn with_classes(&self, map: &[u16]) -> Self {
         let classes = self.classes.iter().map(|class| map[usize::from(*class)]).collect();
         Self { classes, ..self.clone() }
@@ -202,25 +211,26 @@ impl Tally {
         cells.for_each(|(count, class)| *count *= factors[usize::from(*class)]);
     }
 
-    /// Bytes it would take if so many more answered everywhere.
-    pub(crate) fn bytes_with(&self, answering: usize) -> usize {
+    /// Bytes that it would take if `n_complete` classifiers more had no missing cells.
+    pub(crate) fn bytes_with(&self, n_complete: usize) -> usize {
         let dense = self.patterns.width().saturating_mul(2);
-        let more = dense.min(answering.saturating_mul(6)).saturating_mul(self.n_patterns());
+        let more = dense.min(n_complete.saturating_mul(6)).saturating_mul(self.n_patterns());
         self.bytes().saturating_add(more)
     }
 
-    /// The tally of the classifiers `kept`, in that order, with what each said, or did not say, replaced.
+    /// The tally of the classifiers `kept`, in that order, with each prediction, or missing cell, of k replaced by
+    /// `replace(k, cell)`.
     pub(crate) fn project(
         &self,
         kept: &[usize],
         replace: impl Fn(usize, Option<u16>) -> u16,
         control: &Control<'_>,
     ) -> Result<Self, Error> {
-        let mut found = Found::new(kept.len());
-        let gaps: Vec<(u32, u16)> =
-            (0..).zip(kept).map(|(to, &k)| (to, replace(k, None))).filter(|gap| gap.1 != MISSING).collect();
-        // A sparse row is projected by what it says, unless too many silences are to speak.
-        let stays_sparse = !self.patterns.is_dense() && gaps.len() * 3 < kept.len();
+        let mut table = TallyTable::new(kept.len());
+        let if_missing: Vec<(u32, u16)> =
+            (0..).zip(kept).map(|(to, &k)| (to, replace(k, None))).filter(|cell| cell.1 != MISSING).collect();
+        // A sparse row stays sparse unless too many missing cells become answers.
+        let stays_sparse = !self.patterns.is_dense() && if_missing.len() * 3 < kept.len();
         let mut place = vec![u32::MAX; self.patterns.width()];
         (0..).zip(kept).for_each(|(to, &k)| place[k] = to);
         let mut projected = vec![MISSING; kept.len()];
@@ -230,7 +240,7 @@ impl Tally {
                 cells.clear();
                 self.pattern(p).for_each(|k, j| cells.push((place[k], replace(k, Some(j)))));
                 cells.retain(|cell| cell.0 != u32::MAX);
-                sort_with_missing(&mut cells, &gaps);
+                sort_with_missing(&mut cells, &if_missing);
                 columns.clear();
                 columns.extend(cells.iter().map(|cell| cell.0));
                 ids.clear();
@@ -244,18 +254,19 @@ impl Tally {
                 Row::Dense(&projected)
             };
             for (class, count) in self.outcomes(p) {
-                found.add(row, class, count)?;
+                table.add(row, class, count)?;
             }
             if p % 65_536 == 0 {
-                found.check_memory(p + 1, self.n_patterns(), 1, control)?;
+                table.check_memory(p + 1, self.n_patterns(), 1, control)?;
             }
         }
-        Ok(found.sorted())
+        Ok(table.sorted())
     }
 
-    /// The same cells with other counts: `count` is given the number of a cell and what it holds.
+    /// The same cells with other counts: `count(cell, held)` of the position of a cell and its count; cells with 0 are
+    /// dropped.
     pub(crate) fn keeping(&self, count: impl Fn(usize, u64) -> u64) -> Self {
-        let mut kept = Appender::new(self.patterns.width());
+        let mut kept = TallyWriter::new(self.patterns.width());
         for (cell, (row, class, held)) in self.cells().enumerate() {
             match count(cell, held) {
                 0 => {}
@@ -265,6 +276,7 @@ impl Tally {
         kept.finish()
     }
 
+    /// Refuses a tally that no rows can have given.
     pub(crate) fn check(&self, width: usize, n_labels: usize, n_classes: usize) -> Result<(), Error> {
         self.patterns.check(width, n_labels)?;
         let sizes = self.starts.len() == self.n_patterns() + 1 && self.classes.len() == self.counts.len();
@@ -288,155 +300,10 @@ impl Tally {
     }
 }
 
+/// Multiplies counts; refuses overflow.
 pub(crate) fn scale(counts: &mut [u64], factor: u64) -> Result<(), Error> {
     for count in counts {
         *count = count.checked_mul(factor).ok_or(Error::Overflow { what: "counts" })?;
     }
     Ok(())
-}
-
-/// Writes a tally whose patterns come in order.
-struct Appender {
-    tally: Tally,
-}
-
-impl Appender {
-    fn new(width: usize) -> Self {
-        Self { tally: Tally { starts: Vec::new(), ..Tally::empty(width) } }
-    }
-
-    /// Adds a cell; a pattern different from the last one starts a new entry.
-    fn add(&mut self, row: Row<'_>, class: u16, count: u64) -> Result<(), Error> {
-        let tally = &mut self.tally;
-        let last = tally.patterns.n_rows();
-        if last == 0 || tally.patterns.row(last - 1).cmp(row).is_ne() {
-            tally.patterns.push(row);
-            tally.starts.push(tally.counts.len());
-        }
-        self.add_to_last([(class, count)].into_iter())
-    }
-
-    fn add_to_last(&mut self, outcomes: impl Iterator<Item = (u16, u64)>) -> Result<(), Error> {
-        let tally = &mut self.tally;
-        let start = *tally.starts.last().expect("a pattern was added before");
-        for (class, count) in outcomes {
-            match tally.classes[start..].binary_search(&class) {
-                Ok(at) => {
-                    let sum = tally.counts[start + at].checked_add(count);
-                    tally.counts[start + at] = sum.ok_or(Error::Overflow { what: "tally" })?;
-                }
-                Err(at) => {
-                    tally.classes.insert(start + at, class);
-                    tally.counts.insert(start + at, count);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(mut self) -> Tally {
-        self.tally.starts.push(self.tally.counts.len());
-        self.tally.patterns = self.tally.patterns.settled();
-        self.tally
-    }
-}
-
-/// Cells met so far, unsorted, found again by hash.
-struct Found {
-    rows: LabelMatrix,
-    truths: Vec<u16>,
-    counts: Vec<u64>,
-    hashes: Vec<u64>,
-    index: HashTable<u32>,
-}
-
-impl Found {
-    fn new(width: usize) -> Self {
-        let rows = LabelMatrix::empty(width);
-        Self { rows, truths: Vec::new(), counts: Vec::new(), hashes: Vec::new(), index: HashTable::new() }
-    }
-
-    /// All rows given to one `Found` come in one form, so its hash may follow the form.
-    fn hash(row: Row<'_>, truth: u16) -> u64 {
-        match row {
-            Row::Dense(cells) => hash::ids(u64::from(truth), cells),
-            sparse @ Row::Sparse(..) => sparse.hash(u64::from(truth)),
-        }
-    }
-
-    fn add(&mut self, row: Row<'_>, truth: u16, count: u64) -> Result<(), Error> {
-        let hash = Self::hash(row, truth);
-        let Self { rows, truths, counts, hashes, index } = self;
-        let same = |&at: &u32| truths[at as usize] == truth && rows.row(at as usize).cmp(row).is_eq();
-        if let Some(&at) = index.find(hash, same) {
-            let sum = counts[at as usize].checked_add(count);
-            counts[at as usize] = sum.ok_or(Error::Overflow { what: "tally" })?;
-            return Ok(());
-        }
-        let at = u32::try_from(counts.len()).map_err(|_| Error::Overflow { what: "distinct patterns" })?;
-        rows.push(row);
-        truths.push(truth);
-        counts.push(count);
-        hashes.push(hash);
-        index.insert_unique(hash, at, |&at| hashes[at as usize]);
-        Ok(())
-    }
-
-    /// Refuses to go on when the whole tally, at the pace so far, would not fit.
-    fn check_memory(
-        &self,
-        seen: usize,
-        total: usize,
-        pieces: usize,
-        control: &Control<'_>,
-    ) -> Result<(), Error> {
-        let bytes = pieces * (self.rows.bytes() + self.counts.len() * (26 + 32));
-        if bytes as u64 <= control.memory_limit() {
-            return Ok(());
-        }
-        let whole = (bytes as f64 * total.max(seen) as f64 / seen as f64) as usize;
-        control.allow(|| format!("tally of {} distinct patterns in {seen} rows", self.counts.len()), &[whole])
-    }
-
-    fn sorted(self) -> Tally {
-        let order = self.packed_order().unwrap_or_else(|| {
-            let mut order: Vec<u32> = (0..self.counts.len() as u32).collect();
-            order.sort_unstable_by(|&a, &b| {
-                let (a, b) = (a as usize, b as usize);
-                self.rows.row(a).cmp(self.rows.row(b)).then(self.truths[a].cmp(&self.truths[b]))
-            });
-            order
-        });
-        let mut tally = Appender::new(self.rows.width());
-        for at in order {
-            let at = at as usize;
-            tally
-                .add(self.rows.row(at), self.truths[at], self.counts[at])
-                .expect("sums were checked when they were found");
-        }
-        tally.finish()
-    }
-
-    /// The sorted order by keys that hold a whole row and its truth in one number, where they fit: comparing
-    /// numbers is far cheaper than comparing rows.
-    fn packed_order(&self) -> Option<Vec<u32>> {
-        let mut most = self.truths.iter().copied().max().unwrap_or(0);
-        self.rows.rows().for_each(|row| row.for_each(|_, j| most = most.max(j)));
-        // One more code, above all labels, is a gap.
-        let bits = (u32::from(most) + 2).next_power_of_two().ilog2();
-        if !self.rows.is_dense() || bits as usize * (self.rows.width() + 1) > 128 {
-            return None;
-        }
-        let gap = (1u128 << bits) - 1;
-        let mut keys: Vec<(u128, u32)> = Vec::with_capacity(self.counts.len());
-        for (at, row) in (0..).zip(self.rows.rows()) {
-            let Row::Dense(cells) = row else { return None };
-            let key = cells
-                .iter()
-                .fold(0, |key, &id| key << bits | if id == MISSING { gap } else { u128::from(id) });
-            keys.push((key << bits | u128::from(self.truths[at as usize]), at));
-        }
-        keys.sort_unstable();
-        Some(keys.into_iter().map(|(_, at)| at).collect())
-    }
 }

@@ -1,7 +1,7 @@
-//! Rows whose truth is not known: how often each pattern of answers occurred.
+//! Rows without truth: the count of each pattern of predictions.
 //!
-//! They are counts beside the tally and add up like it. Most methods never see them; `dawid-skene` and
-//! `ladder` learn from both.
+//! They are counted next to the tally and merge like it. Most methods ignore them; `dawid-skene` and `ladder` learn from
+//! both.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::{
     progress::Control,
 };
 
-/// At least one row without truth: a tally in which every pattern has the one class 0, which means nothing.
+/// At least one row without truth: a tally in which the class of every pattern is 0, which has no meaning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Unlabelled(Tally);
 
@@ -44,9 +44,9 @@ impl Unlabelled {
         a.0.plus(&b.0).map(|sum| Some(Self(sum)))
     }
 
-    /// Replaces answers by `map`, which must keep their order.
+    /// Replaces predictions by `map`, which must keep their order.
     pub(super) fn relabel(&mut self, map: &[u16]) {
-        self.0.relabel_answers(map);
+        self.0.relabel_predictions(map);
     }
 
     pub(super) fn scale(&mut self, factor: u64) -> Result<(), Error> {
@@ -65,12 +65,12 @@ impl Unlabelled {
         self.0.project(kept, replace, control).map(Self)
     }
 
-    /// Only the patterns that occurred so often.
+    /// Only the patterns with at least this count.
     pub(super) fn at_least(&self, min_count: u64) -> Option<Self> {
         Self::of(self.0.keeping(|_, count| if count < min_count { 0 } else { count }))
     }
 
-    /// Refuses what no rows could have given.
+    /// Refuses counts that no rows can have given.
     pub(super) fn check(&self, width: usize, n_labels: usize) -> Result<(), Error> {
         self.0.check(width, n_labels, 1)?;
         let total = self.rows().try_fold(0u64, |sum, (_, count)| sum.checked_add(count));
@@ -86,7 +86,7 @@ impl Unlabelled {
 }
 
 impl Evidence {
-    /// Number of rows counted without their truth, or the sum of their weights.
+    /// Number of rows without truth, or the sum of their weights.
     pub fn n_unlabelled(&self) -> f64 {
         self.unlabelled.as_ref().map_or(0.0, |rows| self.rows_of(rows.total()))
     }
@@ -95,7 +95,7 @@ impl Evidence {
         self.unlabelled.as_ref()
     }
 
-    /// The evidence of the rows whose truth is known, as if there were no others.
+    /// The evidence of the labelled rows alone.
     ///
     /// # Errors
     ///
@@ -107,8 +107,8 @@ impl Evidence {
         Self { unlabelled: None, ..self.clone() }.without_unseen_labels(control).map(Cow::Owned)
     }
 
-    /// The evidence of the rows whose truth is not known; [merged](Self::merge) with
-    /// [`labelled`](Self::labelled) it is the whole again.
+    /// The evidence of the rows without truth alone; [merged](Self::merge) with [`labelled`](Self::labelled) it is the
+    /// whole.
     ///
     /// # Errors
     ///

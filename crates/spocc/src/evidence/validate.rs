@@ -1,4 +1,4 @@
-//! Evidence read from a file is believed only if some rows could have given it.
+//! Validation of evidence read from a file: its counts must be those of some rows.
 
 use crate::{
     error::Error,
@@ -6,7 +6,7 @@ use crate::{
 };
 
 impl Evidence {
-    /// Refuses counts that no rows could have given; for evidence read from a file.
+    /// Refuses counts that no rows can have given.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let wrong = |expected, found: &str| Err(Error::Inconsistent { expected, found: found.to_owned() });
         crate::Predictions::builder(self.classifiers.iter().cloned())?;
@@ -24,14 +24,14 @@ impl Evidence {
         }
         for k in 0..k {
             for i in 0..l {
-                let spoken = (0..s).try_fold(0u64, |sum, j| sum.checked_add(self.row(k, j as u16)[i]));
-                if spoken.is_none_or(|spoken| spoken > self.class_counts[i]) {
-                    return wrong("no more answers than rows of a class", "more");
+                let answered = (0..s).try_fold(0u64, |sum, j| sum.checked_add(self.row(k, j as u16)[i]));
+                if answered.is_none_or(|answered| answered > self.class_counts[i]) {
+                    return wrong("no more predictions than rows of a class", "more");
                 }
             }
         }
-        let said = || (0..k).map(|k| self.predicted_counts(k)).collect::<Vec<_>>();
-        self.pairs.as_ref().map_or(Ok(()), |pairs| pairs.check(&said(), s, self.total()))?;
+        let predicted_counts = || (0..k).map(|k| self.predicted_counts(k)).collect::<Vec<_>>();
+        self.pairs.as_ref().map_or(Ok(()), |pairs| pairs.check(&predicted_counts(), s, self.total()))?;
         if let Some(tally) = &self.tally {
             tally.check(k, s, l)?;
             if self.pairs.is_some() {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{
-    data::{IntegerTable, LabelMatrix, MISSING, Predictions, Row, RowPacking, Table},
+    data::{IntegerTable, LabelMatrix, MISSING, PredictionTable, Predictions, Row, RowPacking},
     error::Error,
     methods::Scratch,
     model::Model,
@@ -21,7 +21,7 @@ impl Model {
     /// # Errors
     ///
     /// As [`decide_all`](Self::decide_all).
-    pub fn predict<'a>(&self, table: impl Into<Table<'a>>) -> Result<Decisions, Error> {
+    pub fn predict<'a>(&self, table: impl Into<PredictionTable<'a>>) -> Result<Decisions, Error> {
         self.decide_all(table, &Control::default())
     }
 
@@ -33,12 +33,12 @@ impl Model {
     /// [`Error::LabelId`] for a [number](IntegerTable) that is not among the labels.
     pub fn decide_all<'a>(
         &self,
-        table: impl Into<Table<'a>>,
+        table: impl Into<PredictionTable<'a>>,
         control: &Control<'_>,
     ) -> Result<Decisions, Error> {
         match table.into() {
-            Table::Predictions(predictions) => self.align(predictions)?.decide_all(control),
-            Table::IntegerTable(integers) => self.decide_integers(integers, control),
+            PredictionTable::Predictions(predictions) => self.align(predictions)?.decide_all(control),
+            PredictionTable::IntegerTable(integers) => self.decide_integers(integers, control),
         }
     }
 
@@ -47,7 +47,7 @@ impl Model {
         integers: &IntegerTable<'_>,
         control: &Control<'_>,
     ) -> Result<Decisions, Error> {
-        let table = Table::IntegerTable(integers);
+        let table = PredictionTable::IntegerTable(integers);
         let grid = LabelMatrix::empty(integers.width());
         let head = Predictions::from_matrix(table.classifiers().to_vec(), table.labels().to_vec(), grid);
         let aligned = self.align(&head)?;

@@ -26,7 +26,7 @@ fn a_tally_over_the_limit_is_refused_with_its_estimate() {
     let refused = count(Level::Marginals, 100).expect_err("a hundred bytes");
     assert_eq!(
         refused.to_string(),
-        "confusion of 10 classifiers, 5 answers, 5 classes: expected at most 100 bytes of memory, found a need of \
+        "confusion of 10 classifiers, 5 labels, 5 classes: expected at most 100 bytes of memory, found a need of \
          about 4000"
     );
     let refused = count(Level::Pairs, 8_000).expect_err("forty-five tables");

@@ -141,7 +141,7 @@ fn evidence_about_something_else_is_refused_by_name() {
     );
     assert_eq!(
         refusal(&panel(["ann", "bob"], ["cat", "dog"], true, Level::Tally)),
-        "evidence: expected the same classes on both sides, found a given list of classes and classes as met"
+        "evidence: expected the same classes on both sides, found a given list of classes and classes as they occur"
     );
     assert_eq!(
         refusal(&panel(["ann", "bob"], ["cat", "dog"], false, Level::Pairs)),
