@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use spocc::{Method, Model, Options, evidence::Level};
+use spocc::{Method, Model, Options, evidence::Level, predict::DecisionColumns};
 use spocc_bench::Crowd;
 
 use crate::{
@@ -31,7 +31,7 @@ pub(crate) fn run(crowd: Crowd, limit: Duration) -> Result<(), Failure> {
         let whole = within(limit, |control| {
             let evidence = count(&predictions, &truth, Level::Marginals, control)?;
             let model = Model::fit(&*combiner, &evidence, &Options::default(), control)?;
-            model.align(&predictions)?.decide_all(control)
+            model.decide_all(&predictions, DecisionColumns::default(), control)
         });
         print(&Measured::new("count, fit, predict", &method, whole.map_err(|error| reason(&error))))?;
     }

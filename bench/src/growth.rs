@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use spocc::{Error, Method, Model, Options};
+use spocc::{Error, Method, Model, Options, predict::DecisionColumns};
 use spocc_bench::{Ease, Shape};
 
 use crate::{
@@ -120,7 +120,9 @@ fn fitting(shape: Shape, method: Method, limit: Duration) -> Result<f64, Error> 
 fn predicting(shape: Shape, method: Method, limit: Duration) -> Result<f64, Error> {
     let (predictions, _) = shape.panel();
     let model = fitted_to_first_rows(shape, method, 10 * limit)?;
-    shortest(|| once_within(limit, |control| model.align(&predictions)?.decide_all(control)))
+    shortest(|| {
+        once_within(limit, |control| model.decide_all(&predictions, DecisionColumns::default(), control))
+    })
 }
 
 /// The shortest of a few runs: a slope of many points needs less care than a figure.

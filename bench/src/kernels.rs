@@ -14,6 +14,7 @@ use serde_json::json;
 use spocc::{
     Control, Error, Evidence, Method, Model, Options, Predictions, Truth,
     evidence::{Counting, Level},
+    predict::DecisionColumns,
 };
 use spocc_bench::{Shape, Timing, measure};
 
@@ -195,7 +196,8 @@ pub(crate) fn fitted_to_first_rows(shape: Shape, method: Method, limit: Duration
 }
 
 fn predicting(shape: Shape, method: Method, predictions: &Predictions, limit: Duration) -> Measured {
-    let timing = fitted_to_first_rows(shape, method, limit)
-        .and_then(|model| within(limit, |control| model.align(predictions)?.decide_all(control)));
+    let timing = fitted_to_first_rows(shape, method, limit).and_then(|model| {
+        within(limit, |control| model.decide_all(predictions, DecisionColumns::default(), control))
+    });
     Measured::new("predict", &method, timing.map_err(|error| reason(&error)))
 }

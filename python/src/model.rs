@@ -5,11 +5,11 @@ use std::ops::Range;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::{prelude::*, types::PyBytes, types::PyList};
 use spocc::{
-    Control, Decision, Label, Predictions,
+    Control, Label, Predictions,
     audit::Audit,
     conformal::{Coverage, RowDraw},
     decision::Basis,
-    predict::{AlignedTable, Decisions},
+    predict::{AlignedTable, DecisionColumns, Decisions},
 };
 
 use crate::{
@@ -153,16 +153,8 @@ impl Model {
         cells: &Bound<'py, PyAny>,
         strict: bool,
     ) -> Result<Bound<'py, PyArray1<u16>>, Fault> {
-        let mut panel = Panel::of_model(cells, &self.engine)?;
-        let source = panel.source()?;
-        let decided = work(py, source.n_cells(), |control, signal| {
-            if let Some(decided) = self.decide_in_place(&source, control)? {
-                return Ok(decided);
-            }
-            let table = source.predictions(signal)?;
-            Ok(self.aligned(&table, strict)?.decide_all(control)?)
-        })?;
-        Ok(array(py, decided.rulings().iter().map(|ruling| ruling.class).collect()))
+        let decided = self.decided(py, cells, strict, DecisionColumns::default())?;
+        Ok(array(py, decided.class))
     }
 
     /// Every row with what is known of its decision.
@@ -172,25 +164,14 @@ impl Model {
         cells: &Bound<'py, PyAny>,
         strict: bool,
     ) -> Result<Decided<'py>, Fault> {
-        let (classes, margins, answered, ties, by_prior) =
-            self.see(py, cells, strict, |aligned, table, _, signal| {
-                let n_rows = table.n_rows();
-                let mut all = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
-                self.each_in_full(aligned, n_rows, signal, |decision| {
-                    all.0.push(decision.class as u16);
-                    all.1.push(decision.margin);
-                    all.2.push(decision.answered as u32);
-                    all.3.push(decision.is_tie());
-                    all.4.push(decision.basis == Basis::Prior);
-                })?;
-                Ok(all)
-            })?;
+        let columns = DecisionColumns { margin: true, n_answered: true, ..DecisionColumns::default() };
+        let decided = self.decided(py, cells, strict, columns)?;
         Ok((
-            array(py, classes),
-            array(py, margins),
-            array(py, answered),
-            array(py, ties),
-            array(py, by_prior),
+            array(py, decided.class),
+            array(py, decided.margin.unwrap_or_default()),
+            array(py, decided.n_answered.unwrap_or_default()),
+            array(py, decided.is_tie),
+            array(py, decided.basis.iter().map(|basis| *basis == Basis::Prior).collect()),
         ))
     }
 
@@ -201,16 +182,10 @@ impl Model {
         cells: &Bound<'py, PyAny>,
         strict: bool,
     ) -> Result<Bound<'py, PyArray2<f64>>, Fault> {
-        let n_classes = self.engine.classes().len();
-        let (n_rows, degrees) = self.see(py, cells, strict, |aligned, table, _, signal| {
-            let n_rows = table.n_rows();
-            let mut degrees = Vec::with_capacity(n_rows * n_classes);
-            self.each_in_full(aligned, n_rows, signal, |decision| {
-                degrees.extend(decision.possibility.degrees());
-            })?;
-            Ok((n_rows, degrees))
-        })?;
-        Ok(array(py, degrees).reshape([n_rows, n_classes])?)
+        let columns = DecisionColumns { possibility: true, ..DecisionColumns::default() };
+        let decided = self.decided(py, cells, strict, columns)?;
+        let shape = [decided.len(), decided.classes().len()];
+        Ok(array(py, decided.possibility.unwrap_or_default()).reshape(shape)?)
     }
 
     /// The probability of every class, row after row.
@@ -228,17 +203,10 @@ impl Model {
                 "probabilities: expected a model that has them ({with}), found one of {found}"
             )));
         }
-        let n_classes = self.engine.classes().len();
-        let (n_rows, shares) = self.see(py, cells, strict, |aligned, table, _, signal| {
-            let n_rows = table.n_rows();
-            let mut shares = Vec::with_capacity(n_rows * n_classes);
-            for rows in chunks(n_rows, n_classes) {
-                signal.check()?;
-                shares.extend(aligned.probabilities(rows)?.into_iter().flatten());
-            }
-            Ok((n_rows, shares))
-        })?;
-        Ok(array(py, shares).reshape([n_rows, n_classes])?)
+        let columns = DecisionColumns { probability: true, ..DecisionColumns::default() };
+        let decided = self.decided(py, cells, strict, columns)?;
+        let shape = [decided.len(), decided.classes().len()];
+        Ok(array(py, decided.probability.unwrap_or_default()).reshape(shape)?)
     }
 
     /// Which classes are in the set of each row.
@@ -330,34 +298,39 @@ impl Model {
         Ok(if strict { aligned.strict()? } else { aligned })
     }
 
-    /// Decides numbers where they lie, if the model knows all of them.
+    /// Decides every row, with the columns asked for.
+    fn decided(
+        &self,
+        py: Python<'_>,
+        cells: &Bound<'_, PyAny>,
+        strict: bool,
+        columns: DecisionColumns,
+    ) -> Result<Decisions, Fault> {
+        let mut panel = Panel::of_model(cells, &self.engine)?;
+        let source = panel.source()?;
+        work(py, source.n_cells(), |control, signal| {
+            if let Some(decided) = self.decide_in_place(&source, columns, control)? {
+                return Ok(decided);
+            }
+            let table = source.predictions(signal)?;
+            Ok(self.aligned(&table, strict)?.decide_all(columns, control)?)
+        })
+    }
+
+    /// Decides integers without a copy of the table, if the model knows all of them.
     fn decide_in_place(
         &self,
         source: &Source<'_, u16>,
+        columns: DecisionColumns,
         control: &Control<'_>,
     ) -> Result<Option<Decisions>, Fault> {
         let Some(table) = source.integers() else { return Ok(None) };
         let is_known = |number: &usize| self.engine.knows(&Label::from_integer(*number as i128));
         let known = (0..SMALL).take_while(is_known).count();
-        match self.engine.decide_all(&table.with_labels(known)?, control) {
+        match self.engine.decide_all(&table.with_labels(known)?, columns, control) {
             Err(spocc::Error::LabelId { .. }) => Ok(None),
             decided => Ok(Some(decided?)),
         }
-    }
-
-    /// Shows every decision in full, a few at a time.
-    fn each_in_full(
-        &self,
-        aligned: &AlignedTable<'_>,
-        n_rows: usize,
-        signal: &Signal,
-        mut show: impl FnMut(&Decision),
-    ) -> Result<(), Fault> {
-        for rows in chunks(n_rows, self.engine.classes().len()) {
-            signal.check()?;
-            aligned.decide_rows(rows)?.iter().for_each(&mut show);
-        }
-        Ok(())
     }
 }
 

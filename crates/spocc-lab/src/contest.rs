@@ -48,8 +48,8 @@ impl Contest {
         let l = test.n_classes;
         for model in &self.models {
             let counts = confusion.entry(model.method().to_string()).or_insert_with(|| vec![0; l * l]);
-            for (ruling, &truth) in model.predict(&predictions)?.rulings().iter().zip(&test.truth) {
-                counts[usize::from(truth) * l + usize::from(ruling.class)] += 1;
+            for (class, &truth) in model.predict(&predictions)?.class.iter().zip(&test.truth) {
+                counts[usize::from(truth) * l + usize::from(*class)] += 1;
             }
         }
         Ok(())

@@ -23,8 +23,8 @@ pub enum TieBreak {
     /// The first of them in the order of the classes.
     #[default]
     First,
-    /// One at random, by a hash of this seed and of what was said: the same row is decided alike wherever
-    /// and whenever it is met.
+    /// One at random, by a hash of this seed and of the row's predictions: equal rows are decided alike in every table
+    /// and every run.
     Random(u64),
 }
 
@@ -40,20 +40,20 @@ impl fmt::Display for TieBreak {
 impl FromStr for TieBreak {
     type Err = Error;
 
-    /// `random` has seed 0; say another with [`TieBreak::Random`].
+    /// `random` has seed 0; [`TieBreak::Random`] takes another.
     fn from_str(word: &str) -> Result<Self, Error> {
         crate::error::choose("ties", &[Self::First, Self::Random(0)], word)
     }
 }
 
-/// What a decision rests on.
+/// What a decision is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Basis {
-    /// What the panel said.
+    /// The predictions of the panel.
     Panel,
-    /// Nobody said anything that counts: the class most often true.
+    /// The class frequencies, because no prediction of the row counts.
     Prior,
 }
 
@@ -70,18 +70,18 @@ pub struct Decision {
     /// The probability of each class, from methods that have one; it adds up to 1.
     pub probability: Option<Vec<f64>>,
     /// `1 - runner-up / best` on the method's own scale: possibility for spocc and adaspocc, share of the votes for
-    /// the votes, probability for all others. 0 for a tie, 1 if the runner-up has none of it.
+    /// the votes, probability for all others. 0 for a tie, 1 if the runner-up's value is 0.
     pub margin: f64,
     /// Numbers of all classes tied for the best, the decided one among them.
     pub ties: Vec<usize>,
-    /// How many classifiers spoke and were understood.
-    pub answered: usize,
+    /// Number of classifiers with a prediction that the model knows.
+    pub n_answered: usize,
     /// Panel or prior.
     pub basis: Basis,
 }
 
 impl Decision {
-    /// Whether other labels were as good.
+    /// Whether other labels are as good.
     pub fn is_tie(&self) -> bool {
         self.ties.len() > 1
     }
@@ -94,10 +94,10 @@ pub(crate) fn first_best(surprisals: &[f64]) -> usize {
     surprisals.iter().position(|s| *s <= limit).unwrap_or(0)
 }
 
-/// All classes tied for the best.
-pub(crate) fn tied(surprisals: &[f64]) -> Vec<usize> {
-    let limit = limit(surprisals, tolerance(1.0));
-    (0..surprisals.len()).filter(|&i| surprisals[i] <= limit).collect()
+/// All classes tied for the best, within a factor.
+pub(crate) fn tied(surprisals: &[f64], tolerance: f64) -> impl Iterator<Item = usize> + Clone {
+    let limit = limit(surprisals, tolerance);
+    (0..surprisals.len()).filter(move |&i| surprisals[i] <= limit)
 }
 
 /// The factor within which surprisals raised to the power `x` are tied.
@@ -111,8 +111,8 @@ fn limit(surprisals: &[f64], tolerance: f64) -> f64 {
     least * tolerance
 }
 
-/// The class to decide and whether others were as good. `tolerance` is that of the surprisals' power, and
-/// `row_hash` is asked only when a tie must be drawn.
+/// The class to decide and whether others are as good. `tolerance` is that of the surprisals' power; `row_hash` is
+/// called only to break a tie at random.
 #[inline]
 pub(crate) fn decide(
     surprisals: &[f64],
@@ -120,8 +120,7 @@ pub(crate) fn decide(
     ties: TieBreak,
     row_hash: impl Fn(u64) -> u64,
 ) -> (usize, bool) {
-    let limit = limit(surprisals, tolerance);
-    let mut tied = (0..surprisals.len()).filter(|&i| surprisals[i] <= limit);
+    let mut tied = tied(surprisals, tolerance);
     let first = tied.next().unwrap_or(0);
     let others = tied.clone().count();
     if others == 0 {
@@ -136,7 +135,7 @@ pub(crate) fn decide(
     }
 }
 
-/// `1 - runner-up / best`, from `-ln` of what every class has, where nothing underflows.
+/// `1 - runner-up / best`, computed from `-ln` of the values so that nothing underflows.
 pub(crate) fn margin(surprisals: &[f64]) -> f64 {
     let mut best = [f64::INFINITY; 2];
     for &s in surprisals {
@@ -156,6 +155,7 @@ mod tests {
 
     #[test]
     fn ties_are_relative() {
+        let tied = |surprisals: &[f64]| tied(surprisals, tolerance(1.0)).collect::<Vec<_>>();
         assert_eq!(tied(&[2.0, 2.0 * (1.0 + 5e-11), 2.1]), [0, 1]);
         assert_eq!(tied(&[0.0, 1e-300]), [0]);
         assert_eq!(tied(&[f64::INFINITY; 2]), [0, 1]);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn random_ties_follow_seed_and_row_and_reach_everyone() {
+    fn random_ties_follow_seed_and_row_and_reach_all_classes() {
         let draw = |seed, row| {
             decide(&[1.0, 1.0, 2.0, 1.0], tolerance(1.0), TieBreak::Random(seed), |seed| hash::mix(seed, row))
                 .0

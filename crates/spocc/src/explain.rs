@@ -15,7 +15,7 @@ use crate::{
     math::exp,
     methods::Scratch,
     model::Model,
-    predict::{AlignedTable, Rewritten},
+    predict::{AlignedTable, RowBuffer},
 };
 
 /// Why one row was decided as it was.
@@ -85,7 +85,7 @@ impl AlignedTable<'_> {
     /// [`Error::NoSuchRow`].
     pub fn explain(&self, row: usize) -> Result<Explanation, Error> {
         self.check_row(row)?;
-        let mut buffer = Rewritten::default();
+        let mut buffer = RowBuffer::default();
         let cells = self.row(row, &mut buffer).to_dense(self.model.classifiers.len());
         Ok(explain(self.model, &cells, |k| self.written(row, k)))
     }
@@ -199,7 +199,7 @@ impl fmt::Display for Explanation {
                 write!(
                     out,
                     ", the class most often true: {}",
-                    if decision.answered == 0 { "nobody answered" } else { "such answers were never met" }
+                    if decision.n_answered == 0 { "nobody answered" } else { "such answers were never met" }
                 )?;
             }
             _ if decision.is_tie() => {
@@ -212,7 +212,7 @@ impl fmt::Display for Explanation {
             }
             None => {}
         }
-        writeln!(out, ", {} of {} answered", decision.answered, self.contributions.len())?;
+        writeln!(out, ", {} of {} answered", decision.n_answered, self.contributions.len())?;
 
         let degrees = decision.possibility.degrees();
         let mut shown: Vec<usize> = (0..self.classes.len()).collect();

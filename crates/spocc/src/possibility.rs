@@ -73,20 +73,8 @@ impl Possibility {
         if let Some(&found) = probabilities.iter().find(|p| !(p.is_finite() && **p >= 0.0)) {
             return Err(Error::OutOfRange { what: "probability", expected: "a finite number from 0", found });
         }
-        let mut order: Vec<usize> = (0..probabilities.len()).collect();
-        order.sort_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b]));
-        // Shares of the largest cannot overflow when they are added.
-        let top = order.last().map_or(0.0, |&i| probabilities[i]);
-        let share = |i: usize| if top > 0.0 { probabilities[i] / top } else { 1.0 };
-        let total: f64 = order.iter().map(|&i| share(i)).sum();
-        let mut degrees = vec![1.0; probabilities.len()];
-        let mut tail = 0.0;
-        for group in order.chunk_by(|&a, &b| probabilities[a] == probabilities[b]) {
-            tail += group.iter().map(|&i| share(i)).sum::<f64>();
-            if probabilities[group[0]] < top {
-                group.iter().for_each(|&i| degrees[i] = (tail / total).min(1.0));
-            }
-        }
+        let mut degrees = vec![0.0; probabilities.len()];
+        Transform::default().probabilities(probabilities, &mut degrees);
         Ok(Self { degrees })
     }
 
@@ -144,7 +132,7 @@ impl Discount {
     }
 }
 
-/// The transform on counts, with a buffer that serves many rows.
+/// The transform, with a buffer that serves many rows.
 #[derive(Default)]
 pub(crate) struct Transform {
     order: Vec<u32>,
@@ -164,6 +152,24 @@ impl Transform {
             let count = counts[group[0] as usize];
             tail += (u128::from(count) + u128::from(unit)) * group.len() as u128;
             let degree = if count == top { 1.0 } else { tail as f64 / total };
+            group.iter().for_each(|&i| degrees[i as usize] = degree);
+        }
+    }
+
+    /// Degrees of probabilities, finite and from 0, which need not add up to one.
+    pub(crate) fn probabilities(&mut self, probabilities: &[f64], degrees: &mut [f64]) {
+        let probability = |i: u32| probabilities[i as usize];
+        self.order.clear();
+        self.order.extend(0..probabilities.len() as u32);
+        self.order.sort_unstable_by(|&a, &b| probability(a).total_cmp(&probability(b)));
+        // Shares of the largest cannot overflow when they are added.
+        let top = self.order.last().map_or(0.0, |&i| probability(i));
+        let share = |&i: &u32| if top > 0.0 { probability(i) / top } else { 1.0 };
+        let total: f64 = self.order.iter().map(share).sum();
+        let mut tail = 0.0;
+        for group in self.order.chunk_by(|&a, &b| probability(a) == probability(b)) {
+            tail += group.iter().map(share).sum::<f64>();
+            let degree = if probability(group[0]) < top { f64::min(tail / total, 1.0) } else { 1.0 };
             group.iter().for_each(|&i| degrees[i as usize] = degree);
         }
     }

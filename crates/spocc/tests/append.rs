@@ -114,8 +114,7 @@ fn a_silent_newcomer_changes_no_decision() {
     for combiner in [Box::new(Spocc::default()) as Box<dyn Combiner>, Box::new(AdaSpocc::default())] {
         let small = combiner.fit(&silent.evidence(3)).expect("rows");
         let grown = small.append(&silent.evidence(4), &Control::default()).expect("the same rows");
-        let decide =
-            |model: &Model| model.predict(&silent.predictions(4)).expect("all columns").rulings().to_vec();
+        let decide = |model: &Model| model.predict(&silent.predictions(4)).expect("all columns");
         assert_eq!(decide(&small), decide(&grown));
     }
 }
@@ -168,15 +167,8 @@ fn appending_decides_nearly_as_a_full_refit() {
         let small = AdaSpocc::default().fit(&panel.evidence(4)).expect("rows");
         let grown = small.append(&panel.evidence(5), &Control::default()).expect("the same rows");
         let refitted = AdaSpocc::default().fit(&panel.evidence(5)).expect("rows");
-        let decide = |model: &Model| -> Vec<u16> {
-            model
-                .predict(&panel.predictions(5))
-                .expect("all columns")
-                .rulings()
-                .iter()
-                .map(|row| row.class)
-                .collect()
-        };
+        let decide =
+            |model: &Model| -> Vec<u16> { model.predict(&panel.predictions(5)).expect("all columns").class };
         same += decide(&grown).iter().zip(decide(&refitted)).filter(|(a, b)| **a == *b).count();
         rows += panel.truth.len();
     }
@@ -286,10 +278,10 @@ fn a_new_branch_gets_the_best_exponent_there_is() {
         // The product of the old panel and the newcomer is on every grid, so the choice is no worse than it.
         let with_all = right(&grown);
         let mut product = 0;
-        let aligned =
-            small.align(&panel.predictions(4)).expect("all columns").decide_rows(0..150).expect("rows");
+        let table = panel.predictions(4);
+        let aligned = small.align(&table).expect("all columns");
         let Parameters::AdaSpocc { discounts, .. } = grown.parameters() else { panic!("an adaSPOCC model") };
-        for (t, decision) in aligned.iter().enumerate() {
+        for (t, decision) in (0..150).map(|t| (t, aligned.decide(t).expect("a row"))) {
             let said = panel.columns[3][t].expect("complete");
             let counts: Vec<u64> =
                 CLASSES.iter().map(|truth| panel.evidence(4).count_of(3, said, *truth) as u64).collect();

@@ -72,7 +72,8 @@ fn what_is_no_candidate_counts_as_a_prediction() {
         let expected = fit(method, &given, &options());
         for table in [panel(60).0, hard_rows()] {
             let decide = |model: &Model| {
-                model.align(&table).expect("columns").decide_rows(0..table.n_rows()).expect("rows")
+                let aligned = model.align(&table).expect("columns");
+                (0..table.n_rows()).map(|row| aligned.decide(row).expect("a row")).collect::<Vec<_>>()
             };
             assert_eq!(decide(&found), decide(&expected), "{method}: as with a given list of classes");
         }

@@ -4,10 +4,11 @@ mod panels;
 
 use panels::{Panel, Random, Shape};
 use spocc::{
-    Control, Error, Evidence, Label, Method, Model, Options, Predictions, Truth,
-    data::{IntegerSlice, IntegerTable, Missing},
+    Control, Decision, Error, Evidence, Label, Method, Model, Options, Predictions, Truth,
+    data::{IntegerSlice, IntegerTable, Missing, PredictionTable},
     decision::TieBreak,
     evidence::{Counting, Level},
+    predict::{DecisionColumns, Decisions},
 };
 
 /// Tables whose rows are decided by number, by fours, by pairs, one by one, and as sparse rows.
@@ -61,20 +62,47 @@ fn disguised(panel: &Panel, seed: u64) -> Predictions {
 
 fn assert_alike(model: &Model, table: &Predictions, what: &str) {
     let aligned = model.align(table).expect("all columns");
-    let rulings = aligned.decide_all(&Control::default()).expect("not cancelled");
-    let decisions = aligned.decide_rows(0..table.n_rows()).expect("rows");
-    let shares: Option<Vec<Vec<f64>>> =
-        decisions.iter().map(|decision| decision.probability.clone()).collect();
-    let at_once = aligned.probabilities(0..table.n_rows()).expect("rows");
-    assert!(at_once == shares.map(|shares| shares.concat()), "probabilities of {what}");
-    for (t, (ruling, decision)) in rulings.rulings().iter().zip(&decisions).enumerate() {
-        let found = (usize::from(ruling.class), ruling.is_tie, ruling.basis);
-        assert_eq!(
-            found,
-            (decision.class, decision.is_tie(), decision.basis),
-            "{what}, row {t}: {decision:?}"
-        );
+    let one_by_one: Vec<Decision> = (0..table.n_rows()).map(|t| aligned.decide(t).expect("a row")).collect();
+    let control = Control::default();
+    let labels = aligned.decide_all(DecisionColumns::default(), &control).expect("not cancelled");
+    let all = aligned.decide_all(DecisionColumns::ALL, &control).expect("not cancelled");
+    assert_eq!(all.probability.is_some(), model.method().capabilities().probabilities, "{what}");
+    assert_eq!(labels.unseen(), all.unseen(), "{what}");
+    for (t, decision) in one_by_one.iter().enumerate() {
+        let expected = (decision.class, decision.is_tie(), decision.basis);
+        for found in [&labels, &all] {
+            let found = (usize::from(found.class[t]), found.is_tie[t], found.basis[t]);
+            assert_eq!(found, expected, "{what}, row {t}: {decision:?}");
+        }
+        assert_row(&all, t, decision, what);
     }
+    // Any part of the rows and any part of the columns is the same part of the whole.
+    let (start, end) = (table.n_rows() / 3, table.n_rows() - 1);
+    let part = aligned.decide_rows(start..end, DecisionColumns::ALL, &control).expect("rows");
+    (start..end).for_each(|t| assert_row(&part, t - start, &one_by_one[t], what));
+    let margin = DecisionColumns { margin: true, ..DecisionColumns::default() };
+    let margins = aligned.decide_all(margin, &control).expect("not cancelled");
+    assert_eq!(bits(margins.margin.as_deref()), bits(all.margin.as_deref()), "{what}");
+    assert!(margins.possibility.is_none() && margins.n_answered.is_none());
+}
+
+/// Asserts that row `t` of all columns has the bits of a decision made alone.
+fn assert_row(found: &Decisions, t: usize, decision: &Decision, what: &str) {
+    let context = || format!("{what}, row {t}: {decision:?}");
+    let of_class = |column: &Option<Vec<f64>>| bits(found.of_row(column, t));
+    let margin = found.margin.as_ref().map(|margin| margin[t].to_bits());
+    assert_eq!(margin, Some(decision.margin.to_bits()), "{}", context());
+    assert_eq!(of_class(&found.possibility), bits(Some(decision.possibility.degrees())), "{}", context());
+    assert_eq!(of_class(&found.probability), bits(decision.probability.as_deref()), "{}", context());
+    let n_answered = found.n_answered.as_ref().map(|n_answered| n_answered[t] as usize);
+    assert_eq!(n_answered, Some(decision.n_answered), "{}", context());
+    let ties = found.of_row(&found.ties, t).expect("asked for").iter().enumerate();
+    let ties: Vec<usize> = ties.filter(|(_, is_tied)| **is_tied).map(|(class, _)| class).collect();
+    assert_eq!(ties, decision.ties, "{}", context());
+}
+
+fn bits(numbers: Option<&[f64]>) -> Option<Vec<u64>> {
+    Some(numbers?.iter().map(|number| number.to_bits()).collect())
 }
 
 #[test]
@@ -213,6 +241,8 @@ fn numbers_are_counted_and_decided_where_they_lie() {
             // Two labels more than the model knows, of which none is met, and none more.
             assert_eq!(model.predict(&lent).as_ref(), Ok(&expected), "{method} {n_classifiers} {n_classes}");
             assert_eq!(model.predict(&columns).as_ref(), Ok(&expected), "{method}");
+            let all = |table: PredictionTable<'_>| model.decide_all(table, DecisionColumns::ALL, &control);
+            assert_eq!(all((&columns).into()), all((&held).into()), "{method}");
         }
     }
 }
@@ -274,12 +304,15 @@ fn a_classifier_without_a_column_is_missing_on_every_row() {
                 // A label that the model has not seen counts as a missing prediction.
                 let twin = model.align(&twin).expect("all columns");
                 let control = Control::default();
-                let (decided, expected) = (aligned.decide_all(&control), twin.decide_all(&control));
-                assert_eq!(
-                    decided.expect("rows").rulings(),
-                    expected.expect("rows").rulings(),
-                    "{method} {missing}"
+                let (decided, expected) = (
+                    aligned.decide_all(DecisionColumns::ALL, &control),
+                    twin.decide_all(DecisionColumns::ALL, &control),
                 );
+                let (decided, expected) = (decided.expect("rows"), expected.expect("rows"));
+                assert_eq!(decided.class, expected.class, "{method} {missing}");
+                assert_eq!((decided.is_tie, decided.basis), (expected.is_tie, expected.basis));
+                assert_eq!((decided.possibility, decided.margin), (expected.possibility, expected.margin));
+                assert_eq!(decided.n_answered, expected.n_answered, "{method} {missing}");
                 assert_eq!(aligned.decide(7), twin.decide(7), "{method} {missing}");
                 assert_eq!(aligned.explain(7).expect("a row").decision, twin.decide(7).expect("a row"));
             }

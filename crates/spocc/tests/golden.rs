@@ -114,13 +114,8 @@ fn assert_all_close(found: &[f64], expected: &[f64], what: &str) {
 
 /// Compares decisions on the test rows, but for the rows in `skipped`.
 fn assert_decisions(case: &Case, model: &Model, golden: &Value, skipped: &[i64], what: &str) {
-    let decided: Vec<i64> = model
-        .predict(&case.test)
-        .expect("same columns")
-        .rulings()
-        .iter()
-        .map(|row| row.class.into())
-        .collect();
+    let decided: Vec<i64> =
+        model.predict(&case.test).expect("same columns").class.into_iter().map(i64::from).collect();
     for (t, (found, expected)) in decided.iter().zip(ints(golden)).enumerate() {
         assert!(
             *found == expected || skipped.contains(&(t as i64)),
@@ -224,7 +219,7 @@ fn spocc_at_five_and_tuned() {
 
 fn tied_rows(case: &Case, model: &Model) -> Vec<i64> {
     let decided = model.predict(&case.test).expect("same columns");
-    (0..).zip(decided.rulings()).filter(|(_, row)| row.is_tie).map(|(t, _)| t).collect()
+    (0..).zip(decided.is_tie).filter(|(_, is_tie)| *is_tie).map(|(t, _)| t).collect()
 }
 
 #[test]
@@ -253,7 +248,7 @@ fn adaspocc() {
             );
         }
         let on_validation = model.predict(&case.validation).expect("same columns");
-        let decided: Vec<i64> = on_validation.rulings().iter().map(|row| row.class.into()).collect();
+        let decided: Vec<i64> = on_validation.class.iter().copied().map(i64::from).collect();
         assert_eq!(decided, ints(&golden["pred_val"]), "{}", case.id);
         let right =
             on_validation.labels().enumerate().filter(|(t, label)| case.truth.get(*t) == Some(label)).count();
@@ -270,7 +265,7 @@ fn assert_test_accuracy(case: &Case, model: &Model, method: &str) {
     let truth = ints(&case.json["y_test"]);
     let decided = model.predict(&case.test).expect("same columns");
     let right =
-        decided.rulings().iter().zip(&truth).filter(|(row, truth)| i64::from(row.class) == **truth).count();
+        decided.class.iter().zip(&truth).filter(|(class, truth)| i64::from(**class) == **truth).count();
     let expected = float(&case.json["ref"]["test_accuracy"][method]);
     assert!(
         close(right as f64 / truth.len() as f64, expected),
@@ -340,7 +335,7 @@ fn naive_bayes_and_bayes() {
         let frequent = (0..case.n_classes as i64).rev().max_by_key(|class| count(*class)).expect("classes");
         for t in unseen {
             assert_eq!(golden["bayes"]["pred_test"][t as usize].as_i64(), Some(0), "{} row {t}", case.id);
-            assert_eq!(i64::from(decided.rulings()[t as usize].class), frequent, "{} row {t}", case.id);
+            assert_eq!(i64::from(decided.class[t as usize]), frequent, "{} row {t}", case.id);
         }
     }
 }

@@ -233,8 +233,8 @@ fn assert_decisions(panel: &Panel, model: &Model, expected: &naive::Found, tree:
         }
         if !closeness.is_doubtful {
             assert_eq!(decision.class, ids[class], "row {t}");
-            assert_eq!(usize::from(decided.rulings()[t].class), ids[class], "row {t}");
-            assert_eq!(decision.is_tie(), decided.rulings()[t].is_tie, "row {t}");
+            assert_eq!(usize::from(decided.class[t]), ids[class], "row {t}");
+            assert_eq!(decision.is_tie(), decided.is_tie[t], "row {t}");
         }
     }
 }
@@ -336,7 +336,7 @@ fn assert_scores(panel: &Panel, model: &Model, scores: impl Fn(&[Option<usize>])
         let mut closeness = Closeness::default();
         let class = closeness.decide(&surprisals);
         if !closeness.is_doubtful {
-            assert_eq!(usize::from(decided.rulings()[t].class), ids[class], "{what}, row {t}: {scores:?}");
+            assert_eq!(usize::from(decided.class[t]), ids[class], "{what}, row {t}: {scores:?}");
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use spocc::{
-    Control, Decision, Model,
+    Control, Model,
     conformal::{Coverage, PredictionSets, RowDraw},
-    predict::{AlignedTable, Decisions, Ruling, UnseenLabel},
+    predict::{DecisionColumns, Decisions, UnseenLabel},
 };
 use spocc_table::Error;
 
@@ -17,8 +17,8 @@ use crate::{
     tell,
 };
 
-/// Possibilities held at a time, of rows decided in full.
-const DEGREES: usize = 1 << 22;
+/// Values of a class that are held at a time.
+const VALUES_HELD: usize = 1 << 22;
 
 /// UnseenLabel answers told one by one.
 const SHOWN: usize = 8;
@@ -41,94 +41,93 @@ impl<'a> Clerk<'a> {
         Self { model, args, control, n_written: 0, absent: Vec::new(), summary: Summary::default() }
     }
 
-    /// Decides a piece.
+    /// Refuses a piece that the model cannot decide.
     ///
     /// # Errors
     ///
-    /// [`Error::Engine`] for answers that are not taken for silence.
-    pub(super) fn decide(&mut self, piece: &Piece) -> Result<Decisions, Error> {
+    /// [`Error::Table`] for labels that the model does not know, if they are not treated as missing.
+    pub(super) fn check(&mut self, piece: &Piece) -> Result<(), Error> {
         let blame = |error| piece.lines.blame(&piece.place, error);
         // Columns were looked for when the table was opened: what is absent may be.
-        let mut aligned = self.model.align_present(&piece.answers).map_err(blame)?;
+        let aligned = self.model.align_present(&piece.answers).map_err(blame)?;
         self.absent = aligned.absent().map(str::to_owned).collect();
         if self.args.strict {
-            aligned = aligned.strict().map_err(blame)?;
+            aligned.strict().map_err(blame)?;
         }
-        let decisions = aligned.decide_all(self.control).map_err(blame)?;
-        self.summary.add(&decisions);
-        Ok(decisions)
+        Ok(())
     }
 
-    /// Writes a decided piece.
+    /// Decides a piece and writes it, a block of rows at a time.
     ///
     /// # Errors
     ///
     /// [`Error::Io`].
-    pub(super) fn write(
-        &mut self,
-        piece: &Piece,
-        decisions: &Decisions,
-        sheet: &mut dyn Sheet,
-    ) -> Result<(), Error> {
+    pub(super) fn write(&mut self, piece: &Piece, sheet: &mut dyn Sheet) -> Result<(), Error> {
         let blame = |error| piece.lines.blame(&piece.place, error);
         let aligned = self.model.align_present(&piece.answers).map_err(blame)?;
-        // Decisions in full cost more than labels alone: they are made only for what needs them.
-        let in_full = self.args.columns.iter().any(|column| *column != Column::Decision)
-            || self.args.sets.abstain_below.is_some();
-        let n_rows = (DEGREES / self.model.classes().len().max(1)).max(1);
-        for (at, rulings) in decisions.rulings().chunks(n_rows).enumerate() {
-            let first = at * n_rows;
-            let rows = first..first + rulings.len();
-            let full = if in_full { aligned.decide_rows(rows.clone()) } else { Ok(Vec::new()) };
-            let decisions = full.map_err(blame)?;
-            let sets = self.args.sets.coverage.map(|coverage| self.sets(&aligned, piece, rows, coverage));
+        let columns = self.columns();
+        let n_rows = piece.answers.n_rows();
+        let step = (VALUES_HELD / self.model.classes().len().max(1)).max(1);
+        for first in (0..n_rows).step_by(step) {
+            let rows = first..n_rows.min(first + step);
+            let decisions = aligned.decide_rows(rows, columns, self.control).map_err(blame)?;
+            self.summary.add(&decisions);
+            let coverage = self.args.sets.coverage;
+            let sets = coverage.map(|coverage| self.sets(&decisions, piece, first, coverage));
             let sets = sets.transpose().map_err(blame)?;
-            let abstained = self.abstained(rulings, &decisions, sets.as_ref());
+            let abstained = self.abstained(&decisions, sets.as_ref());
             self.summary.add_sets(sets.as_ref(), &abstained);
             sheet.write(&Block {
                 ids: &piece.ids,
                 first,
-                rulings,
                 abstained: &abstained,
                 decisions: &decisions,
                 sets: sets.as_ref(),
             })?;
         }
-        self.n_written += piece.answers.n_rows() as u64;
+        self.n_written += n_rows as u64;
         Ok(())
+    }
+
+    /// What the engine computes for the columns that are written.
+    fn columns(&self) -> DecisionColumns {
+        let has = |column| self.args.columns.contains(&column);
+        DecisionColumns {
+            margin: has(Column::Margin) || self.args.sets.abstain_below.is_some(),
+            possibility: has(Column::Possibility),
+            probability: has(Column::Probability),
+            ties: has(Column::Ties),
+            n_answered: has(Column::Answered),
+            scores: self.args.sets.coverage.is_some(),
+        }
     }
 
     fn sets(
         &self,
-        aligned: &AlignedTable<'_>,
+        decisions: &Decisions,
         piece: &Piece,
-        rows: std::ops::Range<usize>,
+        first: usize,
         coverage: Coverage,
     ) -> Result<PredictionSets, spocc::Error> {
         let seed = self.args.sets.seed.unwrap_or(0);
-        aligned.sets(rows, coverage, |row| match &piece.ids[..] {
-            [] => RowDraw::of_number(seed, self.n_written + row as u64),
-            ids => RowDraw::of_name(seed, ids.iter().map(|cells| cells.get(row).unwrap_or_default())),
+        self.model.sets(decisions, coverage, |row| match &piece.ids[..] {
+            [] => RowDraw::of_number(seed, self.n_written + (first + row) as u64),
+            ids => RowDraw::of_name(seed, ids.iter().map(|cells| cells.get(first + row).unwrap_or_default())),
         })
     }
 
     /// Which decisions are left empty; nothing if none may be.
-    fn abstained(
-        &self,
-        rulings: &[Ruling],
-        decisions: &[Decision],
-        sets: Option<&PredictionSets>,
-    ) -> Vec<bool> {
+    fn abstained(&self, decisions: &Decisions, sets: Option<&PredictionSets>) -> Vec<bool> {
         if !self.args.sets.may_abstain() {
             return Vec::new();
         }
         let least = self.args.sets.abstain_below.unwrap_or(0.0);
         let most = self.args.sets.abstain_above_size.unwrap_or(u64::MAX);
         let abstains = |row: usize| {
-            decisions.get(row).is_some_and(|decision| decision.margin < least)
+            decisions.margin.as_ref().is_some_and(|margin| margin[row] < least)
                 || sets.and_then(|sets| sets.get(row)).is_some_and(|set| set.len() as u64 > most)
         };
-        (0..rulings.len()).map(abstains).collect()
+        (0..decisions.len()).map(abstains).collect()
     }
 
     /// Says how it went.
@@ -174,7 +173,7 @@ struct Summary {
 
 impl Summary {
     fn add(&mut self, decisions: &Decisions) {
-        self.n_rows += decisions.rulings().len();
+        self.n_rows += decisions.len();
         self.n_ties += decisions.n_ties();
         self.n_prior += decisions.n_prior();
         for UnseenLabel { classifier, label, n_rows, .. } in decisions.unseen() {

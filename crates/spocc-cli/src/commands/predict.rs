@@ -43,16 +43,16 @@ pub(crate) fn predict(args: &PredictArgs, control: &Control<'_>) -> Result<(), E
         abstains: args.sets.may_abstain(),
     };
     heading.refuse_repeats(shape.is_json())?;
-    // The first rows are decided before anything is written: most mistakes show there.
+    // The first rows are checked before anything is written: most mistakes show there.
     let mut clerk = Clerk::new(&model, args, control);
     let first = source.next()?;
-    let decided = first.as_ref().map(|piece| clerk.decide(piece)).transpose()?;
+    first.as_ref().map_or(Ok(()), |piece| clerk.check(piece))?;
     let work = |sheet: &mut dyn Sheet| {
-        let (mut piece, mut decided) = (first, decided);
-        while let (Some(rows), Some(done)) = (piece, decided) {
-            clerk.write(&rows, &done, sheet)?;
-            piece = source.next()?;
-            decided = piece.as_ref().map(|piece| clerk.decide(piece)).transpose()?;
+        let mut next = first;
+        while let Some(piece) = next {
+            clerk.write(&piece, sheet)?;
+            next = source.next()?;
+            next.as_ref().map_or(Ok(()), |piece| clerk.check(piece))?;
         }
         Ok(clerk)
     };

@@ -4,11 +4,10 @@ use std::io::{self, Write};
 
 use csv::{Writer, WriterBuilder};
 use rayon::prelude::*;
-use spocc::Decision;
 
 use crate::{
     args::Column,
-    decided::{Block, Heading, Sheet, joined, texts, ties},
+    decided::{Block, Heading, Sheet, joined, texts},
 };
 
 /// Rows that one core makes into text at a time.
@@ -37,7 +36,7 @@ impl<W: Write> CsvSheet<W> {
 impl<W: Write> Sheet for CsvSheet<W> {
     fn write(&mut self, block: &Block<'_>) -> io::Result<()> {
         let Self { out, delimiter, columns, classes } = self;
-        let n_rows = block.rulings.len();
+        let n_rows = block.decisions.len();
         let starts: Vec<usize> = (0..n_rows).step_by(ROWS).collect();
         for starts in starts.chunks(AT_ONCE) {
             let made: Vec<io::Result<Vec<u8>>> = starts
@@ -80,31 +79,37 @@ fn write_row(
     }
     out.write_field(block.class(row).map_or("", |class| &classes[class]))?;
     for column in columns {
-        match (column, block.decisions.get(row)) {
-            (Column::Set, _) => out.write_field(joined(block.set(row), classes))?,
-            (Column::SetSize, _) => out.write_field(block.set(row).len().to_string())?,
-            (_, Some(decision)) => write_cells(out, *column, decision, classes)?,
-            (_, None) => {}
-        }
+        write_cells(out, *column, block, row, classes)?;
     }
     out.write_record(None::<&[u8]>)
 }
 
-fn write_cells(out: &mut Text, column: Column, decision: &Decision, classes: &[String]) -> csv::Result<()> {
+fn write_cells(
+    out: &mut Text,
+    column: Column,
+    block: &Block<'_>,
+    row: usize,
+    classes: &[String],
+) -> csv::Result<()> {
+    let decisions = block.decisions;
     // The debug form of a float is the shortest that reads back as the same number, small ones included.
+    let write_floats = |out: &mut Text, values: &[f64]| {
+        values.iter().try_for_each(|value| out.write_field(format!("{value:?}")))
+    };
     match column {
-        Column::Decision | Column::Set | Column::SetSize => Ok(()),
-        Column::Margin => out.write_field(format!("{:?}", decision.margin)),
-        Column::Possibility => {
-            let mut degrees = decision.possibility.degrees().iter();
-            degrees.try_for_each(|degree| out.write_field(format!("{degree:?}")))
+        Column::Decision => Ok(()),
+        Column::Set => out.write_field(joined(block.set(row), classes)),
+        Column::SetSize => out.write_field(block.set(row).len().to_string()),
+        Column::Margin => {
+            write_floats(out, decisions.margin.as_ref().map_or(&[], |margin| &margin[row..=row]))
         }
-        Column::Probability => {
-            let mut shares = decision.probability.iter().flatten();
-            shares.try_for_each(|share| out.write_field(format!("{share:?}")))
+        Column::Possibility => write_floats(out, block.values(&decisions.possibility, row)),
+        Column::Probability => write_floats(out, block.values(&decisions.probability, row)),
+        Column::Ties => out.write_field(joined(block.ties(row), classes)),
+        Column::Answered => {
+            let n_answered = decisions.n_answered.iter().map(|n_answered| n_answered[row]);
+            n_answered.into_iter().try_for_each(|n| out.write_field(n.to_string()))
         }
-        Column::Ties => out.write_field(ties(decision, classes).unwrap_or_default()),
-        Column::Answered => out.write_field(decision.answered.to_string()),
     }
 }
 

@@ -2,10 +2,7 @@
 
 use std::io::{self, Write};
 
-use serde::{
-    Serialize, Serializer,
-    ser::{Error as _, SerializeMap},
-};
+use serde::{Serialize, Serializer, ser::SerializeMap};
 use spocc::Label;
 
 use crate::{
@@ -48,26 +45,26 @@ impl Serialize for Row<'_> {
             numbers.map(|class| &names.classes[class]).collect()
         };
         for column in &names.columns {
-            match (column, block.decisions.get(*at)) {
-                (Column::Decision, _) => {}
-                (Column::Set, _) => object.serialize_entry("set", &labels(&mut block.set(*at)))?,
-                (Column::SetSize, _) => object.serialize_entry("set_size", &block.set(*at).len())?,
-                (_, None) => return Err(S::Error::custom("no decision in full")),
-                (Column::Margin, Some(decision)) => object.serialize_entry("margin", &decision.margin)?,
-                (Column::Possibility, Some(decision)) => {
-                    let degrees = names.texts.iter().zip(decision.possibility.degrees());
-                    object.serialize_entry("possibility", &Object(degrees.collect()))?;
+            let of_classes = |values: &'_ Option<Vec<f64>>| -> Vec<(&String, f64)> {
+                names.texts.iter().zip(block.values(values, *at).iter().copied()).collect()
+            };
+            let decisions = block.decisions;
+            match column {
+                Column::Decision => {}
+                Column::Set => object.serialize_entry("set", &labels(&mut block.set(*at)))?,
+                Column::SetSize => object.serialize_entry("set_size", &block.set(*at).len())?,
+                Column::Margin => {
+                    object.serialize_entry("margin", &decisions.margin.as_ref().map(|margin| margin[*at]))?;
                 }
-                (Column::Probability, Some(decision)) => {
-                    let shares = names.texts.iter().zip(decision.probability.iter().flatten());
-                    object.serialize_entry("probability", &Object(shares.collect()))?;
+                Column::Possibility => {
+                    object.serialize_entry("possibility", &Object(of_classes(&decisions.possibility)))?;
                 }
-                (Column::Ties, Some(decision)) => {
-                    let mut tied = decision.ties.iter().copied().filter(|_| decision.is_tie());
-                    object.serialize_entry("ties", &labels(&mut tied))?;
+                Column::Probability => {
+                    object.serialize_entry("probability", &Object(of_classes(&decisions.probability)))?;
                 }
-                (Column::Answered, Some(decision)) => {
-                    object.serialize_entry("answered", &decision.answered)?;
+                Column::Ties => object.serialize_entry("ties", &labels(&mut block.ties(*at)))?,
+                Column::Answered => {
+                    object.serialize_entry("answered", &decisions.n_answered.as_ref().map(|n| n[*at]))?;
                 }
             }
         }
@@ -100,7 +97,7 @@ impl<W: Write> JsonSheet<W> {
 
 impl<W: Write> Sheet for JsonSheet<W> {
     fn write(&mut self, block: &Block<'_>) -> io::Result<()> {
-        for at in 0..block.rulings.len() {
+        for at in 0..block.decisions.len() {
             if !self.lines {
                 self.out.write_all(if self.is_empty { b"\n" } else { b",\n" })?;
             }

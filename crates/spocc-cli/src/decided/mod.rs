@@ -13,7 +13,7 @@ use std::{
 };
 
 use clap::error::ErrorKind;
-use spocc::{Decision, Label, conformal::PredictionSets, predict::Ruling};
+use spocc::{Label, conformal::PredictionSets, predict::Decisions};
 
 pub(crate) use json::Object;
 use spocc_table::{Copied, Error};
@@ -80,12 +80,10 @@ pub(crate) struct Block<'a> {
     /// One list per column that is copied; its entry `first` belongs to the first row.
     pub(crate) ids: &'a [Copied],
     pub(crate) first: usize,
-    /// The decisions in short.
-    pub(crate) rulings: &'a [Ruling],
-    /// Whether each is left empty; empty if none may be.
+    /// Whether each decision is left empty; empty if none may be.
     pub(crate) abstained: &'a [bool],
-    /// The decisions in full; empty if only the decision itself is written.
-    pub(crate) decisions: &'a [Decision],
+    /// The decisions, with the columns that are written.
+    pub(crate) decisions: &'a Decisions,
     /// The sets, if they are written.
     pub(crate) sets: Option<&'a PredictionSets>,
 }
@@ -94,12 +92,23 @@ impl Block<'_> {
     /// Number of the class that is written for a row, if any is.
     fn class(&self, row: usize) -> Option<usize> {
         let abstains = self.abstained.get(row).copied().unwrap_or(false);
-        (!abstains).then(|| self.rulings[row].class.into())
+        (!abstains).then(|| self.decisions.class[row].into())
     }
 
     /// Numbers of the classes in a row's set.
     fn set(&self, row: usize) -> impl ExactSizeIterator<Item = usize> {
         self.sets.and_then(|sets| sets.get(row)).unwrap_or_default().iter().map(|&class| class.into())
+    }
+
+    /// Numbers of the tied classes of a row; none if there is no tie.
+    fn ties(&self, row: usize) -> impl Iterator<Item = usize> {
+        let ties = if self.decisions.is_tie[row] { self.values(&self.decisions.ties, row) } else { &[] };
+        ties.iter().enumerate().filter(|(_, is_tied)| **is_tied).map(|(class, _)| class)
+    }
+
+    /// The values of a row in a column with a value per class.
+    fn values<'b, T>(&self, column: &'b Option<Vec<T>>, row: usize) -> &'b [T] {
+        self.decisions.of_row(column, row).unwrap_or_default()
     }
 }
 
@@ -229,11 +238,6 @@ pub(crate) trait Sheet {
     ///
     /// What the system says.
     fn finish(&mut self) -> io::Result<()>;
-}
-
-/// The tied classes of a decision, joined; none if there is no tie.
-fn ties(decision: &Decision, classes: &[String]) -> Option<String> {
-    decision.is_tie().then(|| joined(decision.ties.iter().copied(), classes))
 }
 
 /// Classes with bars between them; a bar or backslash that is part of a name has a backslash before it.

@@ -9,7 +9,7 @@ use crate::{
     data::ClassWeights,
     evaluate::split::{WeightedSubset, mix, text},
     evidence::{Counting, GroupedRows, RowSubset},
-    predict::Ruling,
+    predict::DecisionColumns,
 };
 
 /// A tally as a table: the predictions, truth and count of every cell.
@@ -132,11 +132,11 @@ impl EvaluationRows {
         let numbers: HashMap<&str, usize> = self.classes.iter().map(Label::canonical).zip(0..).collect();
         let number = |class: &Label| numbers.get(class.canonical()).copied();
         let known: Vec<Option<usize>> = model.classes().iter().map(number).collect();
-        let decided = model.align(&self.table.predictions)?.decide_all(control)?;
-        let is_correct = |(ruling, truth): (&Ruling, &usize)| {
-            known.get(usize::from(ruling.class)).copied().flatten() == Some(*truth)
+        let decided = model.decide_all(&self.table.predictions, DecisionColumns::default(), control)?;
+        let is_correct = |(class, truth): (&u16, &usize)| {
+            known.get(usize::from(*class)).copied().flatten() == Some(*truth)
         };
-        Ok(decided.rulings().iter().zip(&self.truths).map(is_correct).collect())
+        Ok(decided.class.iter().zip(&self.truths).map(is_correct).collect())
     }
 
     /// Of the classifiers with a prediction on every row, the one with the highest accuracy, the first of equals. Only the

@@ -8,13 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     conformal::{Calibration, ConformalSettings},
-    data::{ClassWeights, Label, Labels, Missing, Row},
-    decision::{self, Basis, Decision, TieBreak},
+    data::{ClassWeights, Label, Labels, Missing},
+    decision::{self, TieBreak},
     error::Error,
     evidence::Evidence,
-    math::{exp, ln},
+    math::ln,
     methods::{Combiner, Method, Parameters, Rule, Scratch},
-    possibility::Possibility,
     progress::Control,
 };
 
@@ -171,75 +170,12 @@ impl Model {
         self.labels.all().contains(label)
     }
 
-    /// Decides one row in full; the surprisals behind it stay in `work.out`.
-    pub(crate) fn decision(&self, row: Row<'_>, work: &mut Scratch) -> Decision {
-        let silence = self.labels.missing_label();
-        let mut answered = 0;
-        row.for_each(|_, j| answered += usize::from(j != silence));
-        let basis = if self.rule.surprisals(row, work) { Basis::Panel } else { Basis::Prior };
-        if basis == Basis::Prior {
-            self.prior_surprisals(&mut work.out);
-        }
-        let surprisals = &work.out;
-        let (class, _) =
-            decision::decide(surprisals, decision::tolerance(1.0), self.ties, |seed| row.hash(seed));
-        let ties = decision::tied(surprisals);
-        let is_fused = basis == Basis::Panel && self.rule.possibilities().is_some();
-        let possibility = if is_fused {
-            // Fused possibilities stay as they are.
-            Possibility::new(surprisals.iter().map(|s| exp(-s)).collect())
-        } else {
-            let least = surprisals.iter().copied().fold(f64::INFINITY, f64::min);
-            let mut shares: Vec<f64> = surprisals.iter().map(|s| exp(least - s)).collect();
-            // What is tied is equally possible, whatever the rounding.
-            ties.iter().for_each(|&tied| shares[tied] = 1.0);
-            Possibility::from_probabilities(&shares)
-        };
-        Decision {
-            class,
-            label: self.classes()[class].clone(),
-            probability: self.method.capabilities().probabilities.then(|| probabilities(surprisals)),
-            possibility: possibility
-                .expect("surprisals are from 0 to infinity, so their exponentials are from 0 to 1"),
-            margin: if ties.len() > 1 { 0.0 } else { decision::margin(surprisals) },
-            ties,
-            answered,
-            basis,
-        }
-    }
-
-    /// Appends the probability of every class of one row.
-    pub(crate) fn extend_probabilities(&self, row: Row<'_>, work: &mut Scratch, out: &mut Vec<f64>) {
-        if !self.rule.surprisals(row, work) {
-            self.prior_surprisals(&mut work.out);
-        }
-        extend_probabilities(&work.out, out);
-    }
-
     /// `-ln` of the class frequencies.
     pub(crate) fn prior_surprisals(&self, out: &mut Vec<f64>) {
         let total = self.prior.iter().sum::<u64>() as f64;
         out.clear();
         out.extend(self.prior.iter().map(|&count| -ln(count as f64 / total) + 0.0));
     }
-}
-
-/// What surprisals that are `-ln p` up to a constant stand for.
-fn probabilities(surprisals: &[f64]) -> Vec<f64> {
-    let mut shares = Vec::with_capacity(surprisals.len());
-    extend_probabilities(surprisals, &mut shares);
-    shares
-}
-
-fn extend_probabilities(surprisals: &[f64], out: &mut Vec<f64>) {
-    let least = surprisals.iter().copied().fold(f64::INFINITY, f64::min);
-    // What is infinitely surprising either way leaves all alike.
-    let share = |s: &f64| if least.is_finite() { exp(least - s) } else { 1.0 };
-    let start = out.len();
-    out.extend(surprisals.iter().map(share));
-    let shares = &mut out[start..];
-    let sum: f64 = shares.iter().sum();
-    shares.iter_mut().for_each(|share| *share /= sum);
 }
 
 /// How often the rule decides for each class among rows without truth; none if nobody spoke on any of them.

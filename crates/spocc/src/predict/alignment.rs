@@ -1,20 +1,17 @@
-//! A table seen through a model: columns and labels found by name, rows decided one by one or all at once.
+//! Alignment: a model's classifiers and labels found in a table by name, and rows translated to the model's label ids.
 
 use std::collections::HashMap;
 
 use crate::{
     data::{Label, MISSING, Predictions, Row, sort_with_missing},
-    decision::{self, Basis, Decision},
     error::{Error, list},
-    methods::Scratch,
     model::Model,
-    parallel,
 };
 
 /// Stands for the column of a classifier that the table does not have.
 const ABSENT: usize = usize::MAX;
 
-/// A table seen through a model.
+/// A table whose columns and labels are matched with those of a model.
 #[derive(Clone, Debug)]
 pub struct AlignedTable<'a> {
     pub(crate) model: &'a Model,
@@ -22,20 +19,21 @@ pub struct AlignedTable<'a> {
     /// Column of each of the model's classifiers, or [`ABSENT`].
     columns: Vec<usize>,
     /// Classifier of each column, or `u32::MAX`.
-    pub(crate) place: Vec<u32>,
+    pub(crate) classifier_of: Vec<u32>,
     /// From the table's label ids to the model's.
     pub(crate) map: Vec<u16>,
-    /// What a gap of each of the model's classifiers says, and the gaps that say something.
-    pub(crate) silence: Vec<u16>,
-    gaps: Vec<(u32, u16)>,
-    /// Whether rows can be read without being rewritten.
-    as_it_is: bool,
+    /// The label id of a missing prediction of each of the model's classifiers, [`MISSING`] where it is no answer.
+    pub(crate) missing: Vec<u16>,
+    /// The classifiers for which a missing prediction is an answer, with its label id.
+    missing_answers: Vec<(u32, u16)>,
+    /// Whether rows of the table are rows of the model as they are.
+    is_identity: bool,
 }
 
 impl Model {
     /// Finds the model's classifiers and labels in a table, once for all its rows.
     ///
-    /// Columns of other classifiers are left alone.
+    /// Columns of other classifiers are ignored.
     ///
     /// # Errors
     ///
@@ -55,9 +53,9 @@ impl Model {
     }
 }
 
-/// A row rewritten in the model's terms.
+/// Buffers for a row that is translated to the model's classifiers and label ids.
 #[derive(Default)]
-pub(crate) struct Rewritten {
+pub(crate) struct RowBuffer {
     dense: Vec<u16>,
     sparse: Vec<(u32, u16)>,
     columns: Vec<u32>,
@@ -68,43 +66,39 @@ impl<'a> AlignedTable<'a> {
     /// A table with a column for every classifier of the model.
     pub(crate) fn new(model: &'a Model, predictions: &'a Predictions) -> Result<Self, Error> {
         let aligned = Self::present(model, predictions)?;
-        let refused = aligned.absent().next().map(|name| missing(name, predictions));
+        let refused = aligned.absent().next().map(|name| missing_classifier(name, predictions));
         refused.map_or(Ok(aligned), Err)
     }
 
     /// A table with a column for some classifier of the model.
     pub(crate) fn present(model: &'a Model, predictions: &'a Predictions) -> Result<Self, Error> {
-        let places: HashMap<&String, usize> = predictions.classifiers().iter().zip(0..).collect();
-        let column = |name: &String| places.get(name).copied().unwrap_or(ABSENT);
+        let column_of: HashMap<&String, usize> = predictions.classifiers().iter().zip(0..).collect();
+        let column = |name: &String| column_of.get(name).copied().unwrap_or(ABSENT);
         let columns: Vec<usize> = model.classifiers.iter().map(column).collect();
         if columns.iter().all(|&column| column == ABSENT) {
-            return Err(missing(&model.classifiers[0], predictions));
+            return Err(missing_classifier(&model.classifiers[0], predictions));
         }
-        let mut place = vec![u32::MAX; predictions.n_classifiers()];
+        let mut classifier_of = vec![u32::MAX; predictions.n_classifiers()];
         for (k, &column) in (0..).zip(&columns).filter(|(_, column)| **column != ABSENT) {
-            place[column] = k;
+            classifier_of[column] = k;
         }
         let map = model.labels.translate(predictions.labels());
-        let spoken = model.labels.missing_label();
-        // An absent classifier was not asked: that is no answer even where an empty cell is one.
-        let silence: Vec<u16> = (model.missing_is_answer.iter().zip(&columns))
-            .map(
-                |(&missing_is_answer, &column)| {
-                    if missing_is_answer && column != ABSENT { spoken } else { MISSING }
-                },
-            )
+        let missing_label = model.labels.missing_label();
+        // The prediction of a classifier without a column is unknown, which is no answer even where an empty cell is one.
+        let missing: Vec<u16> = (model.missing_is_answer.iter().zip(&columns))
+            .map(|(&is_answer, &column)| if is_answer && column != ABSENT { missing_label } else { MISSING })
             .collect();
-        let gaps: Vec<(u32, u16)> =
-            (0..).zip(silence.iter().copied()).filter(|gap| gap.1 != MISSING).collect();
-        let as_it_is = gaps.is_empty()
+        let missing_answers: Vec<(u32, u16)> =
+            (0..).zip(missing.iter().copied()).filter(|(_, label)| *label != MISSING).collect();
+        let is_identity = missing_answers.is_empty()
             && columns.len() == predictions.n_classifiers()
             && columns.iter().enumerate().all(|(k, &column)| k == column)
             && map.iter().enumerate().all(|(id, &label)| id == usize::from(label));
-        Ok(Self { model, predictions, columns, place, map, silence, gaps, as_it_is })
+        Ok(Self { model, predictions, columns, classifier_of, map, missing, missing_answers, is_identity })
     }
 }
 
-fn missing(name: &str, predictions: &Predictions) -> Error {
+fn missing_classifier(name: &str, predictions: &Predictions) -> Error {
     Error::MissingClassifier { name: name.to_owned(), found: list(predictions.classifiers()) }
 }
 
@@ -115,28 +109,28 @@ impl AlignedTable<'_> {
         columns.filter(|(_, column)| **column == ABSENT).map(|(name, _)| name.as_str())
     }
 
-    /// A row as the model sees it.
-    pub(crate) fn row<'b>(&'b self, row: usize, buffer: &'b mut Rewritten) -> Row<'b> {
-        self.rewritten(self.predictions.matrix().row(row), buffer)
+    /// A row in the model's classifiers and label ids, by its number.
+    pub(crate) fn row<'b>(&'b self, row: usize, buffer: &'b mut RowBuffer) -> Row<'b> {
+        self.translate(self.predictions.matrix().row(row), buffer)
     }
 
-    /// A row of the table as the model sees it.
-    pub(crate) fn rewritten<'b>(&self, cells: Row<'b>, buffer: &'b mut Rewritten) -> Row<'b> {
-        if self.as_it_is {
+    /// A row of the table in the model's classifiers and label ids.
+    pub(crate) fn translate<'b>(&self, cells: Row<'b>, buffer: &'b mut RowBuffer) -> Row<'b> {
+        if self.is_identity {
             return cells;
         }
         match cells {
-            Row::Sparse(columns, ids) if self.gaps.len() * 3 < self.columns.len() => {
+            Row::Sparse(columns, ids) if self.missing_answers.len() * 3 < self.columns.len() => {
                 buffer.sparse.clear();
                 for (&column, &id) in columns.iter().zip(ids) {
-                    let (k, label) = (self.place[column as usize], self.map[usize::from(id)]);
-                    // Whoever says something unknown is not silent.
-                    if k != u32::MAX && (label != MISSING || !self.gaps.is_empty()) {
+                    let (k, label) = (self.classifier_of[column as usize], self.map[usize::from(id)]);
+                    // An unknown label is kept here so that it is not taken for a missing prediction that is an answer.
+                    if k != u32::MAX && (label != MISSING || !self.missing_answers.is_empty()) {
                         buffer.sparse.push((k, label));
                     }
                 }
-                sort_with_missing(&mut buffer.sparse, &self.gaps);
-                if !self.gaps.is_empty() {
+                sort_with_missing(&mut buffer.sparse, &self.missing_answers);
+                if !self.missing_answers.is_empty() {
                     buffer.sparse.retain(|cell| cell.1 != MISSING);
                 }
                 buffer.columns.clear();
@@ -147,9 +141,9 @@ impl AlignedTable<'_> {
             }
             Row::Dense(cells) => {
                 buffer.dense.clear();
-                buffer.dense.extend(self.columns.iter().zip(&self.silence).map(|(&column, &silence)| {
+                buffer.dense.extend(self.columns.iter().zip(&self.missing).map(|(&column, &missing)| {
                     match cells.get(column) {
-                        None | Some(&MISSING) => silence,
+                        None | Some(&MISSING) => missing,
                         Some(&id) => self.map[usize::from(id)],
                     }
                 }));
@@ -157,9 +151,9 @@ impl AlignedTable<'_> {
             }
             sparse @ Row::Sparse(..) => {
                 buffer.dense.clear();
-                buffer.dense.extend_from_slice(&self.silence);
+                buffer.dense.extend_from_slice(&self.missing);
                 sparse.for_each(|column, id| {
-                    if let Some(cell) = buffer.dense.get_mut(self.place[column] as usize) {
+                    if let Some(cell) = buffer.dense.get_mut(self.classifier_of[column] as usize) {
                         *cell = self.map[usize::from(id)];
                     }
                 });
@@ -168,63 +162,12 @@ impl AlignedTable<'_> {
         }
     }
 
-    /// What classifier `k` of the model said of a row, as the user wrote it.
+    /// The prediction of the model's classifier `k` on a row, as the user wrote it.
     pub(crate) fn written(&self, row: usize, k: usize) -> Option<String> {
         self.predictions.get(row, self.columns[k]).map(Label::to_string)
     }
 
-    /// Decides one row, counted from 0, in full.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoSuchRow`].
-    pub fn decide(&self, row: usize) -> Result<Decision, Error> {
-        self.check_row(row)?;
-        let (mut buffer, mut work) = (Rewritten::default(), Scratch::default());
-        Ok(self.model.decision(self.row(row, &mut buffer), &mut work))
-    }
-
-    /// Decides some rows in full, in parallel.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoSuchRow`].
-    pub fn decide_rows(&self, rows: std::ops::Range<usize>) -> Result<Vec<Decision>, Error> {
-        rows.end.checked_sub(1).map_or(Ok(()), |last| self.check_row(last))?;
-        let start = rows.start;
-        let parts = parallel::map_ranges(rows.len(), 1024, |range| {
-            let (mut buffer, mut work) = (Rewritten::default(), Scratch::default());
-            let mut decide = |row: usize| self.model.decision(self.row(start + row, &mut buffer), &mut work);
-            range.map(&mut decide).collect::<Vec<Decision>>()
-        });
-        Ok(parts.into_iter().flatten().collect())
-    }
-
-    /// The probability of every class, row after row, in parallel; none where the method has no probabilities.
-    ///
-    /// What [`decide_rows`](Self::decide_rows) says of them, without the rest of each decision.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoSuchRow`].
-    pub fn probabilities(&self, rows: std::ops::Range<usize>) -> Result<Option<Vec<f64>>, Error> {
-        rows.end.checked_sub(1).map_or(Ok(()), |last| self.check_row(last))?;
-        if !self.model.method().capabilities().probabilities {
-            return Ok(None);
-        }
-        let (start, n_classes) = (rows.start, self.model.classes().len());
-        let parts = parallel::map_ranges(rows.len(), 1024, |range| {
-            let (mut buffer, mut work) = (Rewritten::default(), Scratch::default());
-            let mut shares = Vec::with_capacity(range.len() * n_classes);
-            for row in range {
-                let row = self.row(start + row, &mut buffer);
-                self.model.extend_probabilities(row, &mut work, &mut shares);
-            }
-            shares
-        });
-        Ok(Some(parts.concat()))
-    }
-
+    /// Refuses a row number beyond the table.
     pub(crate) fn check_row(&self, row: usize) -> Result<(), Error> {
         let rows = self.predictions.n_rows();
         if row < rows { Ok(()) } else { Err(Error::NoSuchRow { row: row.saturating_add(1), rows }) }
@@ -233,140 +176,5 @@ impl AlignedTable<'_> {
     /// Whether the model knows every label that the table has.
     pub(crate) fn knows_all_labels(&self) -> bool {
         !self.map.contains(&MISSING)
-    }
-
-    pub(crate) fn decisions(&self, rows: Vec<Ruling>) -> Decisions {
-        Decisions { rows, classes: self.model.classes().to_vec(), unseen: self.unseen() }
-    }
-
-    #[inline]
-    pub(crate) fn rule_on(&self, row: Row<'_>, work: &mut Scratch, tolerance: &mut (f64, f64)) -> Ruling {
-        let Some(x) = self.model.rule.surprisals_monotone(row, work) else {
-            return self.prior_ruling(row, work);
-        };
-        if tolerance.0 != x {
-            *tolerance = (x, decision::tolerance(x));
-        }
-        Ruling::of_panel(decision::decide(&work.out, tolerance.1, self.model.ties, |seed| row.hash(seed)))
-    }
-
-    /// Nobody said anything that counts: the class most often true.
-    #[cold]
-    fn prior_ruling(&self, row: Row<'_>, work: &mut Scratch) -> Ruling {
-        self.model.prior_surprisals(&mut work.out);
-        let (class, is_tie) =
-            decision::decide(&work.out, decision::tolerance(1.0), self.model.ties, |seed| row.hash(seed));
-        Ruling { class: class as u16, is_tie, basis: Basis::Prior }
-    }
-
-    /// Labels in the table that the model never met, by classifier.
-    pub fn unseen(&self) -> Vec<UnseenLabel> {
-        let unknown: Vec<u16> =
-            self.map.iter().zip(0..).filter(|(label, _)| **label == MISSING).map(|(_, id)| id).collect();
-        let mut unseen: Vec<UnseenLabel> = Vec::new();
-        if unknown.is_empty() {
-            return unseen;
-        }
-        let mut places: HashMap<(usize, u16), usize> = HashMap::new();
-        for (row, cells) in self.predictions.matrix().rows().enumerate() {
-            cells.for_each(|column, id| {
-                if self.place[column] == u32::MAX || unknown.binary_search(&id).is_err() {
-                    return;
-                }
-                let place = *places.entry((column, id)).or_insert_with(|| {
-                    let classifier = self.predictions.classifiers()[column].clone();
-                    let label = self.predictions.labels()[usize::from(id)].clone();
-                    unseen.push(UnseenLabel { classifier, label, first_row: row, n_rows: 0 });
-                    unseen.len() - 1
-                });
-                unseen[place].n_rows += 1;
-            });
-        }
-        unseen
-    }
-
-    /// Refuses a table with labels the model never met, instead of taking them for silence.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnseenLabel`] with the first one.
-    pub fn strict(self) -> Result<Self, Error> {
-        match self.unseen().into_iter().min_by_key(|unseen| unseen.first_row) {
-            Some(UnseenLabel { classifier, label, first_row, .. }) => {
-                Err(Error::UnseenLabel { row: first_row + 1, classifier, found: label.to_string() })
-            }
-            None => Ok(self),
-        }
-    }
-}
-
-/// A label that a classifier said but the model never met.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct UnseenLabel {
-    /// Who said it.
-    pub classifier: String,
-    /// The label.
-    pub label: Label,
-    /// The first row with it, from 0.
-    pub first_row: usize,
-    /// How many rows have it.
-    pub n_rows: usize,
-}
-
-/// One decided row in short.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Ruling {
-    /// Number of the class decided.
-    pub class: u16,
-    /// Whether others were as good.
-    pub is_tie: bool,
-    /// Panel or prior.
-    pub basis: Basis,
-}
-
-impl Ruling {
-    pub(crate) fn clear(class: u16) -> Self {
-        Self { class, is_tie: false, basis: Basis::Panel }
-    }
-
-    fn of_panel((class, is_tie): (usize, bool)) -> Self {
-        Self { class: class as u16, is_tie, basis: Basis::Panel }
-    }
-}
-
-/// Every row of a table, decided.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Decisions {
-    rows: Vec<Ruling>,
-    classes: Vec<Label>,
-    unseen: Vec<UnseenLabel>,
-}
-
-impl Decisions {
-    /// One ruling per row.
-    pub fn rulings(&self) -> &[Ruling] {
-        &self.rows
-    }
-
-    /// The decided labels, as the user writes them.
-    pub fn labels(&self) -> impl ExactSizeIterator<Item = &Label> {
-        self.rows.iter().map(|row| &self.classes[usize::from(row.class)])
-    }
-
-    /// Number of rows on which nobody had anything to say.
-    pub fn n_prior(&self) -> usize {
-        self.rows.iter().filter(|row| row.basis == Basis::Prior).count()
-    }
-
-    /// Number of rows on which several labels were equally good.
-    pub fn n_ties(&self) -> usize {
-        self.rows.iter().filter(|row| row.is_tie).count()
-    }
-
-    /// Labels the model never met, which counted as silence.
-    pub fn unseen(&self) -> &[UnseenLabel] {
-        &self.unseen
     }
 }

@@ -1,14 +1,23 @@
-//! Deciding all rows of a table: clear ones in a moment, others with care, none twice.
+//! Deciding many rows of a table: most by the linear kernel, the others in double precision, equal rows once.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use crate::{
     data::{IntegerTable, LabelMatrix, MISSING, PredictionTable, Predictions, Row, RowPacking},
+    decision::Basis,
     error::Error,
-    methods::Scratch,
     model::Model,
     parallel,
-    predict::{AlignedTable, Decisions, LinearKernel, Reading, Rewritten, Ruling, UNCLEAR},
+    predict::{
+        AlignedTable, DecisionColumns, Decisions,
+        alignment::RowBuffer,
+        decisions::DecisionRows,
+        linear_kernel::{ColumnMap, LinearKernel, UNDECIDED},
+        row_values::{Outcome, RowDecider},
+    },
     progress::Control,
 };
 
@@ -16,195 +25,258 @@ use crate::{
 const BLOCK: usize = 1 << 20;
 
 impl Model {
-    /// Decides every row.
+    /// Decides the label of every row.
     ///
     /// # Errors
     ///
     /// As [`decide_all`](Self::decide_all).
     pub fn predict<'a>(&self, table: impl Into<PredictionTable<'a>>) -> Result<Decisions, Error> {
-        self.decide_all(table, &Control::default())
+        self.decide_all(table, DecisionColumns::default(), &Control::default())
     }
 
-    /// Decides every row of a table; labels the model never met count as silence and are listed.
+    /// Decides every row of a table, with the columns asked for. Labels that the model does not know count as missing
+    /// predictions and are listed.
     ///
     /// # Errors
     ///
     /// [`Error::MissingClassifier`] if a classifier of the model has no column, [`Error::Cancelled`];
-    /// [`Error::LabelId`] for a [number](IntegerTable) that is not among the labels.
+    /// [`Error::LabelId`] for an [integer](IntegerTable) that is not among the labels.
     pub fn decide_all<'a>(
         &self,
         table: impl Into<PredictionTable<'a>>,
+        columns: DecisionColumns,
         control: &Control<'_>,
     ) -> Result<Decisions, Error> {
         match table.into() {
-            PredictionTable::Predictions(predictions) => self.align(predictions)?.decide_all(control),
-            PredictionTable::IntegerTable(integers) => self.decide_integers(integers, control),
+            PredictionTable::Predictions(predictions) => {
+                self.align(predictions)?.decide_all(columns, control)
+            }
+            PredictionTable::IntegerTable(integers) => self.decide_integers(integers, columns, control),
         }
     }
 
     fn decide_integers(
         &self,
         integers: &IntegerTable<'_>,
+        columns: DecisionColumns,
         control: &Control<'_>,
     ) -> Result<Decisions, Error> {
         let table = PredictionTable::IntegerTable(integers);
-        let grid = LabelMatrix::empty(integers.width());
-        let head = Predictions::from_matrix(table.classifiers().to_vec(), table.labels().to_vec(), grid);
-        let aligned = self.align(&head)?;
+        let no_rows = LabelMatrix::empty(integers.width());
+        let header = Predictions::from_matrix(table.classifiers().to_vec(), table.labels().to_vec(), no_rows);
+        let aligned = self.align(&header)?;
         if !aligned.knows_all_labels() {
-            return self.align(&integers.to_predictions()?)?.decide_all(control);
+            return self.align(&integers.to_predictions()?)?.decide_all(columns, control);
         }
-        let desk = Desk::new(&aligned, integers.n_rows());
-        let is_strange = AtomicBool::new(false);
-        let rulings = rulings(&desk, integers.n_rows(), control, |first, rulings| {
-            let mut clerk = desk.clerk();
-            let read = integers.for_each_block(first..first + rulings.len(), |rows, cells| {
-                let rulings = &mut rulings[rows.start - first..rows.end - first];
-                clerk.decide(cells.chunks_exact(integers.width()).map(Row::Dense), rulings);
+        let predictor = BatchPredictor::new(&aligned, integers.n_rows(), columns);
+        let has_unknown = AtomicBool::new(false);
+        let decisions = predictor.decide(0..integers.n_rows(), control, |worker, rows, out| {
+            let first = rows.start;
+            let read = integers.for_each_block(rows, |rows, cells| {
+                let cells = cells.chunks_exact(integers.width()).map(Row::Dense);
+                worker.decide(cells, out, rows.start - first..rows.end - first);
             });
-            is_strange.fetch_or(read.is_none(), Ordering::Relaxed);
+            has_unknown.fetch_or(read.is_none(), Ordering::Relaxed);
         })?;
-        if is_strange.into_inner() { Err(integers.unknown_label()) } else { Ok(aligned.decisions(rulings)) }
+        if has_unknown.into_inner() { Err(integers.unknown_label()) } else { Ok(decisions) }
     }
 }
 
 impl AlignedTable<'_> {
-    /// Decides every row; labels the model never met count as silence and are listed.
+    /// Decides every row, with the columns asked for. Labels that the model does not know count as missing predictions
+    /// and are listed.
     ///
     /// # Errors
     ///
     /// [`Error::Cancelled`].
-    pub fn decide_all(&self, control: &Control<'_>) -> Result<Decisions, Error> {
-        let grid = self.predictions.matrix();
-        let desk = Desk::new(self, grid.n_rows());
-        let rulings = rulings(&desk, grid.n_rows(), control, |first, rulings| {
-            let mut clerk = desk.clerk();
-            if let Some(cells) = grid.dense_cells() {
-                let cells = &cells[first * grid.width()..(first + rulings.len()) * grid.width()];
-                clerk.decide(cells.chunks_exact(grid.width()).map(Row::Dense), rulings);
+    pub fn decide_all(&self, columns: DecisionColumns, control: &Control<'_>) -> Result<Decisions, Error> {
+        self.decide_rows(0..self.predictions.n_rows(), columns, control)
+    }
+
+    /// As [`decide_all`](Self::decide_all) for some rows of the table.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchRow`], [`Error::Cancelled`].
+    pub fn decide_rows(
+        &self,
+        rows: Range<usize>,
+        columns: DecisionColumns,
+        control: &Control<'_>,
+    ) -> Result<Decisions, Error> {
+        rows.end.checked_sub(1).map_or(Ok(()), |last| self.check_row(last))?;
+        let matrix = self.predictions.matrix();
+        BatchPredictor::new(self, rows.len(), columns).decide(rows, control, |worker, rows, out| {
+            let all = 0..rows.len();
+            if let Some(cells) = matrix.dense_cells() {
+                let cells = &cells[rows.start * matrix.width()..rows.end * matrix.width()];
+                worker.decide(cells.chunks_exact(matrix.width()).map(Row::Dense), out, all);
             } else {
-                clerk.decide((first..first + rulings.len()).map(|row| grid.row(row)), rulings);
+                worker.decide(rows.map(|row| matrix.row(row)), out, all);
             }
-        })?;
-        Ok(self.decisions(rulings))
+        })
     }
 }
 
-/// Rulings on `n` rows, of which `decide` makes those from a first one on.
-fn rulings(
-    desk: &Desk<'_>,
-    n: usize,
-    control: &Control<'_>,
-    decide: impl Fn(usize, &mut [Ruling]) + Sync,
-) -> Result<Vec<Ruling>, Error> {
-    let mut rulings = vec![Ruling::clear(0); n];
-    for (block, rulings) in rulings.chunks_mut(BLOCK).enumerate() {
-        control.report("deciding", block * BLOCK, n)?;
-        // Every piece remembers for itself: where much is remembered there are few.
-        let pieces = if desk.quick.is_some() { 4 * parallel::threads() } else { parallel::threads() };
-        let step = rulings.len().div_ceil(pieces).max(1 << 13);
-        parallel::fill(rulings, step, |start, rulings| decide(block * BLOCK + start, rulings));
-    }
-    Ok(rulings)
-}
-
-/// A model made ready to decide the rows of one table.
+/// A model made ready to decide many rows of one table.
 ///
-/// Clear rows are decided by [`LinearKernel`]; others the careful way, which is remembered by the number of the row where
-/// rows have one. What a row says decides it, so whatever is remembered would be found again. Rows of few bits
-/// have a place each: then the memory is a table of all decisions.
-struct Desk<'a> {
+/// Where labels alone are asked for, [`LinearKernel`] decides rows with a clear winner. The others are decided in
+/// double precision. Each worker remembers what it decided by the packed row, so that an equal row is not decided
+/// again. Rows of few bits have a place each: then all decisions are remembered.
+struct BatchPredictor<'a> {
     aligned: &'a AlignedTable<'a>,
-    quick: Option<LinearKernel>,
+    columns: DecisionColumns,
+    kernel: Option<LinearKernel>,
     packing: Option<RowPacking>,
-    /// Of the places where rows are remembered.
+    /// A worker has places for `2^memory_bits` rows.
     memory_bits: u32,
 }
 
-impl<'a> Desk<'a> {
-    /// For the few rows that are not clear.
+impl<'a> BatchPredictor<'a> {
+    /// Enough for the few rows that the kernel leaves undecided.
     const FEW_BITS: u32 = 12;
-    /// For all rows: more would not be at hand any more.
+    /// For all rows: a larger memory leaves the processor's cache.
     const MANY_BITS: u32 = 17;
 
-    /// For a table of so many rows.
-    fn new(aligned: &'a AlignedTable<'a>, n_rows: usize) -> Self {
-        let AlignedTable { model, predictions, place, map, silence, .. } = aligned;
+    /// For `n_rows` rows of the table.
+    fn new(aligned: &'a AlignedTable<'a>, n_rows: usize, columns: DecisionColumns) -> Self {
+        let AlignedTable { model, predictions, classifier_of, map, missing, .. } = aligned;
+        let probability = columns.probability && model.method().capabilities().probabilities;
+        let columns = DecisionColumns { probability, ..columns };
         let is_dense = predictions.matrix().is_dense();
         let ids: Vec<u16> = (0..map.len() as u16).collect();
-        let packing = RowPacking::new(place.len(), &ids, MISSING, 0).filter(|_| is_dense);
+        let packing = RowPacking::new(classifier_of.len(), &ids, MISSING, 0).filter(|_| is_dense);
         let has_all = packing.as_ref().is_some_and(|packing| packing.row_bits() <= Self::FEW_BITS);
         let (n_labels, n_classes) = (model.labels.len(), model.labels.n_classes());
-        let reading = Reading { place, map, silence, n_labels, n_classes, n_rows, is_dense };
-        let costs = if has_all { None } else { model.rule.costs(n_labels) };
-        let quick = costs.and_then(|costs| LinearKernel::new(&costs, &reading));
+        let column_map = ColumnMap { classifier_of, map, missing, n_labels, n_classes, n_rows, is_dense };
+        let costs = if has_all || columns.any() { None } else { model.rule.costs(n_labels) };
+        let kernel = costs.and_then(|costs| LinearKernel::new(&costs, &column_map));
         let rows_bits = n_rows.next_power_of_two().ilog2().clamp(Self::FEW_BITS, Self::MANY_BITS);
-        let memory_bits = if has_all || quick.is_some() { Self::FEW_BITS } else { rows_bits };
-        Self { aligned, quick, packing, memory_bits }
+        let memory_bits = if has_all || kernel.is_some() { Self::FEW_BITS } else { rows_bits };
+        Self { aligned, columns, kernel, packing, memory_bits }
     }
 
-    fn clerk(&self) -> Clerk<'_> {
-        Clerk {
-            desk: self,
+    /// The decisions of some rows of the table; `decide` lets a worker decide consecutive ones of them.
+    fn decide(
+        &self,
+        rows: Range<usize>,
+        control: &Control<'_>,
+        decide: impl Fn(&mut Worker<'_>, Range<usize>, &mut DecisionRows<'_>) + Sync,
+    ) -> Result<Decisions, Error> {
+        let classes = self.aligned.model.classes().to_vec();
+        let unseen = self.aligned.unseen_in(rows.clone());
+        let mut decisions = Decisions::new(rows.len(), self.columns, classes, unseen);
+        let blocks = decisions.rows_mut().chunks(BLOCK);
+        for (block, out) in blocks.into_iter().enumerate() {
+            control.report("deciding", block * BLOCK, rows.len())?;
+            // Every worker has its own memory, so workers with a large one are few.
+            let n_workers = if self.kernel.is_some() { 4 * parallel::threads() } else { parallel::threads() };
+            let step = out.len().div_ceil(n_workers).max(1 << 13);
+            let first = rows.start + block * BLOCK;
+            parallel::fill(&mut out.chunks(step), 1, |part, out| {
+                let (first, out) = (first + part * step, &mut out[0]);
+                decide(&mut Worker::new(self), first..first + out.len(), out);
+            });
+        }
+        Ok(decisions)
+    }
+}
+
+/// A row that was decided, by its packed cells.
+#[derive(Clone, Copy, Default)]
+struct DecidedRow {
+    key: u64,
+    /// 1 + its place among the worker's rows, or 0 for none.
+    number: u32,
+    class: u16,
+    is_tie: bool,
+    is_prior: bool,
+}
+
+/// Decides consecutive rows.
+struct Worker<'a> {
+    predictor: &'a BatchPredictor<'a>,
+    memory: Vec<DecidedRow>,
+    buffer: RowBuffer,
+    decider: RowDecider<'a>,
+}
+
+impl<'a> Worker<'a> {
+    fn new(predictor: &'a BatchPredictor<'a>) -> Self {
+        Self {
+            predictor,
             memory: Vec::new(),
-            buffer: Rewritten::default(),
-            work: Scratch::default(),
-            tolerance: (0.0, 0.0),
+            buffer: RowBuffer::default(),
+            decider: RowDecider::new(predictor.aligned.model),
         }
     }
-}
 
-/// Somebody who decides rows at a desk, and remembers those that were not clear.
-struct Clerk<'a> {
-    desk: &'a Desk<'a>,
-    memory: Vec<(u64, Option<Ruling>)>,
-    buffer: Rewritten,
-    work: Scratch,
-    tolerance: (f64, f64),
-}
-
-impl Clerk<'_> {
-    /// Decides rows one after the other.
-    fn decide<'r>(&mut self, mut rows: impl Iterator<Item = Row<'r>> + Clone, rulings: &mut [Ruling]) {
+    /// Decides rows and writes them to the places `at` of `out`.
+    fn decide<'r>(
+        &mut self,
+        mut rows: impl Iterator<Item = Row<'r>> + Clone,
+        out: &mut DecisionRows<'_>,
+        at: Range<usize>,
+    ) {
         const TOGETHER: usize = 256;
-        let Some(quick) = &self.desk.quick else {
-            return rows.zip(rulings).for_each(|(row, ruling)| *ruling = self.careful(row));
+        let Some(kernel) = &self.predictor.kernel else {
+            return rows.zip(at).for_each(|(row, at)| self.decide_exactly(row, out, at));
         };
-        let mut winners = [UNCLEAR; TOGETHER];
-        for rulings in rulings.chunks_mut(TOGETHER) {
-            let winners = &mut winners[..rulings.len()];
-            quick.winners(rows.clone(), winners);
-            rulings.iter_mut().zip(&*winners).for_each(|(ruling, winner)| *ruling = Ruling::clear(*winner));
-            if winners.contains(&UNCLEAR) {
-                let unclear = |decided: &((&mut Ruling, &u16), Row<'r>)| *decided.0.1 == UNCLEAR;
-                for ((ruling, _), row) in rulings.iter_mut().zip(&*winners).zip(rows.clone()).filter(unclear)
-                {
-                    *ruling = self.careful(row);
+        for start in at.clone().step_by(TOGETHER) {
+            let places = start..at.end.min(start + TOGETHER);
+            kernel.winners(rows.clone(), &mut out.class[places.clone()]);
+            if out.class[places.clone()].contains(&UNDECIDED) {
+                for (row, at) in rows.clone().zip(places.clone()) {
+                    if out.class[at] == UNDECIDED {
+                        self.decide_exactly(row, out, at);
+                    }
                 }
             }
-            rows.nth(rulings.len() - 1);
+            rows.nth(places.len() - 1);
         }
     }
 
-    fn careful(&mut self, row: Row<'_>) -> Ruling {
-        let Self { desk, memory, buffer, work, tolerance } = self;
-        let mut decide = || desk.aligned.rule_on(desk.aligned.rewritten(row, buffer), work, tolerance);
-        let (Some(packing), Row::Dense(cells)) = (&desk.packing, row) else { return decide() };
+    /// Decides one row in double precision, unless an equal one is remembered.
+    fn decide_exactly(&mut self, row: Row<'_>, out: &mut DecisionRows<'_>, at: usize) {
+        let (Some(packing), Row::Dense(cells)) = (&self.predictor.packing, row) else {
+            let outcome = self.outcome(row, out, at);
+            return write(out, at, outcome);
+        };
+        let memory_bits = self.predictor.memory_bits;
         let key = packing.pack(cells);
-        let place = if packing.row_bits() <= desk.memory_bits {
+        let place = if packing.row_bits() <= memory_bits {
             key
         } else {
-            key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - desk.memory_bits)
+            key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - memory_bits)
         };
-        memory.resize(1 << desk.memory_bits, (0, None));
-        let known = &mut memory[place as usize];
-        match *known {
-            (number, Some(ruling)) if number == key => ruling,
-            _ => {
-                let ruling = decide();
-                *known = (key, Some(ruling));
-                ruling
+        self.memory.resize(1 << memory_bits, DecidedRow::default());
+        let known = self.memory[place as usize];
+        if known.key == key && known.number > 0 {
+            if self.predictor.columns.any() {
+                out.copy_values(known.number as usize - 1, at);
             }
+            let basis = if known.is_prior { Basis::Prior } else { Basis::Panel };
+            return write(out, at, (known.class, known.is_tie, basis));
+        }
+        let outcome = self.outcome(row, out, at);
+        let (class, is_tie, basis) = outcome;
+        let (number, is_prior) = (at as u32 + 1, basis == Basis::Prior);
+        self.memory[place as usize] = DecidedRow { key, number, class, is_tie, is_prior };
+        write(out, at, outcome);
+    }
+
+    fn outcome(&mut self, row: Row<'_>, out: &mut DecisionRows<'_>, at: usize) -> Outcome {
+        let row = self.predictor.aligned.translate(row, &mut self.buffer);
+        if self.predictor.columns.any() {
+            self.decider.outcome_and_values(row, out, at)
+        } else {
+            self.decider.outcome(row)
         }
     }
+}
+
+fn write(out: &mut DecisionRows<'_>, at: usize, (class, is_tie, basis): Outcome) {
+    out.class[at] = class;
+    out.is_tie[at] = is_tie;
+    out.basis[at] = basis;
 }

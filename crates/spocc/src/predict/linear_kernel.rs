@@ -1,9 +1,9 @@
-//! Clear decisions, in single precision and of several classes at once.
+//! The linear kernel: decides rows with a clear winner in single precision, several classes at once.
 //!
-//! Most methods judge a class by a sum of costs, one for each answer given, and decide for the class that costs
-//! least. Here the sums are made in single precision, of answers taken several at a time from a table, and a row
-//! is decided only if the winner leads by far more than any rounding; every other row is left to the careful
-//! way, so that the two never differ.
+//! Most methods score a class by a sum of costs, one per prediction, and decide for the class of least cost. The kernel
+//! adds the costs in single precision, of several predictions at a time from one table. It decides a row only if the
+//! winner leads by far more than any rounding error. All other rows are decided in double precision, so the two never
+//! disagree.
 
 use wide::f32x4;
 
@@ -12,63 +12,64 @@ use crate::{
     methods::CostTable,
 };
 
-/// Who stands in which column, and what their ids mean to the rule.
-pub(crate) struct Reading<'a> {
+/// Which classifier each column of a table belongs to, and which of the rule's labels each of its ids is.
+pub(crate) struct ColumnMap<'a> {
     /// Classifier of each column, or `u32::MAX`.
-    pub(crate) place: &'a [u32],
-    /// From the table's ids to the rule's answers.
+    pub(crate) classifier_of: &'a [u32],
+    /// From the table's label ids to the rule's.
     pub(crate) map: &'a [u16],
-    /// What a gap of each classifier says.
-    pub(crate) silence: &'a [u16],
+    /// The label id of a missing prediction of each classifier, `MISSING` where it is no answer.
+    pub(crate) missing: &'a [u16],
     pub(crate) n_labels: usize,
     pub(crate) n_classes: usize,
     pub(crate) n_rows: usize,
     pub(crate) is_dense: bool,
 }
 
-/// The costs of a table's own ids, ready to be added.
+/// The costs of a table's own label ids, in single precision.
 pub(crate) struct LinearKernel {
     lanes: usize,
     start: Vec<f32x4>,
-    /// CostTable of `size` neighbouring columns at a time, by the code of what they say.
+    /// Costs of `size` neighbouring columns at a time, by the code of their label ids.
     entries: Vec<f32x4>,
     size: usize,
     bits: u32,
-    /// Entries of one quad (or of one column, if they go one by one), in codes.
+    /// Number of codes of a quad of columns, or of one column if columns are added one by one.
     stride: usize,
-    /// Factor and distance by which the winner leads.
+    /// Factor and distance by which a clear winner leads.
     clear: f32,
     lead: f32,
-    start_counts: bool,
+    /// Whether a row without predictions is left undecided.
+    has_start: bool,
 }
 
 /// Classes in one register.
 const LANE: usize = 4;
-/// Stands for the winner of a row that is not clear.
-pub(crate) const UNCLEAR: u16 = u16::MAX;
-/// Below this a cost is taken for 0: numbers that are nearly zero are slow to add.
+/// In place of a class: no class leads clearly.
+pub(crate) const UNDECIDED: u16 = u16::MAX;
+/// Costs below this are set to 0, because adding subnormal numbers is slow.
 const TINY: f64 = 1e-30;
 
 impl LinearKernel {
-    /// None where a table would not pay.
-    pub(crate) fn new(costs: &CostTable<'_>, reading: &Reading<'_>) -> Option<Self> {
+    /// None where filling the table of costs would take longer than deciding the rows without it.
+    pub(crate) fn new(costs: &CostTable<'_>, columns: &ColumnMap<'_>) -> Option<Self> {
         const MOST_BYTES: usize = 1 << 26;
-        let n_columns = reading.place.len();
-        let lanes = reading.n_classes.div_ceil(LANE).next_power_of_two();
-        // Who starts with costs must be heard: an unknown label would be taken for an answer.
-        let unheard = costs.start.is_some() && reading.map.contains(&MISSING);
-        let sparse_gaps_speak =
-            !reading.is_dense && reading.silence.iter().any(|silence| *silence != MISSING);
-        if lanes > 32 || reading.n_classes < 2 || unheard || sparse_gaps_speak {
+        let n_columns = columns.classifier_of.len();
+        let lanes = columns.n_classes.div_ceil(LANE).next_power_of_two();
+        // With start costs the kernel must see whether a row has a prediction; an unknown label would look like one.
+        let hides_missing = costs.start.is_some() && columns.map.contains(&MISSING);
+        // A sparse row does not list missing predictions, so their costs could not be added.
+        let lacks_missing = !columns.is_dense && columns.missing.iter().any(|label| *label != MISSING);
+        if lanes > 32 || columns.n_classes < 2 || hides_missing || lacks_missing {
             return None;
         }
-        let bits = bits_for(reading.map.len());
-        let joins = reading.is_dense && bits <= CellQuads::MAX_BITS && n_columns >= 4;
+        let bits = bits_for(columns.map.len());
+        let joins = columns.is_dense && bits <= CellQuads::MAX_BITS && n_columns >= 4;
         let pays = |size: usize, most_bytes: usize| {
             let codes = if joins { 1 << (bits as usize * size) } else { usize::MAX };
             joins
                 && codes * lanes * LANE * 4 <= most_bytes
-                && reading.n_rows >= 4 * n_columns.div_ceil(size) * codes
+                && columns.n_rows >= 4 * n_columns.div_ceil(size) * codes
         };
         let size = if pays(4, 1 << 18) {
             4
@@ -78,38 +79,38 @@ impl LinearKernel {
             1
         };
         let stride = match size {
-            1 => reading.map.len() + 1,
+            1 => columns.map.len() + 1,
             _ => (4 / size) << (bits as usize * size),
         };
         let n_codes = stride * if size == 1 { n_columns } else { n_columns.div_ceil(4) };
-        if n_codes > reading.n_rows.saturating_mul(n_columns) || n_codes * lanes * LANE * 4 > MOST_BYTES {
+        if n_codes > columns.n_rows.saturating_mul(n_columns) || n_codes * lanes * LANE * 4 > MOST_BYTES {
             return None;
         }
-        let mut quick = Self {
+        let mut kernel = Self {
             lanes,
-            start: lanes_of(costs.start.as_deref().unwrap_or_default(), reading.n_classes, lanes),
+            start: lanes_of(costs.start.as_deref().unwrap_or_default(), columns.n_classes, lanes),
             entries: Vec::with_capacity(n_codes * lanes),
             size,
             bits,
             stride,
-            // Every addition and every rounding to single precision is off by at most half of this.
+            // Every addition and every rounding to single precision has a relative error of at most half of epsilon.
             clear: costs.tolerance as f32 * (1.0 + (n_columns + 4) as f32 * f32::EPSILON),
             lead: (costs.lead + n_columns as f64 * TINY) as f32,
-            start_counts: costs.start.is_some(),
+            has_start: costs.start.is_some(),
         };
-        quick.fill(costs, reading);
-        Some(quick)
+        kernel.fill(costs, columns);
+        Some(kernel)
     }
 
-    fn fill(&mut self, costs: &CostTable<'_>, reading: &Reading<'_>) {
-        let (s, l, n) = (reading.n_labels, reading.n_classes, reading.place.len());
+    fn fill(&mut self, costs: &CostTable<'_>, columns: &ColumnMap<'_>) {
+        let (s, l, n) = (columns.n_labels, columns.n_classes, columns.classifier_of.len());
         let cost = |column: usize, code: usize| {
-            let k = reading.place[column] as usize;
-            let gap = reading.silence.get(k).copied().unwrap_or(MISSING);
-            let answer = reading.map.get(code).copied().unwrap_or(gap);
-            let at = (k * s + usize::from(answer)) * l;
-            let is_heard = reading.place[column] != u32::MAX && answer != MISSING;
-            let costs = if is_heard { &costs.table[at..at + l] } else { &[] };
+            let k = columns.classifier_of[column] as usize;
+            let missing = columns.missing.get(k).copied().unwrap_or(MISSING);
+            let label = columns.map.get(code).copied().unwrap_or(missing);
+            let at = (k * s + usize::from(label)) * l;
+            let has_cost = columns.classifier_of[column] != u32::MAX && label != MISSING;
+            let costs = if has_cost { &costs.table[at..at + l] } else { &[] };
             lanes_of(costs, l, self.lanes)
         };
         if self.size == 1 {
@@ -119,26 +120,27 @@ impl LinearKernel {
         }
         let (codes, size) = (1 << self.bits, self.size);
         for group in 0..n.div_ceil(4) * 4 / size {
-            // The last quad of a row is its last four cells, of which some were added before.
-            let owed = group * size / 4 * 4;
-            let first = owed.min(n - 4) + group * size % 4;
+            // The last quad of a row is its last four cells; those in the quad before it cost nothing here.
+            let new_from = group * size / 4 * 4;
+            let first = new_from.min(n - 4) + group * size % 4;
             let single = |member: usize| {
-                let new = first + member >= owed;
-                let cost = |code| if new { cost(first + member, code) } else { lanes_of(&[], l, self.lanes) };
+                let is_new = first + member >= new_from;
+                let cost =
+                    |code| if is_new { cost(first + member, code) } else { lanes_of(&[], l, self.lanes) };
                 (0..codes).flat_map(cost).collect::<Vec<f32x4>>()
             };
             let members: Vec<Vec<f32x4>> = (0..size).map(single).collect();
             for code in 0..1usize << (self.bits as usize * size) {
-                let said = |member: usize| code >> ((size - 1 - member) * self.bits as usize) & (codes - 1);
+                let id = |member: usize| code >> ((size - 1 - member) * self.bits as usize) & (codes - 1);
                 for lane in 0..self.lanes {
-                    let sum = (0..size).map(|member| members[member][said(member) * self.lanes + lane]);
+                    let sum = (0..size).map(|member| members[member][id(member) * self.lanes + lane]);
                     self.entries.push(sum.fold(f32x4::ZERO, |sum, cost| sum + cost));
                 }
             }
         }
     }
 
-    /// The winners of rows, or [`UNCLEAR`].
+    /// The class of least cost of each row, or [`UNDECIDED`].
     pub(crate) fn winners<'a>(&self, rows: impl Iterator<Item = Row<'a>>, winners: &mut [u16]) {
         match self.lanes {
             1 => self.winners_in::<1>(rows, winners),
@@ -152,7 +154,7 @@ impl LinearKernel {
 
     fn winners_in<'a, const LANES: usize>(&self, rows: impl Iterator<Item = Row<'a>>, winners: &mut [u16]) {
         let n_quads = self.entries.len() / (self.lanes * self.stride);
-        // A loop that knows how many quads a row has is twice as fast.
+        // A loop over a constant number of quads is twice as fast.
         match (self.size, n_quads) {
             (4, 1) => self.winners_by::<LANES, 1, true>(rows, winners),
             (4, 2) => self.winners_by::<LANES, 2, true>(rows, winners),
@@ -164,8 +166,8 @@ impl LinearKernel {
         }
     }
 
-    /// The winners of rows of so many quads, of any number of cells if that is 0; `WHOLE` if four neighbours share a
-    /// table.
+    /// The winners of rows of `QUADS` quads, or of any number of cells if that is 0; `WHOLE` if the four columns of a
+    /// quad share a table.
     fn winners_by<'a, const LANES: usize, const QUADS: usize, const WHOLE: bool>(
         &self,
         rows: impl Iterator<Item = Row<'a>>,
@@ -173,14 +175,14 @@ impl LinearKernel {
     ) {
         let (entries, _) = self.entries.as_chunks::<LANES>();
         let start: [f32x4; LANES] = std::array::from_fn(|lane| self.start[lane]);
-        let judge = Judge::new(self);
+        let test = WinnerTest::new(self);
         let Some(quads) = CellQuads::new(self.bits).filter(|_| self.size > 1) else {
             for (row, winner) in rows.zip(winners) {
-                *winner = self.sum_singly(entries, start, row).map_or(UNCLEAR, |sums| judge.winner(&sums));
+                *winner = self.sum_singly(entries, start, row).map_or(UNDECIDED, |sums| test.winner(&sums));
             }
             return;
         };
-        let (half, silent) = (2 * self.bits, (1 << (4 * self.bits)) - 1);
+        let (half, all_missing) = (2 * self.bits, (1 << (4 * self.bits)) - 1);
         let is_whole = WHOLE || self.size == 4;
         let add = |sums: &mut [f32x4; LANES], table: &[[f32x4; LANES]], code: u64| {
             if is_whole {
@@ -194,29 +196,29 @@ impl LinearKernel {
         let first: [&[[f32x4; LANES]]; QUADS] = std::array::from_fn(|_| tables.next().unwrap_or_default());
         for (row, winner) in rows.zip(winners) {
             let Row::Dense(cells) = row else { continue };
-            let (mut sums, mut heard) = (start, u64::MAX);
+            let (mut sums, mut seen) = (start, u64::MAX);
             if QUADS == 0 {
                 let (fours, rest) = cells.as_chunks::<4>();
                 let last = cells.last_chunk().filter(|_| !rest.is_empty());
                 for (four, table) in fours.iter().chain(last).zip(entries.chunks_exact(self.stride)) {
                     let code = quads.code(*four);
-                    heard &= code;
+                    seen &= code;
                     add(&mut sums, table, code);
                 }
             }
             for (quad, table) in first.iter().enumerate() {
                 let four =
                     if quad + 1 < QUADS { cells[4 * quad..].first_chunk() } else { cells.last_chunk() };
-                let code = four.map_or(silent, |four| quads.code(*four));
-                heard &= code;
+                let code = four.map_or(all_missing, |four| quads.code(*four));
+                seen &= code;
                 add(&mut sums, table, code);
             }
-            let is_heard = !self.start_counts || heard != silent;
-            *winner = if is_heard { judge.winner(&sums) } else { UNCLEAR };
+            let has_prediction = !self.has_start || seen != all_missing;
+            *winner = if has_prediction { test.winner(&sums) } else { UNDECIDED };
         }
     }
 
-    /// What a row costs cell by cell; none if nobody spoke where that matters.
+    /// The costs of a row, added cell by cell; none if it has start costs and no prediction.
     #[inline]
     fn sum_singly<const LANES: usize>(
         &self,
@@ -224,23 +226,23 @@ impl LinearKernel {
         mut sums: [f32x4; LANES],
         row: Row<'_>,
     ) -> Option<[f32x4; LANES]> {
-        let mut spoke = !self.start_counts;
+        let mut has_prediction = !self.has_start;
         match row {
             Row::Dense(cells) => {
                 for (column, &id) in cells.iter().enumerate() {
                     let entry = column * self.stride + usize::from(id).min(self.stride - 1);
                     add_to(&mut sums, &entries[entry]);
-                    spoke |= id != MISSING;
+                    has_prediction |= id != MISSING;
                 }
             }
             Row::Sparse(columns, ids) => {
                 for (&column, &id) in columns.iter().zip(ids) {
                     add_to(&mut sums, &entries[column as usize * self.stride + usize::from(id)]);
                 }
-                spoke |= !ids.is_empty();
+                has_prediction |= !ids.is_empty();
             }
         }
-        spoke.then_some(sums)
+        has_prediction.then_some(sums)
     }
 }
 
@@ -252,37 +254,37 @@ fn add_to<const LANES: usize>(sums: &mut [f32x4; LANES], costs: &[f32x4; LANES])
     }
 }
 
-/// Finds the one class that costs least, if no other comes near.
-struct Judge {
+/// Finds the class of least cost, if no other comes near.
+struct WinnerTest {
     clear: f32x4,
     lead: f32x4,
 }
 
-impl Judge {
-    fn new(quick: &LinearKernel) -> Self {
-        Self { clear: f32x4::splat(quick.clear), lead: f32x4::splat(quick.lead) }
+impl WinnerTest {
+    fn new(kernel: &LinearKernel) -> Self {
+        Self { clear: f32x4::splat(kernel.clear), lead: f32x4::splat(kernel.lead) }
     }
 
     #[expect(clippy::inline_always, reason = "its constants stay in registers")]
     #[inline(always)]
     fn winner<const LANES: usize>(&self, sums: &[f32x4; LANES]) -> u16 {
-        // No sum is not a number, which is all that `f32::min` would look for besides.
+        // No sum is NaN, which `f32::min` would check for.
         let less = |a: f32, b: f32| if a < b { a } else { b };
         let [a, b, c, d] = sums[1..].iter().fold(sums[0], |least, costs| least.fast_min(*costs)).to_array();
         let least = less(less(a, b), less(c, d));
         let limit = f32x4::splat(least) * self.clear + self.lead;
         let near = |lane: usize| u128::from(sums[lane].simd_le(limit).to_bitmask()) << (lane * LANE);
-        // Most often the classes fit half a word, which is then all that is looked at.
+        // The masks of up to 32 classes, the usual case, fit into 32 bits.
         if LANES * LANE <= 32 {
             let near = (0..LANES).fold(0, |all, lane| all | near(lane) as u32);
-            return if near.is_power_of_two() { near.trailing_zeros() as u16 } else { UNCLEAR };
+            return if near.is_power_of_two() { near.trailing_zeros() as u16 } else { UNDECIDED };
         }
         let near = (0..LANES).fold(0, |all, lane| all | near(lane));
-        if near.is_power_of_two() { near.trailing_zeros() as u16 } else { UNCLEAR }
+        if near.is_power_of_two() { near.trailing_zeros() as u16 } else { UNDECIDED }
     }
 }
 
-/// CostTable of every class in single precision; what is no class costs infinitely much.
+/// The cost of every class in single precision; lanes beyond the last class cost infinitely much.
 fn lanes_of(costs: &[f64], n_classes: usize, lanes: usize) -> Vec<f32x4> {
     let cost = |class: usize| match costs.get(class) {
         _ if class >= n_classes => f32::INFINITY,

@@ -1,14 +1,20 @@
 //! Prediction: a fitted model applied to a table.
 //!
 //! In: a model and a table of predictions. Out: a decision or a conformal prediction set per row. [`alignment`] finds
-//! the model's classifiers and labels in the table, [`batch`] decides all rows, [`linear_kernel`] decides most of them in single precision, and [`sets`]
-//! makes conformal prediction sets.
+//! the model's classifiers and labels in the table. [`batch`] decides many rows and fills the columns of [`decisions`]:
+//! most labels come from [`linear_kernel`] in single precision, everything else from [`row_values`]. [`one_row`] decides
+//! a single row and is the reference for both. [`sets`] makes conformal prediction sets.
 
 mod alignment;
 mod batch;
+mod decisions;
 mod linear_kernel;
+mod one_row;
+mod row_values;
 mod sets;
+mod unseen;
 
-pub(crate) use alignment::Rewritten;
-pub use alignment::{AlignedTable, Decisions, Ruling, UnseenLabel};
-use linear_kernel::{LinearKernel, Reading, UNCLEAR};
+pub use alignment::AlignedTable;
+pub(crate) use alignment::RowBuffer;
+pub use decisions::{DecisionColumns, Decisions};
+pub use unseen::UnseenLabel;

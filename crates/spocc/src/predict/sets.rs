@@ -6,11 +6,14 @@ use crate::{
     conformal::{Coverage, PredictionSets, RowDraw},
     data::Predictions,
     error::Error,
-    methods::Scratch,
     model::Model,
     parallel,
-    predict::{AlignedTable, Rewritten},
+    predict::{AlignedTable, DecisionColumns, Decisions},
+    progress::Control,
 };
+
+/// Scores held at a time.
+const SCORES_HELD: usize = 1 << 22;
 
 impl Model {
     /// A conformal prediction set of classes for every row.
@@ -47,44 +50,66 @@ impl Model {
         };
         Err(Error::TooFewScores { coverage: coverage.get(), of, needed, found: n_rows[list] })
     }
+
+    /// The conformal prediction sets of decided rows, from their [scores](DecisionColumns::scores); `draw` gives the
+    /// [`RowDraw`] of a row by its place among them.
+    ///
+    /// A class is in the set if its p-value among the calibration scores exceeds `1 - coverage`. The decided class is
+    /// always in it, so no set is empty. A set at a larger coverage contains the set at a smaller one. Without the
+    /// column of scores there are no sets.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotCalibrated`], [`Error::TooFewScores`].
+    pub fn sets(
+        &self,
+        decisions: &Decisions,
+        coverage: Coverage,
+        draw: impl Fn(usize) -> RowDraw + Sync,
+    ) -> Result<PredictionSets, Error> {
+        self.check_coverage(coverage)?;
+        let ranks = self.calibration.as_ref().ok_or(Error::NotCalibrated)?.ranks();
+        let least = 1.0 - coverage.get();
+        let parts = parallel::map_ranges(decisions.len(), 1024, |rows| {
+            let mut sets = PredictionSets::default();
+            for row in rows {
+                let (decided, draw) = (decisions.class[row], draw(row));
+                let scores = decisions.of_row(&decisions.scores, row).unwrap_or_default();
+                sets.push((0u16..).zip(scores).filter_map(|(class, &score)| {
+                    let ranks = &ranks[if ranks.len() == 1 { 0 } else { usize::from(class) }];
+                    (class == decided || ranks.p_value(score, draw) > least).then_some(class)
+                }));
+            }
+            sets
+        });
+        let mut sets = PredictionSets::default();
+        parts.iter().for_each(|part| sets.append(part));
+        Ok(sets)
+    }
 }
 
 impl AlignedTable<'_> {
     /// A conformal prediction set of classes for each of some rows; `draw` gives the [`RowDraw`] of a row by its number
     /// in the table.
     ///
-    /// A class is in the set if its p-value among the calibration scores exceeds `1 - coverage`. The decided class is
-    /// always in it, so no set is empty. A set at a larger coverage contains the set at a smaller one.
-    ///
     /// # Errors
     ///
-    /// [`Error::NotCalibrated`], [`Error::TooFewScores`], [`Error::NoSuchRow`].
+    /// As [`Model::sets`]; [`Error::NoSuchRow`].
     pub fn sets(
         &self,
         rows: Range<usize>,
         coverage: Coverage,
         draw: impl Fn(usize) -> RowDraw + Sync,
     ) -> Result<PredictionSets, Error> {
-        rows.end.checked_sub(1).map_or(Ok(()), |last| self.check_row(last))?;
         self.model.check_coverage(coverage)?;
-        let ranks = self.model.calibration.as_ref().ok_or(Error::NotCalibrated)?.ranks();
-        let least = 1.0 - coverage.get();
-        let parts = parallel::map_ranges(rows.len(), 1024, |range| {
-            let (mut buffer, mut work, mut sets) =
-                (Rewritten::default(), Scratch::default(), PredictionSets::default());
-            for row in range.map(|at| rows.start + at) {
-                let decided = self.model.class_scores(self.row(row, &mut buffer), &mut work);
-                let draw = draw(row);
-                let is_in = |(class, score): (usize, &f64)| {
-                    let ranks = &ranks[if ranks.len() == 1 { 0 } else { class }];
-                    (class == decided || ranks.p_value(*score, draw) > least).then_some(class as u16)
-                };
-                sets.push(work.out.iter().enumerate().filter_map(is_in));
-            }
-            sets
-        });
+        let columns = DecisionColumns { scores: true, ..DecisionColumns::default() };
+        let step = (SCORES_HELD / self.model.classes().len().max(1)).max(1);
         let mut sets = PredictionSets::default();
-        parts.iter().for_each(|part| sets.append(part));
+        for first in rows.clone().step_by(step) {
+            let part = first..rows.end.min(first + step);
+            let decisions = self.decide_rows(part, columns, &Control::default())?;
+            sets.append(&self.model.sets(&decisions, coverage, |row| draw(first + row))?);
+        }
         Ok(sets)
     }
 }

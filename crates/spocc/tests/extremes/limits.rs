@@ -107,7 +107,9 @@ fn every_long_stage_can_be_stopped() {
     stages.extend(assert_cancels("dependence", |control| Dissimilarities::new(&tally, control).err()));
     let model = Majority.fit(&tally).expect("rows");
     let aligned = model.align(&table).expect("columns");
-    stages.extend(assert_cancels("deciding", |control| aligned.decide_all(control).err()));
+    stages.extend(assert_cancels("deciding", |control| {
+        aligned.decide_all(spocc::predict::DecisionColumns::default(), control).err()
+    }));
     for expected in ["counting", "tallying", "pairs", "exponents", "severity", "rate", "exponent", "deciding"]
     {
         assert!(stages.contains(&expected), "{expected} is reported");

@@ -53,8 +53,8 @@ fn evidence(names: &[&str], rows: &[&[&str]], truths: &[&str]) -> Evidence {
 fn decide(model: &Model, names: &[&str], row: &[&str]) -> Decision {
     let table = table(names, &[row]);
     let decision = model.align(&table).expect("the same columns").decide(0).expect("a row");
-    let short = model.predict(&table).expect("the same columns").rulings()[0];
-    assert_eq!((usize::from(short.class), short.basis), (decision.class, decision.basis), "{row:?}");
+    let short = model.predict(&table).expect("the same columns");
+    assert_eq!((usize::from(short.class[0]), short.basis[0]), (decision.class, decision.basis), "{row:?}");
     decision
 }
 

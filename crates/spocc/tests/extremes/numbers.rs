@@ -81,9 +81,8 @@ fn a_tie_is_a_tie_in_every_column() {
         });
         for model in all_models(&panel.tally(), &Options::default()) {
             let table = panel.predictions();
-            let decisions =
-                model.align(&table).expect("all columns").decide_rows(0..table.n_rows()).expect("rows");
-            for decision in decisions {
+            let aligned = model.align(&table).expect("all columns");
+            for decision in (0..table.n_rows()).map(|row| aligned.decide(row).expect("a row")) {
                 let degrees = decision.possibility.degrees();
                 let best = degrees.iter().copied().fold(0.0, f64::max);
                 for &tied in &decision.ties {

@@ -11,10 +11,10 @@ fn where_nobody_spoke_the_prior_decides_and_says_so() {
         assert_eq!((decision.label.to_string().as_str(), decision.basis), ("dog", Basis::Prior));
         // One row in four was a cat: 1/4 against 3/4.
         assert!((decision.margin - 2.0 / 3.0).abs() < 1e-15, "{decision:?}");
-        assert_eq!((decision.answered, &decision.ties), (0, &vec![1]));
+        assert_eq!((decision.n_answered, &decision.ties), (0, &vec![1]));
         let decided =
             model.predict(&table(&["ann", "bob"], &[&["-", "-"], &["cat", "cat"]])).expect("columns");
-        assert_eq!((decided.n_prior(), decided.rulings()[1].basis), (1, Basis::Panel), "{}", model.method());
+        assert_eq!((decided.n_prior(), decided.basis[1]), (1, Basis::Panel), "{}", model.method());
     }
 }
 
@@ -29,8 +29,9 @@ fn a_label_first_met_at_prediction_is_silence_and_is_reported() {
             &[&["yak", "cat"], &["-", "cat"], &["yak", "emu"], &["cat", "emu"], &["yak", "cat"]],
         );
         let decided = model.predict(&table).expect("columns");
-        assert_eq!(decided.rulings()[0], decided.rulings()[1], "{}", model.method());
-        assert_eq!(decided.rulings()[2].basis, Basis::Prior);
+        assert_eq!(decided.class[0], decided.class[1], "{}", model.method());
+        assert_eq!((decided.is_tie[0], decided.basis[0]), (decided.is_tie[1], decided.basis[1]));
+        assert_eq!(decided.basis[2], Basis::Prior);
         let unseen: Vec<(String, String, usize, usize)> = decided
             .unseen()
             .iter()
@@ -64,7 +65,7 @@ fn declining_to_answer_can_be_an_answer() {
     // ann said cat of two cats and a dog.
     assert_eq!(said(&silent, &["cat", "-"]).label.to_string(), "cat");
     assert_eq!(said(&symbol, &["cat", "-"]).label.to_string(), "dog");
-    assert_eq!((said(&symbol, &["-", "-"]).basis, said(&symbol, &["-", "-"]).answered), (Basis::Panel, 0));
+    assert_eq!((said(&symbol, &["-", "-"]).basis, said(&symbol, &["-", "-"]).n_answered), (Basis::Panel, 0));
     assert_eq!(said(&silent, &["-", "-"]).basis, Basis::Prior);
     let classes: Vec<String> = symbol.classes().iter().map(ToString::to_string).collect();
     assert_eq!(classes, ["cat", "dog"], "silence is never decided");
@@ -104,10 +105,10 @@ fn a_prior_of_equals_is_a_tie() {
             let options = Options { ties: TieBreak::Random(seed), ..Options::default() };
             let model = Model::fit(&Majority, &evidence, &options, &quiet()).expect("rows");
             let full = decide(&model, &["a"], &["-"]);
-            let short = model.predict(&table(&["a"], &[&["-"]])).expect("a column").rulings()[0];
+            let short = model.predict(&table(&["a"], &[&["-"]])).expect("a column");
             assert_eq!(
                 (full.class, true, Basis::Prior),
-                (usize::from(short.class), short.is_tie, short.basis)
+                (usize::from(short.class[0]), short.is_tie[0], short.basis[0])
             );
             full.class
         })
@@ -121,8 +122,8 @@ fn silence_as_an_answer_is_heard_but_nobody_spoke() {
     let options = Options { missing: Missing::Answer, ..Options::default() };
     let model = Model::fit(&Spocc::default(), &evidence, &options, &quiet()).expect("rows");
     let decision = decide(&model, &["a", "b"], &["-", "-"]);
-    assert_eq!((decision.answered, decision.basis), (0, Basis::Panel));
-    assert_eq!(decide(&model, &["a", "b"], &["x", "-"]).answered, 1);
+    assert_eq!((decision.n_answered, decision.basis), (0, Basis::Panel));
+    assert_eq!(decide(&model, &["a", "b"], &["x", "-"]).n_answered, 1);
     // And it shows in the explanation.
     let explained = |model: &Model| {
         let rows = table(&["a", "b"], &[&["x", "-"]]);
@@ -166,18 +167,18 @@ fn a_silence_that_is_heard_is_as_good_as_a_word_for_it() {
         let options = Options { missing, ..Options::default() };
         let model = Model::fit(method.combiner().as_ref(), &evidence, &options, &quiet()).expect("rows");
         let read = Model::from_bytes(&model.to_bytes()).expect("our own bytes");
-        let rulings = read.predict(table).expect("the same columns").rulings().to_vec();
-        let full = read.align(table).and_then(|aligned| aligned.decide_rows(0..200)).expect("rows");
-        assert!(rulings.iter().zip(&full).all(|(short, full)| usize::from(short.class) == full.class));
-        let margins: Vec<f64> = full.iter().map(|decision| decision.margin).collect();
-        (model.missing_is_answer().to_vec(), rulings, margins)
+        let labels = read.predict(table).expect("the same columns");
+        let margin = spocc::predict::DecisionColumns { margin: true, ..Default::default() };
+        let full = read.decide_all(table, margin, &quiet()).expect("rows");
+        assert_eq!((&labels.class, &labels.is_tie, &labels.basis), (&full.class, &full.is_tie, &full.basis));
+        (model.missing_is_answer().to_vec(), labels, full.margin)
     };
     for method in [Method::NaiveBayes, Method::Stacking] {
-        let (missing_is_answer, rulings, margins) = decide(&tables[0], method, Missing::Auto);
+        let (missing_is_answer, labels, margins) = decide(&tables[0], method, Missing::Auto);
         assert_eq!(missing_is_answer.iter().filter(|missing_is_answer| **missing_is_answer).count(), 2);
         assert!(missing_is_answer[0] && missing_is_answer[1]);
         let worded = decide(&tables[1], method, Missing::Ignore);
-        assert_eq!((rulings, margins), (worded.1, worded.2), "{method}");
+        assert_eq!((labels, margins), (worded.1, worded.2), "{method}");
     }
     let (missing_is_answer, ..) = decide(&tables[0], Method::AdaSpocc, Missing::Auto);
     assert!(!missing_is_answer.contains(&true), "possibilities gain nothing from silence");

@@ -207,7 +207,7 @@ fn as_many_labels_as_there_are_ids() {
     assert_eq!(evidence.labels().all().len(), 65_535);
     let model = Spocc::default().fit(&evidence).expect("rows");
     let decided = model.predict(&rows).expect("the same column");
-    assert!(decided.rulings().iter().zip(0..).all(|(ruling, t)| ruling.class == t % 2));
+    assert!(decided.class.iter().zip(0..).all(|(class, t)| *class == t % 2));
     assert!(decided.unseen().is_empty());
 }
 

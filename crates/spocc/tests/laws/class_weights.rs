@@ -31,7 +31,7 @@ fn first_weighs(evidence: &Evidence, weight: f64, scale: f64) -> Options {
 fn decisions(model: &Model, panel: &Panel) -> Vec<Decision> {
     let table = panel.predictions();
     let aligned = model.align(&table).expect("the same columns");
-    aligned.decide_rows(0..table.n_rows()).expect("rows that are there")
+    (0..table.n_rows()).map(|row| aligned.decide(row).expect("a row that is there")).collect()
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_heavy_class_wins_rows_that_nobody_answers() {
     let silent = silent.expect("one gap");
     let decide = |options: &Options| {
         let model = fitted(Method::NaiveBayes.combiner().as_ref(), &evidence, options);
-        model.predict(&silent).expect("a column").rulings()[0].class
+        model.predict(&silent).expect("a column").class[0]
     };
     assert_eq!(decide(&Options::default()), 0);
     let second = ClassWeights::Given(vec![("l1".into(), 2.0)]);

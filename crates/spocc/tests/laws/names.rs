@@ -199,8 +199,8 @@ fn columns_are_found_by_name() {
         for combiner in combiners(&panel) {
             for options in choices() {
                 let model = fitted(combiner.as_ref(), &panel.tally(), &options);
-                let rulings = |table: &Predictions| model.predict(table).expect("all columns").rulings().to_vec();
-                prop_assert_eq!(rulings(&panel.predictions()), rulings(&other.predictions()));
+                let decisions = |table: &Predictions| model.predict(table).expect("all columns");
+                prop_assert_eq!(decisions(&panel.predictions()), decisions(&other.predictions()));
             }
         }
     });

@@ -284,9 +284,7 @@ fn influence_is_the_share_of_decisions_that_change() {
     for method in Method::ALL {
         let model = method.combiner().fit(&evidence).expect("rows");
         let audit = Audit::new(&evidence, Some(&model), &Control::default()).expect("rows");
-        let decide = |table: &Predictions| -> Vec<u16> {
-            model.predict(table).expect("all columns").rulings().iter().map(|row| row.class).collect()
-        };
+        let decide = |table: &Predictions| -> Vec<u16> { model.predict(table).expect("all columns").class };
         let before = decide(&panel.predictions());
         for (k, entry) in audit.classifiers.iter().enumerate() {
             let mut muted =

@@ -8,7 +8,8 @@ fn the_margin_is_one_less_the_runner_up_over_the_best_on_the_scale_of_the_method
     let (table, evidence) = (panel.predictions(), panel.evidence(Level::Tally));
     for method in Method::ALL {
         let model = method.combiner().fit(&evidence).expect("rows");
-        for decision in model.align(&table).expect("all columns").decide_rows(0..300).expect("rows") {
+        let aligned = model.align(&table).expect("all columns");
+        for decision in (0..300).map(|row| aligned.decide(row).expect("a row")) {
             let scale =
                 decision.probability.clone().unwrap_or_else(|| decision.possibility.degrees().to_vec());
             let mut sorted = scale.clone();
@@ -32,8 +33,8 @@ fn margins_of_votes_are_those_of_their_shares() {
     let panel = Panel { names, rows, truth: vec!["a", "b", "b"] };
     let model = Majority.fit(&panel.evidence(Level::Tally)).expect("rows");
     let table = panel.predictions();
-    let decided = model.align(&table).expect("all columns").decide_rows(0..3).expect("rows");
-    let margins: Vec<f64> = decided.iter().map(|decision| decision.margin).collect();
+    let aligned = model.align(&table).expect("all columns");
+    let margins = [0, 1, 2].map(|row| aligned.decide(row).expect("a row").margin);
     assert!((margins[0] - 1.0 / 3.0).abs() < 1e-12 && margins[1..] == [0.0, 1.0], "{margins:?}");
 }
 

@@ -16,11 +16,11 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::{
     arrow::ArrowWriter, basic::Compression, errors::ParquetError, file::properties::WriterProperties,
 };
-use spocc::{Decision, Label, data::Written};
+use spocc::{Label, data::Written};
 
 use crate::{
     args::Column,
-    decided::{Block, Heading, Sheet, texts, ties},
+    decided::{Block, Heading, Sheet, joined, texts},
 };
 use typed::{stored, typed};
 
@@ -75,11 +75,11 @@ impl<W: Write + Send> ParquetSheet<W> {
     fn batch(&self, block: &Block<'_>) -> io::Result<RecordBatch> {
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
         for (ids, field) in block.ids.iter().zip(&self.schema.fields()[..self.n_ids]) {
-            let rows = block.first..(block.first + block.rulings.len()).min(ids.len());
+            let rows = block.first..(block.first + block.decisions.len()).min(ids.len());
             let ids: Vec<Option<&str>> = rows.map(|row| ids.get(row)).collect();
             arrays.push(typed(&ids, field)?);
         }
-        let rows = 0..block.rulings.len();
+        let rows = 0..block.decisions.len();
         let decided: Vec<Option<&str>> =
             rows.clone().map(|row| block.class(row).and_then(|class| self.class(class))).collect();
         arrays.push(typed(&decided, self.schema.field(self.n_ids))?);
@@ -90,38 +90,36 @@ impl<W: Write + Send> ParquetSheet<W> {
                     let sizes = rows.clone().map(|row| Some(block.set(row).len() as i64));
                     arrays.push(Arc::new(sizes.collect::<Int64Array>()));
                 }
-                _ => self.push(*column, block.decisions, &mut arrays),
+                _ => self.push(*column, block, &mut arrays),
             }
         }
         // Refuses columns of unequal length.
         RecordBatch::try_new(Arc::clone(&self.schema), arrays).map_err(io::Error::other)
     }
 
-    fn push(&self, column: Column, decisions: &[Decision], arrays: &mut Vec<ArrayRef>) {
-        let rows = decisions.iter();
+    fn push(&self, column: Column, block: &Block<'_>, arrays: &mut Vec<ArrayRef>) {
+        let decisions = block.decisions;
+        let mut push_classes = |values: &Option<Vec<f64>>| {
+            for class in 0..self.classes.len() {
+                let values = values.iter().flatten().skip(class).step_by(self.classes.len());
+                arrays.push(Arc::new(values.map(|value| Some(*value)).collect::<Float64Array>()));
+            }
+        };
         match column {
             Column::Decision | Column::Set | Column::SetSize => {}
             Column::Margin => {
-                arrays.push(Arc::new(rows.map(|row| Some(row.margin)).collect::<Float64Array>()));
+                let margins = decisions.margin.iter().flatten().map(|margin| Some(*margin));
+                arrays.push(Arc::new(margins.collect::<Float64Array>()));
             }
-            Column::Possibility => {
-                for class in 0..self.classes.len() {
-                    let degrees = rows.clone().map(|row| row.possibility.degrees().get(class).copied());
-                    arrays.push(Arc::new(degrees.collect::<Float64Array>()));
-                }
-            }
-            Column::Probability => {
-                for class in 0..self.classes.len() {
-                    let share = |row: &Decision| row.probability.as_ref().and_then(|p| p.get(class).copied());
-                    arrays.push(Arc::new(rows.clone().map(share).collect::<Float64Array>()));
-                }
-            }
+            Column::Possibility => push_classes(&decisions.possibility),
+            Column::Probability => push_classes(&decisions.probability),
             Column::Ties => {
-                let joined = rows.map(|row| ties(row, &self.classes));
-                arrays.push(Arc::new(joined.collect::<StringArray>()));
+                let ties = |row: usize| decisions.is_tie[row].then(|| joined(block.ties(row), &self.classes));
+                arrays.push(Arc::new((0..decisions.len()).map(ties).collect::<StringArray>()));
             }
             Column::Answered => {
-                arrays.push(Arc::new(rows.map(|row| Some(row.answered as i64)).collect::<Int64Array>()));
+                let answered = decisions.n_answered.iter().flatten().map(|n| Some(i64::from(*n)));
+                arrays.push(Arc::new(answered.collect::<Int64Array>()));
             }
         }
     }
@@ -129,7 +127,7 @@ impl<W: Write + Send> ParquetSheet<W> {
     /// The sets as lists of what the classes were written as.
     fn sets(&self, block: &Block<'_>) -> io::Result<ArrayRef> {
         let item = Arc::new(Field::new_list_field(self.schema.field(self.n_ids).data_type().clone(), false));
-        let rows = || (0..block.rulings.len()).map(|row| block.set(row));
+        let rows = || (0..block.decisions.len()).map(|row| block.set(row));
         let classes: Vec<Option<&str>> = rows().flatten().map(|class| self.class(class)).collect();
         let ends = OffsetBuffer::from_lengths(rows().map(|set| set.len()));
         let values = typed(&classes, &item)?;
@@ -193,7 +191,7 @@ mod tests {
         Combiner, Control, Evidence, Model, Options, Predictions, Truth,
         conformal::{ConformalScheme, ConformalSettings, Coverage},
         methods::{Majority, NaiveBayes},
-        predict::Ruling,
+        predict::{DecisionColumns, Decisions},
     };
 
     use super::*;
@@ -203,7 +201,7 @@ mod tests {
         [Column::Decision, Column::Margin, Column::Possibility, Column::Ties, Column::Answered];
 
     /// Two rows decided by two voters, who disagree on the second.
-    fn decide(labels: [Label; 2]) -> (Vec<Label>, Vec<Ruling>, Vec<Decision>) {
+    fn decide(labels: [Label; 2]) -> Decisions {
         let [yes, no] = labels;
         let mut rows = Predictions::builder(["ann", "bob"]).expect("two names");
         rows.push([Some(yes.clone()), Some(yes.clone())]).expect("two answers");
@@ -211,13 +209,11 @@ mod tests {
         let rows = rows.finish();
         let truth = Truth::new([Some(yes), Some(no)]).expect("two truths");
         let model = Majority.fit(&Evidence::new(&rows, &truth).expect("evidence")).expect("a model");
-        let aligned = model.align(&rows).expect("known labels");
-        let rulings = aligned.decide_all(&Control::default()).expect("decisions").rulings().to_vec();
-        (model.classes().to_vec(), rulings, aligned.decide_rows(0..2).expect("decisions"))
+        model.decide_all(&rows, DecisionColumns::ALL, &Control::default()).expect("decisions")
     }
 
-    fn block<'a>(ids: &'a [Copied], rulings: &'a [Ruling], decisions: &'a [Decision]) -> Block<'a> {
-        Block { ids, first: 0, rulings, abstained: &[], decisions, sets: None }
+    fn block<'a>(ids: &'a [Copied], decisions: &'a Decisions) -> Block<'a> {
+        Block { ids, first: 0, abstained: &[], decisions, sets: None }
     }
 
     fn write(
@@ -225,14 +221,15 @@ mod tests {
         labels: [Label; 2],
         columns: &[Column],
     ) -> io::Result<Bytes> {
-        let (classes, rulings, decisions) = decide(labels);
+        let decisions = decide(labels);
         let names: Vec<String> = ids.iter().map(|(name, ..)| (*name).to_owned()).collect();
         let types: Vec<DataType> = ids.iter().map(|(_, of, _)| of.clone()).collect();
         let texts: Vec<Copied> = ids.iter().map(|(.., texts)| texts.iter().copied().collect()).collect();
         let mut bytes = Vec::new();
-        let heading = Heading { ids: &names, id_types: types, columns, classes: &classes, abstains: false };
+        let heading =
+            Heading { ids: &names, id_types: types, columns, classes: decisions.classes(), abstains: false };
         let mut sheet = ParquetSheet::new(&mut bytes, &heading)?;
-        sheet.write(&block(&texts, &rulings, &decisions))?;
+        sheet.write(&block(&texts, &decisions))?;
         sheet.finish()?;
         drop(sheet);
         Ok(bytes.into())
@@ -259,10 +256,12 @@ mod tests {
         assert_eq!(decided, ["a", "a"]);
         let ties: Vec<_> = batch.column(4).as_string::<i32>().iter().collect();
         assert_eq!(ties, [None, Some("a|b")]);
-        let (_, _, decisions) = decide(["a", "b"].map(Label::from));
-        for (row, decision) in decisions.iter().enumerate() {
-            assert_eq!(batch.column(1).as_primitive::<Float64Type>().value(row), decision.margin);
-            for (class, degree) in decision.possibility.degrees().iter().enumerate() {
+        let decisions = decide(["a", "b"].map(Label::from));
+        let margins = decisions.margin.as_ref().expect("asked for");
+        for (row, margin) in margins.iter().enumerate() {
+            assert_eq!(batch.column(1).as_primitive::<Float64Type>().value(row), *margin);
+            let degrees = decisions.of_row(&decisions.possibility, row).expect("asked for");
+            for (class, degree) in degrees.iter().enumerate() {
                 assert_eq!(batch.column(2 + class).as_primitive::<Float64Type>().value(row), *degree);
             }
         }
@@ -285,7 +284,7 @@ mod tests {
         let heading = Heading { ids: &[], id_types: Vec::new(), columns: &columns, classes, abstains: true };
         let mut bytes = Vec::new();
         let mut sheet = ParquetSheet::new(&mut bytes, &heading).expect("a file");
-        let block = block(&[], decided.rulings(), &[]);
+        let block = block(&[], &decided);
         sheet.write(&Block { abstained: &abstained, sets: Some(&sets), ..block }).expect("written");
         sheet.finish().expect("written");
         drop(sheet);
@@ -386,15 +385,19 @@ mod tests {
 
     #[test]
     fn columns_of_unequal_length_are_refused() {
-        let (classes, rulings, decisions) = decide(["a", "b"].map(Label::from));
+        let decisions = decide(["a", "b"].map(Label::from));
+        let (mut short, mut unasked) = (decisions.clone(), decisions.clone());
+        short.margin.as_mut().expect("asked for").pop();
+        unasked.possibility = None;
         let (names, id_types) = (["id".to_owned()], vec![DataType::Utf8]);
-        let heading = Heading { ids: &names, id_types, columns: &ALL, classes: &classes, abstains: false };
+        let heading =
+            Heading { ids: &names, id_types, columns: &ALL, classes: decisions.classes(), abstains: false };
         let mut sheet = ParquetSheet::new(Vec::new(), &heading).expect("a file");
         let ids = [[None, None].into_iter().collect::<Copied>()];
-        for (ids, decisions) in [(&ids[..], &decisions[..1]), (&ids[..], &[]), (&[], &decisions)] {
-            assert!(sheet.write(&block(ids, &rulings, decisions)).is_err());
+        for (ids, decisions) in [(&ids[..], &short), (&ids[..], &unasked), (&[], &decisions)] {
+            assert!(sheet.write(&block(ids, decisions)).is_err());
         }
-        assert!(sheet.write(&block(&ids, &rulings, &decisions)).is_ok());
+        assert!(sheet.write(&block(&ids, &decisions)).is_ok());
     }
 
     #[test]
@@ -408,11 +411,11 @@ mod tests {
                 Ok(())
             }
         }
-        let (classes, rulings, _) = decide(["a", "b"].map(Label::from));
-        let heading =
-            Heading { ids: &[], id_types: Vec::new(), columns: &[], classes: &classes, abstains: false };
+        let decisions = decide(["a", "b"].map(Label::from));
+        let classes = decisions.classes();
+        let heading = Heading { ids: &[], id_types: Vec::new(), columns: &[], classes, abstains: false };
         let written = ParquetSheet::new(Closed, &heading).and_then(|mut sheet| {
-            sheet.write(&block(&[], &rulings, &[]))?;
+            sheet.write(&block(&[], &decisions))?;
             sheet.finish()
         });
         assert_eq!(written.expect_err("a closed pipe").kind(), io::ErrorKind::BrokenPipe);

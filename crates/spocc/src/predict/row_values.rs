@@ -1,0 +1,127 @@
+//! The decision of one row and the values that were asked for about it, written into columns.
+//!
+//! [`Model::decision`] computes the same values for one row at a time and is the reference implementation.
+
+use crate::{
+    conformal,
+    data::Row,
+    decision::{self, Basis},
+    math::exp,
+    methods::Scratch,
+    model::Model,
+    possibility::Transform,
+    predict::decisions::DecisionRows,
+};
+
+/// Decides single rows in double precision, with buffers reused from row to row.
+pub(super) struct RowDecider<'a> {
+    model: &'a Model,
+    scratch: Scratch,
+    transform: Transform,
+    /// `exp(least - s)` of every surprisal `s`.
+    shares: Vec<f64>,
+    /// The tie tolerance of plain surprisals.
+    tolerance: f64,
+    /// A power of the surprisals and its tie tolerance.
+    power: (f64, f64),
+}
+
+/// The class of a row, whether others are as good, and the basis.
+pub(super) type Outcome = (u16, bool, Basis);
+
+impl<'a> RowDecider<'a> {
+    pub(super) fn new(model: &'a Model) -> Self {
+        Self {
+            model,
+            scratch: Scratch::default(),
+            transform: Transform::default(),
+            shares: Vec::new(),
+            tolerance: decision::tolerance(1.0),
+            power: (0.0, 0.0),
+        }
+    }
+
+    /// The outcome alone, for which surprisals may be raised to a common power.
+    #[inline]
+    pub(super) fn outcome(&mut self, row: Row<'_>) -> Outcome {
+        let Some(power) = self.model.rule.surprisals_monotone(row, &mut self.scratch) else {
+            return self.prior_outcome(row);
+        };
+        if self.power.0 != power {
+            self.power = (power, decision::tolerance(power));
+        }
+        self.decide(row, self.power.1, Basis::Panel)
+    }
+
+    #[cold]
+    fn prior_outcome(&mut self, row: Row<'_>) -> Outcome {
+        self.model.prior_surprisals(&mut self.scratch.out);
+        self.decide(row, self.tolerance, Basis::Prior)
+    }
+
+    #[inline]
+    fn decide(&self, row: Row<'_>, tolerance: f64, basis: Basis) -> Outcome {
+        let (class, is_tie) =
+            decision::decide(&self.scratch.out, tolerance, self.model.ties, |seed| row.hash(seed));
+        (class as u16, is_tie, basis)
+    }
+
+    /// The outcome, with the values that `rows` has columns for written to its row `at`.
+    pub(super) fn outcome_and_values(
+        &mut self,
+        row: Row<'_>,
+        rows: &mut DecisionRows<'_>,
+        at: usize,
+    ) -> Outcome {
+        let outcome = if self.model.rule.surprisals(row, &mut self.scratch) {
+            self.decide(row, self.tolerance, Basis::Panel)
+        } else {
+            self.prior_outcome(row)
+        };
+        let (_, is_tie, basis) = outcome;
+        let surprisals = &self.scratch.out;
+        let classes = at * surprisals.len()..(at + 1) * surprisals.len();
+        if let Some(margin) = rows.margin.get_mut(at) {
+            *margin = if is_tie { 0.0 } else { decision::margin(surprisals) };
+        }
+        if let Some(n_answered) = rows.n_answered.get_mut(at) {
+            *n_answered = self.model.n_answered(row) as u32;
+        }
+        if let Some(ties) = rows.ties.get_mut(classes.clone()) {
+            ties.fill(false);
+            decision::tied(surprisals, self.tolerance).for_each(|class| ties[class] = true);
+        }
+        if let Some(scores) = rows.scores.get_mut(classes.clone()) {
+            scores.copy_from_slice(surprisals);
+            conformal::normalise(scores);
+        }
+        let (possibility, probability) =
+            (rows.possibility.get_mut(classes.clone()), rows.probability.get_mut(classes));
+        let is_fused = basis == Basis::Panel && self.model.rule.possibilities().is_some();
+        if probability.is_some() || (possibility.is_some() && !is_fused) {
+            let least = surprisals.iter().copied().fold(f64::INFINITY, f64::min);
+            self.shares.clear();
+            self.shares.extend(surprisals.iter().map(|s| exp(least - s)));
+            if let Some(probability) = probability {
+                if least.is_finite() {
+                    let sum: f64 = self.shares.iter().sum();
+                    probability.iter_mut().zip(&self.shares).for_each(|(p, share)| *p = share / sum);
+                } else {
+                    probability.fill(1.0 / surprisals.len() as f64);
+                }
+            }
+        }
+        match possibility {
+            Some(possibility) if is_fused => {
+                possibility.iter_mut().zip(surprisals).for_each(|(degree, s)| *degree = exp(-s));
+            }
+            Some(possibility) => {
+                // Tied classes are equally possible, whatever the rounding.
+                decision::tied(surprisals, self.tolerance).for_each(|class| self.shares[class] = 1.0);
+                self.transform.probabilities(&self.shares, possibility);
+            }
+            None => {}
+        }
+        outcome
+    }
+}
