@@ -3,7 +3,7 @@
 use std::io;
 
 pub(crate) use spocc_table::{
-    Place,
+    Location,
     error::{list, nearest, quoted, suggestion},
 };
 

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use spocc::{Evidence, Model};
-use spocc_table::{Error, Opened, Place, Reading, Table};
+use spocc_table::{Error, Location, OpenedInput, ReadOptions, Table};
 
 /// Something to read.
 pub(crate) enum Input {
     /// Rows.
     Table(Box<Table>),
     /// Counts.
-    Tally(Place, Box<Evidence>),
+    Tally(Location, Box<Evidence>),
     /// A fitted model.
-    Model(Place, Box<Model>),
+    Model(Location, Box<Model>),
 }
 
 impl Input {
@@ -21,10 +21,10 @@ impl Input {
     /// # Errors
     ///
     /// [`Error::Refused`], [`Error::Engine`] for a damaged model or tally, [`Error::Io`].
-    pub(crate) fn open(names: &[PathBuf], reading: &Reading) -> Result<Self, Error> {
-        let (place, bytes) = match Opened::new(names, reading)? {
-            Opened::Table(table) => return Ok(Self::Table(table)),
-            Opened::Ours(place, bytes) => (place, bytes),
+    pub(crate) fn open(names: &[PathBuf], reading: &ReadOptions) -> Result<Self, Error> {
+        let (place, bytes) = match OpenedInput::new(names, reading)? {
+            OpenedInput::Table(table) => return Ok(Self::Table(table)),
+            OpenedInput::SpoccFile(place, bytes) => (place, bytes),
         };
         match Evidence::from_bytes(&bytes) {
             Ok(evidence) => Ok(Self::Tally(place, Box::new(evidence))),
@@ -41,12 +41,12 @@ impl Input {
     /// # Errors
     ///
     /// As [`open`](Self::open); [`Error::Refused`] for anything else.
-    pub(crate) fn model(path: &Path) -> Result<(Place, Model), Error> {
+    pub(crate) fn model(path: &Path) -> Result<(Location, Model), Error> {
         let expected = "a model written by `spocc fit`";
         match Self::open_one(path, expected)? {
             Self::Model(place, model) => Ok((place, *model)),
             Self::Tally(place, _) => Err(place.refused(expected, "a tally")),
-            Self::Table(table) => Err(table.source().refused(expected, "a table (the model comes first)")),
+            Self::Table(table) => Err(table.location().refused(expected, "a table (the model comes first)")),
         }
     }
 
@@ -55,21 +55,21 @@ impl Input {
     /// # Errors
     ///
     /// As [`open`](Self::open); [`Error::Refused`] for anything else.
-    pub(crate) fn tally(path: &Path) -> Result<(Place, Evidence), Error> {
+    pub(crate) fn tally(path: &Path) -> Result<(Location, Evidence), Error> {
         let expected = "a tally written by `spocc tally`";
         match Self::open_one(path, expected)? {
             Self::Tally(place, evidence) => Ok((place, *evidence)),
             Self::Model(place, _) => Err(place.refused(expected, "a model")),
-            Self::Table(table) => Err(table.source().refused(expected, "a table")),
+            Self::Table(table) => Err(table.location().refused(expected, "a table")),
         }
     }
 
     /// Opens one file of ours; what is no table either is said to be what was expected here.
     fn open_one(path: &Path, expected: &str) -> Result<Self, Error> {
         if path.is_dir() {
-            return Err(Place::file(path, "").refused(expected, "a directory"));
+            return Err(Location::file(path, "").refused(expected, "a directory"));
         }
-        let reading = Reading { progress: Some(crate::progress::show_reading), ..Reading::default() };
+        let reading = ReadOptions { progress: Some(crate::progress::show_reading), ..ReadOptions::default() };
         Self::open(&[path.to_owned()], &reading).map_err(|error| match error {
             // Advice on how to make a table of it does not help here.
             Error::Refused { place, found, .. } => {

@@ -1,6 +1,6 @@
 //! Where results go: a file that appears whole or not at all, or standard output.
 
-use spocc_table::{Error, Place, expand};
+use spocc_table::{Error, Location, expand};
 use std::{
     fs,
     io::{self, BufWriter, Write},
@@ -28,7 +28,7 @@ pub(crate) fn abandon() {
 /// What `-o` names.
 #[derive(Debug)]
 pub(crate) struct Output {
-    place: Place,
+    place: Location,
     kind: Kind,
 }
 
@@ -51,7 +51,7 @@ impl Output {
     ///
     /// [`Error::Refused`] if it is a directory or in none.
     pub(crate) fn new(path: &Path) -> Result<Self, Error> {
-        let place = Place::file(path, "standard output");
+        let place = Location::file(path, "standard output");
         if path == Path::new("-") || path == Path::new("/dev/stdout") {
             return Ok(Self { place, kind: Kind::Standard });
         }

@@ -8,7 +8,7 @@ use spocc::{
     evaluate::Comparison,
 };
 
-use crate::error::{Error, Place};
+use crate::error::{Error, Location};
 
 const BOLD: &str = "\x1b[1m";
 const GREEN: &str = "\x1b[32m";
@@ -44,7 +44,7 @@ pub(crate) fn print_text(text: &str) -> Result<(), Error> {
 }
 
 fn standard_output(source: std::io::Error) -> Error {
-    Place::file("-".as_ref(), "standard output").io("permission to write", source).into()
+    Location::file("-".as_ref(), "standard output").io("permission to write", source).into()
 }
 
 /// A text without the control characters that a name or label in it may have; lines stay.

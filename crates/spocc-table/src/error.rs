@@ -10,7 +10,7 @@ pub enum Error {
     #[error("{place}: expected {expected}{hint}, found {found}")]
     Refused {
         /// The file, perhaps with its line.
-        place: Place,
+        place: Location,
         /// What was expected there.
         expected: String,
         /// How to mend it, if that is known. It comes before what was found, which may be long and is cut.
@@ -22,7 +22,7 @@ pub enum Error {
     #[error("{place}: {source}")]
     Engine {
         /// The file that led to it.
-        place: Place,
+        place: Location,
         /// The engine's words.
         source: spocc::Error,
     },
@@ -30,7 +30,7 @@ pub enum Error {
     #[error("{place}: {source}")]
     Io {
         /// The file.
-        place: Place,
+        place: Location,
         /// The system's words.
         source: io::Error,
     },
@@ -41,14 +41,14 @@ pub enum Error {
 
 /// A file, or a line of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     file: Arc<str>,
-    at: At,
+    at: Position,
 }
 
 /// Where in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum At {
+pub enum Position {
     /// Nowhere in particular.
     Whole,
     /// This line of a text, from 1.
@@ -58,7 +58,7 @@ pub enum At {
     Row(u64),
 }
 
-impl At {
+impl Position {
     /// So many lines or rows further on.
     pub fn after(self, n: usize) -> Self {
         match self {
@@ -69,24 +69,24 @@ impl At {
     }
 }
 
-impl Place {
+impl Location {
     /// Characters of what was expected or found that are told.
     const LONGEST: usize = 250;
 
     /// The whole file; `-` is standard input or output, as `stream` says.
     pub fn file(path: &Path, stream: &str) -> Self {
         let file = if path == Path::new("-") { stream.to_owned() } else { path.display().to_string() };
-        Self { file: file.into(), at: At::Whole }
+        Self { file: file.into(), at: Position::Whole }
     }
 
     /// Some place in it.
-    pub fn at(&self, at: At) -> Self {
+    pub fn at(&self, at: Position) -> Self {
         Self { at, ..self.clone() }
     }
 
     /// A line of it.
     pub fn line(&self, line: u64) -> Self {
-        self.at(At::Line(line))
+        self.at(Position::Line(line))
     }
 
     /// The place so many lines or rows further on.
@@ -130,13 +130,13 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.file)?;
         match self.at {
-            At::Whole => Ok(()),
-            At::Line(line) => write!(out, ": line {line}"),
-            At::Row(row) => write!(out, ": row {row}"),
+            Position::Whole => Ok(()),
+            Position::Line(line) => write!(out, ": line {line}"),
+            Position::Row(row) => write!(out, ": row {row}"),
         }
     }
 }

@@ -7,125 +7,68 @@ use std::{
     sync::Arc,
 };
 
-use spocc::Label;
-
 #[cfg(feature = "arrow")]
-use crate::{ArrowType, arrow};
+use crate::ArrowType;
 use crate::{
-    Rows, Worked,
-    error::{At, Error, Place, list, quoted, suggestion},
-    rows::Sheet,
-    source::{self, Columns, Content, Source},
-    text::Text,
+    BlockResults, ReadOptions, RowBlock,
+    error::{Error, Location, Position, list, quoted, suggestion},
+    row_block::FileLayout,
+    source::{self, FileContent},
+    table_file::TableFile,
 };
 
-/// How cells are told apart and which of them say nothing.
-#[derive(Clone, Debug, Default)]
-pub struct Reading {
-    /// What stands between cells; none: whatever fits.
-    pub delimiter: Option<u8>,
-    /// The words that mean "no answer", besides an empty cell.
-    pub na: Vec<String>,
-    /// Called with how much of a file was read, in bytes or rows, and how much there is, if that is known.
-    pub progress: Option<Progress>,
-}
-
-/// A callback that shows how far reading is.
-pub type Progress = fn(u64, Option<u64>);
-
-impl Reading {
-    /// Whether a cell says nothing.
-    pub fn is_missing(&self, cell: Option<&[u8]>) -> bool {
-        cell.is_none_or(|cell| cell.is_empty() || self.na.iter().any(|word| word.as_bytes() == cell))
-    }
-}
-
-/// How the cells of a column were written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(feature = "arrow"), allow(dead_code))]
-pub enum Kind {
-    /// Text.
-    Text,
-    /// Integers.
-    Integer,
-    /// Floats.
-    Float,
-    /// Booleans.
-    Boolean,
-}
-
-impl Kind {
-    /// The label that a cell of this kind holds.
-    pub fn label(self, text: &str) -> Label {
-        let typed = match self {
-            Self::Text => None,
-            Self::Integer => text.parse::<i64>().ok().map(Label::from),
-            Self::Float => text.parse::<f64>().ok().and_then(|value| Label::try_from(value).ok()),
-            Self::Boolean => text.parse::<bool>().ok().map(Label::from),
-        };
-        typed.unwrap_or_else(|| Label::from(text))
-    }
-}
-
-/// One file of a table.
-pub(crate) enum Part {
-    Text(Box<Text>),
-    #[cfg(feature = "arrow")]
-    Arrow(Box<arrow::Batches>),
-}
-
-/// A table whose rows are to be read.
+/// A table whose header is read and whose rows are not.
 pub struct Table {
-    reading: Reading,
-    /// The file at hand, until its rows are read.
-    part: Option<Part>,
-    /// The files still to come.
+    options: ReadOptions,
+    /// The first file, until its rows are read.
+    first: Option<TableFile>,
+    /// The files that are not open yet.
     rest: VecDeque<PathBuf>,
-    beginning: Place,
-    top: At,
+    location: Location,
+    header_position: Position,
+    /// The delimiter of the file opened last, if that is text.
     delimiter: Option<u8>,
     header: Arc<[String]>,
-    /// The number of each column.
-    numbers: HashMap<String, usize>,
-    /// Columns that some option names: no other name can mean them.
+    /// Index of each column.
+    indices: HashMap<String, usize>,
+    /// Columns that an option of the caller names. They are not suggested for a misspelt name.
     used: HashSet<String>,
-    /// The only columns that will be asked for.
-    asked: Option<Vec<usize>>,
+    /// The columns to read, if not all.
+    selected: Option<Vec<usize>>,
 }
 
-/// What the user's file names turned out to be.
-pub enum Opened {
+/// The content of the named files.
+pub enum OpenedInput {
     /// A table.
     Table(Box<Table>),
     /// The bytes of a model or a tally.
-    Ours(Place, Vec<u8>),
+    SpoccFile(Location, Vec<u8>),
 }
 
-impl Opened {
-    /// Opens what is named; several names are one table.
+impl OpenedInput {
+    /// Opens files, globs, directories or `-`, standard input. Several tables are read as one.
     ///
     /// # Errors
     ///
     /// [`Error::Refused`], [`Error::Io`].
-    pub fn new(names: &[PathBuf], reading: &Reading) -> Result<Self, Error> {
+    pub fn new(names: &[PathBuf], options: &ReadOptions) -> Result<Self, Error> {
         let mut rest = VecDeque::from(source::expand(names)?);
         let Some(path) = rest.pop_front() else {
-            return Err(Place::file("tables".as_ref(), "").refused("at least one", "none"));
+            return Err(Location::file("tables".as_ref(), "").refused("at least one", "none"));
         };
-        let place = Place::file(&path, "standard input");
-        let content = source::open(&path, &place, reading.progress)?;
-        if let Content::Ours(mut bytes) = content {
-            let mut all = Vec::new();
-            bytes.read_to_end(&mut all).map_err(|source| place.io("a file to read", source))?;
+        let location = Location::file(&path, "standard input");
+        let content = source::open(&path, &location, options.progress)?;
+        if let FileContent::SpoccFile(mut source) = content {
+            let mut bytes = Vec::new();
+            source.read_to_end(&mut bytes).map_err(|source| location.io("a file to read", source))?;
             if rest.is_empty() {
-                return Ok(Self::Ours(place, all));
+                return Ok(Self::SpoccFile(location, bytes));
             }
-            return Err(
-                place.refused("tables", "a model or a tally of spocc (`spocc merge` adds tallies up)")
-            );
+            let found = "a model or a tally of spocc (`spocc merge` adds tallies up)";
+            return Err(location.refused("tables", found));
         }
-        let part = open_part(&place, content, reading)?;
-        Ok(Self::Table(Box::new(Table::new(place, part, rest, reading)?)))
+        let first = TableFile::open(&location, content, options)?;
+        Ok(Self::Table(Box::new(Table::new(location, first, rest, options)?)))
     }
 }
 
@@ -135,67 +78,87 @@ impl Table {
     /// # Errors
     ///
     /// [`Error::Refused`] if there is none, if it is a model or a tally, or if column names repeat.
-    pub fn open(names: &[PathBuf], reading: &Reading) -> Result<Self, Error> {
-        match Opened::new(names, reading)? {
-            Opened::Table(table) => Ok(*table),
-            Opened::Ours(place, _) => Err(place.refused("a table", "a model or a tally of spocc")),
-        }
-    }
-
-    fn new(place: Place, part: Part, rest: VecDeque<PathBuf>, reading: &Reading) -> Result<Self, Error> {
-        let (top, header) = (part.top(), Arc::from(part.header()));
-        let mut numbers = HashMap::new();
-        for (at, name) in part.header().iter().enumerate() {
-            if numbers.insert(name.clone(), at).is_some() {
-                return Err(place.at(top).refused("distinct column names", format!("`{name}` twice")));
+    pub fn open(names: &[PathBuf], options: &ReadOptions) -> Result<Self, Error> {
+        match OpenedInput::new(names, options)? {
+            OpenedInput::Table(table) => Ok(*table),
+            OpenedInput::SpoccFile(location, _) => {
+                Err(location.refused("a table", "a model or a tally of spocc"))
             }
         }
-        let delimiter = part.delimiter();
-        let (reading, part, used, asked) = (reading.clone(), Some(part), HashSet::new(), None);
-        Ok(Self { reading, part, rest, beginning: place, top, delimiter, header, numbers, used, asked })
     }
 
-    /// The next file whose rows are to be read; its columns may come in another order than those of the first.
-    pub(crate) fn next_part(&mut self) -> Result<Option<(Part, Sheet)>, Error> {
-        let (place, mut part) = if let Some(part) = self.part.take() {
-            (self.beginning.clone(), part)
+    fn new(
+        location: Location,
+        first: TableFile,
+        rest: VecDeque<PathBuf>,
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
+        let header_position = first.header_position();
+        let mut indices = HashMap::new();
+        for (index, name) in first.header().iter().enumerate() {
+            if indices.insert(name.clone(), index).is_some() {
+                let found = format!("`{name}` twice");
+                return Err(location.at(header_position).refused("distinct column names", found));
+            }
+        }
+        Ok(Self {
+            options: options.clone(),
+            delimiter: first.delimiter(),
+            header: Arc::from(first.header()),
+            first: Some(first),
+            rest,
+            location,
+            header_position,
+            indices,
+            used: HashSet::new(),
+            selected: None,
+        })
+    }
+
+    /// Opens the next file. Its columns may come in another order than those of the first.
+    pub(crate) fn next_file(&mut self) -> Result<Option<(TableFile, FileLayout)>, Error> {
+        let (location, mut file) = if let Some(first) = self.first.take() {
+            (self.location.clone(), first)
         } else {
             let Some(path) = self.rest.pop_front() else { return Ok(None) };
-            let place = Place::file(&path, "standard input");
-            let content = source::open(&path, &place, self.reading.progress)?;
-            let part = open_part(&place, content, &self.reading)?;
-            (place, part)
+            let location = Location::file(&path, "standard input");
+            let content = source::open(&path, &location, self.options.progress)?;
+            let file = TableFile::open(&location, content, &self.options)?;
+            (location, file)
         };
-        self.delimiter = part.delimiter();
-        let order = self.order(&part, &place)?;
-        let kinds = part.prepare(&order, self.asked.as_deref());
-        let (reading, header) = (self.reading.clone(), Arc::clone(&self.header));
-        Ok(Some((part, Sheet { place, reading, header, order, kinds })))
+        self.delimiter = file.delimiter();
+        let order = self.order(&file, &location)?;
+        let cell_types = file.select(&order, self.selected.as_deref());
+        let (options, header) = (self.options.clone(), Arc::clone(&self.header));
+        Ok(Some((file, FileLayout { file: location, options, header, order, cell_types })))
     }
 
-    /// Where each column is in a file.
-    fn order(&self, part: &Part, place: &Place) -> Result<Vec<usize>, Error> {
-        let top = place.at(part.top());
-        let expected = || format!("the columns of {}", self.beginning);
-        let mut theirs: HashMap<&str, usize> = HashMap::new();
-        for (at, name) in part.header().iter().enumerate() {
-            if theirs.insert(name, at).is_some() {
-                return Err(top.refused("distinct column names", format!("`{name}` twice")));
+    /// The index in a file of each column of the table.
+    fn order(&self, file: &TableFile, location: &Location) -> Result<Vec<usize>, Error> {
+        let location = location.at(file.header_position());
+        let expected = || format!("the columns of {}", self.location);
+        let mut indices: HashMap<&str, usize> = HashMap::new();
+        for (index, name) in file.header().iter().enumerate() {
+            if indices.insert(name, index).is_some() {
+                return Err(location.refused("distinct column names", format!("`{name}` twice")));
             }
-            if !self.numbers.contains_key(name) {
-                return Err(top.refused(expected(), format!("`{name}` too")));
+            if !self.indices.contains_key(name) {
+                return Err(location.refused(expected(), format!("`{name}` too")));
             }
         }
-        let place = |name: &String| {
-            let found = theirs.get(name.as_str()).copied();
-            found.ok_or_else(|| top.refused(expected(), format!("no `{name}`")))
+        let index = |name: &String| {
+            let found = indices.get(name.as_str()).copied();
+            found.ok_or_else(|| location.refused(expected(), format!("no `{name}`")))
         };
-        self.header.iter().map(place).collect()
+        self.header.iter().map(index).collect()
     }
 
-    /// Works on all rows, some at a time, in parallel; the results come in the order of the rows.
-    pub fn work<T: Send + 'static>(self, work: impl Fn(&Rows) -> T + Send + Sync + 'static) -> Worked<T> {
-        Worked::new(self, work)
+    /// Applies a function to blocks of rows in parallel. The results come in the order of the rows.
+    pub fn map_blocks<T: Send + 'static>(
+        self,
+        function: impl Fn(&RowBlock) -> T + Send + Sync + 'static,
+    ) -> BlockResults<T> {
+        BlockResults::new(self, function)
     }
 
     /// The column names.
@@ -203,22 +166,22 @@ impl Table {
         &self.header
     }
 
-    /// Where this table begins, its header.
-    pub fn beginning(&self) -> Place {
-        self.beginning.at(self.top)
+    /// The location of the header.
+    pub fn header_location(&self) -> Location {
+        self.location.at(self.header_position)
     }
 
-    /// Its first file.
-    pub fn source(&self) -> &Place {
-        &self.beginning
+    /// The first file.
+    pub fn location(&self) -> &Location {
+        &self.location
     }
 
-    /// What stands between cells, if the table is a text.
+    /// The delimiter, if the table is text.
     pub fn delimiter(&self) -> Option<u8> {
         self.delimiter
     }
 
-    /// Notes columns that options name, so that none of them is suggested for another.
+    /// Marks columns as named by options, so that none of them is suggested for another name.
     pub fn set_used<'a>(&mut self, names: impl IntoIterator<Item = &'a String>) {
         self.used.extend(names.into_iter().cloned());
     }
@@ -228,24 +191,25 @@ impl Table {
         self.header.iter().filter(|name| !self.used.contains(*name))
     }
 
-    /// The number of the column with this name.
+    /// The index of the column with this name.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] with the nearest name among those that no option names.
+    /// [`Error::Refused`] with the nearest name among the [unused](Self::unused).
     pub fn column(&self, name: &str) -> Result<usize, Error> {
-        self.numbers.get(name).copied().ok_or_else(|| {
+        self.indices.get(name).copied().ok_or_else(|| {
             let expected = format!("a column {}", quoted(name));
-            self.beginning().refused_with(expected, suggestion(name, self.unused()), list(&*self.header))
+            let hint = suggestion(name, self.unused());
+            self.header_location().refused_with(expected, hint, list(&*self.header))
         })
     }
 
     /// Whether there is a column with this name.
-    pub fn has(&self, name: &str) -> bool {
-        self.numbers.contains_key(name)
+    pub fn has_column(&self, name: &str) -> bool {
+        self.indices.contains_key(name)
     }
 
-    /// The numbers of the columns with these names.
+    /// The indices of the columns with these names.
     ///
     /// # Errors
     ///
@@ -254,104 +218,19 @@ impl Table {
         names.iter().map(|name| self.column(name)).collect()
     }
 
-    /// Promises to ask for these columns only: others need not be read.
-    pub fn ask_only(&mut self, columns: impl IntoIterator<Item = usize>) {
-        self.asked = Some(columns.into_iter().collect());
+    /// Selects the columns to read. The cells of others must not be asked for.
+    pub fn select_columns(&mut self, columns: impl IntoIterator<Item = usize>) {
+        self.selected = Some(columns.into_iter().collect());
     }
 
-    /// The type of a column, to be written again.
+    /// The Arrow type of a column; text if the table is a text file.
     #[cfg(feature = "arrow")]
     pub fn arrow_type(&self, column: usize) -> ArrowType {
-        match &self.part {
-            Some(Part::Arrow(batches)) => batches.data_type(column).clone(),
+        match &self.first {
+            Some(TableFile::Columns(columns)) => columns.data_type(column).clone(),
             _ => ArrowType::Utf8,
         }
     }
-}
-
-impl Part {
-    fn header(&self) -> &[String] {
-        match self {
-            Self::Text(text) => text.header(),
-            #[cfg(feature = "arrow")]
-            Self::Arrow(batches) => batches.header(),
-        }
-    }
-
-    /// Where the header is.
-    fn top(&self) -> At {
-        match self {
-            Self::Text(text) => text.top(),
-            #[cfg(feature = "arrow")]
-            Self::Arrow(_) => At::Whole,
-        }
-    }
-
-    #[cfg_attr(not(feature = "arrow"), allow(clippy::unnecessary_wraps))]
-    fn delimiter(&self) -> Option<u8> {
-        match self {
-            Self::Text(text) => Some(text.delimiter()),
-            #[cfg(feature = "arrow")]
-            Self::Arrow(_) => None,
-        }
-    }
-
-    /// Gets ready to read columns of the table, which are in this order here; returns how each was written.
-    #[cfg_attr(not(feature = "arrow"), allow(clippy::needless_pass_by_ref_mut))]
-    fn prepare(&mut self, order: &[usize], asked: Option<&[usize]>) -> Vec<Kind> {
-        match self {
-            Self::Text(_) => {
-                let _ = (order, asked);
-                Vec::new()
-            }
-            #[cfg(feature = "arrow")]
-            Self::Arrow(batches) => {
-                if let Some(asked) = asked {
-                    let columns: Vec<usize> = asked.iter().map(|&column| order[column]).collect();
-                    batches.project(&columns);
-                }
-                order.iter().map(|&column| batches.kind(column)).collect()
-            }
-        }
-    }
-}
-
-fn open_part(place: &Place, content: Content, reading: &Reading) -> Result<Part, Error> {
-    match content {
-        Content::Text { head, rest } => {
-            Ok(Part::Text(Box::new(Text::open(place, reading.delimiter, head, rest)?)))
-        }
-        Content::Ours(_) => Err(place.refused("a table", "a model or a tally of spocc")),
-        Content::Columns(kind, source) => open_columns(place, kind, source),
-    }
-}
-
-#[cfg(feature = "arrow")]
-fn open_columns(place: &Place, kind: Columns, source: Source) -> Result<Part, Error> {
-    use std::io::BufReader;
-
-    let batches = match (kind, source) {
-        (Columns::Parquet, Source::File(file)) => arrow::Batches::parquet(file),
-        (Columns::ArrowFile, Source::File(file)) => arrow::Batches::ipc_file(BufReader::new(file)),
-        (Columns::ArrowStream, Source::File(file)) => arrow::Batches::ipc_stream(BufReader::new(file)),
-        (Columns::ArrowStream, Source::Stream(stream)) => arrow::Batches::ipc_stream(stream),
-        (kind, Source::Stream(mut stream)) => {
-            let mut bytes = Vec::new();
-            stream.read_to_end(&mut bytes).map_err(|source| place.io("a table", source))?;
-            match kind {
-                Columns::Parquet => arrow::Batches::parquet_bytes(bytes),
-                _ => arrow::Batches::ipc_file(std::io::Cursor::new(bytes)),
-            }
-        }
-    };
-    batches.map(|batches| Part::Arrow(Box::new(batches))).map_err(|fault| fault.at(place))
-}
-
-#[cfg(not(feature = "arrow"))]
-fn open_columns(place: &Place, kind: Columns, _: Source) -> Result<Part, Error> {
-    let found =
-        format!("{kind} (this spocc cannot read it; one built with `--features arrow` can, see the README)");
-    Err(place.refused("a table of text", found))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::{collections::HashMap, path::PathBuf, str::FromStr};
 
 use clap::{ValueEnum, error::ErrorKind};
 use spocc::Label;
-use spocc_table::Reading;
+use spocc_table::ReadOptions;
 
 use crate::args::{
     usage,
@@ -74,8 +74,8 @@ pub(crate) struct TableArgs {
 
 impl TableArgs {
     /// The part of it that concerns single cells.
-    pub(crate) fn reading(&self) -> Reading {
-        Reading {
+    pub(crate) fn reading(&self) -> ReadOptions {
+        ReadOptions {
             delimiter: self.delimiter,
             na: self.na.0.clone(),
             progress: Some(crate::progress::show_reading),

@@ -4,7 +4,7 @@ use spocc::{Control, Model, audit::Audit, evidence::Level};
 
 use crate::{
     args::AuditArgs,
-    error::{Error, Place},
+    error::{Error, Location},
     input::Input,
     labelled::{Keep, Labelled},
     report,
@@ -38,7 +38,12 @@ pub(crate) fn audit(args: &AuditArgs, control: &Control<'_>) -> Result<(), Error
     Ok(())
 }
 
-fn of_model(place: &Place, model: &Model, args: &AuditArgs, control: &Control<'_>) -> Result<Audit, Error> {
+fn of_model(
+    place: &Location,
+    model: &Model,
+    args: &AuditArgs,
+    control: &Control<'_>,
+) -> Result<Audit, Error> {
     args.panel.refuse_columns("audit", "a model")?;
     let Some(evidence) = model.evidence() else {
         return Err(place.refused("a model that holds its counts", "a slim one").into());

@@ -47,7 +47,7 @@ impl<'a> Clerk<'a> {
     ///
     /// [`Error::Table`] for labels that the model does not know, if they are not treated as missing.
     pub(super) fn check(&mut self, piece: &Piece) -> Result<(), Error> {
-        let blame = |error| piece.lines.blame(&piece.place, error);
+        let blame = |error| piece.lines.locate(&piece.place, error);
         // Columns were looked for when the table was opened: what is absent may be.
         let aligned = self.model.align_present(&piece.answers).map_err(blame)?;
         self.absent = aligned.absent().map(str::to_owned).collect();
@@ -63,7 +63,7 @@ impl<'a> Clerk<'a> {
     ///
     /// [`Error::Io`].
     pub(super) fn write(&mut self, piece: &Piece, sheet: &mut dyn Sheet) -> Result<(), Error> {
-        let blame = |error| piece.lines.blame(&piece.place, error);
+        let blame = |error| piece.lines.locate(&piece.place, error);
         let aligned = self.model.align_present(&piece.answers).map_err(blame)?;
         let columns = self.columns();
         let n_rows = piece.answers.n_rows();

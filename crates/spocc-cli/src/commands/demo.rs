@@ -12,7 +12,7 @@ use spocc::{
 
 use crate::{
     args::DemoArgs,
-    error::{Error, Place},
+    error::{Error, Location},
     example::Example,
     output::Output,
     report::{self, heading},
@@ -31,7 +31,7 @@ const HELD_OUT: usize = 4000;
 ///
 /// [`Error::Table`] if standard output or a file does not take it.
 pub(crate) fn demo(args: &DemoArgs, control: &Control<'_>) -> Result<(), Error> {
-    let engine = |error| Place::file(Path::new("demo"), "").engine(error);
+    let engine = |error| Location::file(Path::new("demo"), "").engine(error);
     let labelled = Example::draw(LABELLED, 1).map_err(engine)?;
     let held_out = Example::draw(HELD_OUT, 2).map_err(engine)?;
     if let Some(directory) = &args.save {
@@ -52,7 +52,9 @@ fn save(directory: &Path, labelled: &Example, held_out: &Example) -> Result<(), 
     for (name, _) in &files {
         let path = directory.join(name);
         if path.exists() {
-            return Err(Place::file(&path, "").refused("no such file yet", "one that would be lost").into());
+            return Err(Location::file(&path, "")
+                .refused("no such file yet", "one that would be lost")
+                .into());
         }
     }
     for (name, text) in files {

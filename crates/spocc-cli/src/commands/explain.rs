@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 use spocc::{Model, explain::Explanation};
-use spocc_table::{Marker, Marks, Rows, Runs, Table};
+use spocc_table::{LabelCodes, LabelEncoder, RowBlock, RowPositions, Table};
 
 use crate::{
     args::{ExplainArgs, Long},
@@ -56,9 +56,9 @@ fn in_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<Explai
     table.set_used(names.iter().chain(model.classifiers()));
     let ids = table.columns(names)?;
     let columns = columns_of(model, &table, args.allow_missing)?;
-    table.ask_only(ids.iter().chain(&columns).copied());
-    let mut blocks = table.work(Rows::clone);
-    let (mut n_before, place) = (0, blocks.table().source().clone());
+    table.select_columns(ids.iter().chain(&columns).copied());
+    let mut blocks = table.map_blocks(RowBlock::clone);
+    let (mut n_before, place) = (0, blocks.table().location().clone());
     let (rows, row) = loop {
         let Some(rows) = blocks.next()? else {
             let found = crate::labelled::rows(n_before);
@@ -70,10 +70,11 @@ fn in_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<Explai
         }
         n_before += n_rows;
     };
-    let (mut marker, mut marks, mut places) = (Marker::default(), Marks::default(), Runs::default());
-    marker.mark_row(&rows, row, &columns, &mut marks.cells)?;
+    let (mut marker, mut marks, mut places) =
+        (LabelEncoder::default(), LabelCodes::default(), RowPositions::default());
+    marker.encode_row(&rows, row, &columns, &mut marks.codes)?;
     marks.labels = marker.finish();
-    places.push(rows.at(row));
+    places.push(rows.position(row));
     let mut answers = Answers::new(blocks.table(), &columns)?;
     answers.take(&marks, 0..1, rows.file(), &places).map_err(|(_, error)| error)?;
     let mut id = Vec::new();
@@ -81,7 +82,7 @@ fn in_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<Explai
         id.push((name.clone(), rows.text(row, column)?.to_owned()));
     }
     let (answers, lines) = answers.finish();
-    let blame = |error| lines.blame(&place, error);
+    let blame = |error| lines.locate(&place, error);
     let aligned = model.align_present(&answers).map_err(blame)?;
     let absent = aligned.absent().map(str::to_owned).collect();
     let explanation = aligned.explain(0).map_err(blame)?;
@@ -90,7 +91,7 @@ fn in_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<Explai
 
 fn in_long(args: &ExplainArgs, long: &Long, model: &Model, mut table: Table) -> Result<Explained, Error> {
     table.set_used([&long.item, &long.classifier, &long.label]);
-    let place = table.source().clone();
+    let place = table.location().clone();
     let who = Who::Only(model.classifiers());
     let read = LongTable::read(table, long, args.table.repeats, &who, None)?;
     let at = args.row as usize - 1;

@@ -11,7 +11,7 @@ use spocc::{
     evidence::{Level, SmallCounts},
     methods::Parameters,
 };
-use spocc_table::{Dictionary, Rows, Table};
+use spocc_table::{RowBlock, Table, TextInterner};
 
 use crate::{
     args::InspectArgs,
@@ -134,7 +134,7 @@ pub(crate) fn inspect(args: &InspectArgs, control: &Control<'_>) -> Result<(), E
 }
 
 fn inspect_table(table: Table, args: &InspectArgs, control: &Control<'_>) -> Result<TableFacts, Error> {
-    let place = table.source().clone();
+    let place = table.location().clone();
     let mut facts = TableFacts::read(table)?;
     if args.panel.label.is_some() {
         if args
@@ -195,9 +195,9 @@ impl TallyFacts {
 impl TableFacts {
     fn read(mut table: Table) -> Result<Self, Error> {
         let width = table.header().len();
-        table.ask_only(0..width);
+        table.select_columns(0..width);
         let told_apart = DIFFERENT.min(1_000_000 / width.max(1)).max(SHOWN);
-        let mut blocks = table.work(move |rows| {
+        let mut blocks = table.map_blocks(move |rows| {
             (rows.n_rows(), (0..width).map(|column| Seen::of(rows, column, told_apart)).collect::<Vec<_>>())
         });
         let mut seen: Vec<Seen> = (0..width).map(|_| Seen::default()).collect();
@@ -227,11 +227,11 @@ impl TableFacts {
 #[derive(Default)]
 struct Seen {
     n_missing: u64,
-    cells: Dictionary,
+    cells: TextInterner,
 }
 
 impl Seen {
-    fn of(rows: &Rows, column: usize, told_apart: usize) -> Self {
+    fn of(rows: &RowBlock, column: usize, told_apart: usize) -> Self {
         let mut seen = Self::default();
         for row in 0..rows.n_rows() {
             if rows.is_missing(row, column) {

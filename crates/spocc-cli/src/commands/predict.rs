@@ -1,13 +1,15 @@
 //! `spocc predict`: a model decides the rows of a table.
 
 use spocc::{Control, Model, Predictions};
-use spocc_table::{Copied, Lines, Marker, Marks, Rows, Runs, Table, Worked};
+use spocc_table::{
+    BlockResults, LabelCodes, LabelEncoder, RowBlock, RowLocations, RowPositions, Table, TextColumn,
+};
 
 use crate::{
     args::{Column, PredictArgs},
     commands::clerk::Clerk,
     decided::{Heading, Shape, Sheet},
-    error::{Error, Place, list, nearest, quoted},
+    error::{Error, Location, list, nearest, quoted},
     input::Input,
     labelled::{Answers, LongTable, Who, piece},
     output::Output,
@@ -94,7 +96,7 @@ pub(super) fn columns_of(
     allow_missing: bool,
 ) -> Result<Vec<usize>, spocc_table::Error> {
     let (there, missing): (Vec<String>, Vec<String>) =
-        model.classifiers().iter().cloned().partition(|name| table.has(name));
+        model.classifiers().iter().cloned().partition(|name| table.has_column(name));
     if missing.is_empty() || allow_missing && !there.is_empty() {
         return table.columns(&there);
     }
@@ -105,7 +107,7 @@ pub(super) fn columns_of(
     let hint = if hints.is_empty() { String::new() } else { format!(" ({})", hints.join(" ")) };
     let expected = format!("a column for each of the model's {} classifiers", model.classifiers().len());
     let found = format!("none for {} among {}", list(&missing), list(table.header()));
-    Err(table.beginning().refused_with(expected, hint, found))
+    Err(table.header_location().refused_with(expected, hint, found))
 }
 
 /// Says which classifiers have no column.
@@ -122,10 +124,10 @@ pub(super) fn tell_absent(absent: &[String], model: &Model) {
 
 /// Rows to decide.
 pub(super) struct Piece {
-    pub(super) ids: Vec<Copied>,
+    pub(super) ids: Vec<TextColumn>,
     pub(super) answers: Predictions,
-    pub(super) lines: Lines,
-    pub(super) place: Place,
+    pub(super) lines: RowLocations,
+    pub(super) place: Location,
 }
 
 /// Where rows come from, a piece at a time.
@@ -143,7 +145,7 @@ enum Kind {
 
 /// Rows of a wide table.
 struct Wide {
-    told_rows: Worked<Told>,
+    told_rows: BlockResults<Told>,
     columns: Vec<usize>,
     n_ids: usize,
     /// What was read already, and its first row that was not handed out.
@@ -152,10 +154,10 @@ struct Wide {
 
 /// What some rows tell.
 struct Told {
-    file: Place,
-    places: Runs,
-    answers: Marks,
-    ids: Vec<Copied>,
+    file: Location,
+    places: RowPositions,
+    answers: LabelCodes,
+    ids: Vec<TextColumn>,
     /// Why there are no more rows.
     fault: Option<spocc_table::Error>,
 }
@@ -165,7 +167,7 @@ impl Source {
         let mut table = Table::open(&args.input, &args.table.reading())?;
         if let Some(long) = &args.table.long {
             table.set_used([&long.item, &long.classifier, &long.label]);
-            let place = table.source().clone();
+            let place = table.location().clone();
             let who = Who::Only(model.classifiers());
             let read = LongTable::read(table, long, args.table.repeats, &who, None)?;
             let piece = Piece { ids: vec![read.items], answers: read.answers, lines: read.lines, place };
@@ -180,11 +182,11 @@ impl Source {
         table.set_used(names.iter().chain(model.classifiers()));
         let ids = table.columns(&names)?;
         let columns = columns_of(model, &table, args.allow_missing)?;
-        table.ask_only(ids.iter().chain(&columns).copied());
+        table.select_columns(ids.iter().chain(&columns).copied());
         #[cfg(feature = "arrow")]
         let id_types = ids.iter().map(|&column| table.arrow_type(column)).collect();
         let (n_ids, wanted) = (ids.len(), columns.clone());
-        let told_rows = table.work(move |rows| read(rows, &wanted, &ids));
+        let told_rows = table.map_blocks(move |rows| read(rows, &wanted, &ids));
         Ok(Self {
             ids: names,
             #[cfg(feature = "arrow")]
@@ -200,7 +202,7 @@ impl Source {
         };
         let limit = piece(columns.len()) / 4;
         let mut answers = Answers::new(told_rows.table(), columns)?;
-        let mut ids = vec![Copied::default(); *n_ids];
+        let mut ids = vec![TextColumn::default(); *n_ids];
         while answers.n_rows() < limit {
             let (rest, from) = match told.take() {
                 Some(rest) => rest,
@@ -222,30 +224,30 @@ impl Source {
             }
         }
         let (answers, lines) = answers.finish();
-        let place = told_rows.table().source().clone();
+        let place = told_rows.table().location().clone();
         Ok((answers.n_rows() > 0).then_some(Piece { ids, answers, lines, place }))
     }
 }
 
-fn read(rows: &Rows, columns: &[usize], ids: &[usize]) -> Told {
-    let (file, places, answers) = (rows.file().clone(), Runs::default(), Marks::default());
-    let mut told = Told { file, places, answers, ids: vec![Copied::default(); ids.len()], fault: None };
-    told.answers.cells.reserve(rows.n_rows() * columns.len());
-    let mut marker = Marker::default();
+fn read(rows: &RowBlock, columns: &[usize], ids: &[usize]) -> Told {
+    let (file, places, answers) = (rows.file().clone(), RowPositions::default(), LabelCodes::default());
+    let mut told = Told { file, places, answers, ids: vec![TextColumn::default(); ids.len()], fault: None };
+    told.answers.codes.reserve(rows.n_rows() * columns.len());
+    let mut marker = LabelEncoder::default();
     for row in 0..rows.n_rows() {
-        let copy = |cells: &mut Copied, column: usize| {
+        let copy = |cells: &mut TextColumn, column: usize| {
             let there = rows.cell(row, column).is_some();
             cells.push(there.then(|| rows.text(row, column)).transpose()?);
             Ok(())
         };
-        let marked = marker.mark_row(rows, row, columns, &mut told.answers.cells);
+        let marked = marker.encode_row(rows, row, columns, &mut told.answers.codes);
         let copied = marked
             .and_then(|()| told.ids.iter_mut().zip(ids).try_for_each(|(cells, &column)| copy(cells, column)));
         if let Err(fault) = copied {
             told.fault = Some(fault);
             break;
         }
-        told.places.push(rows.at(row));
+        told.places.push(rows.position(row));
     }
     told.answers.labels = marker.finish();
     told

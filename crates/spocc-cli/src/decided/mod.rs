@@ -16,7 +16,7 @@ use clap::error::ErrorKind;
 use spocc::{Label, conformal::PredictionSets, predict::Decisions};
 
 pub(crate) use json::Object;
-use spocc_table::{Copied, Error};
+use spocc_table::{Error, TextColumn};
 
 use crate::args::{Column, Format, usage};
 
@@ -78,7 +78,7 @@ impl Heading<'_> {
 /// Some rows, decided.
 pub(crate) struct Block<'a> {
     /// One list per column that is copied; its entry `first` belongs to the first row.
-    pub(crate) ids: &'a [Copied],
+    pub(crate) ids: &'a [TextColumn],
     pub(crate) first: usize,
     /// Whether each decision is left empty; empty if none may be.
     pub(crate) abstained: &'a [bool],

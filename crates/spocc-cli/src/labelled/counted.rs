@@ -3,7 +3,7 @@
 use std::{fs, mem, path::PathBuf, sync::Arc};
 
 use spocc::{Control, Evidence};
-use spocc_table::{Place, Table, expand};
+use spocc_table::{Location, Table, expand};
 
 use crate::{
     args::PanelArgs,
@@ -13,7 +13,7 @@ use crate::{
 
 /// What a table turned out to hold.
 pub(super) struct Counted {
-    place: Place,
+    place: Location,
     /// None if no row counts anything.
     pub(super) evidence: Option<Evidence>,
     pub(super) notes: Notes,
@@ -37,7 +37,7 @@ impl Counted {
             Which::Labelled => Some(args.label(command)?),
             _ => args.label.as_deref(),
         };
-        let place = table.source().clone();
+        let place = table.location().clone();
         let (classes, ids) = (args.class_list(), IdSet::default());
         let mut sum = Sum { place: &place, keep, classes, control, parts: Vec::new(), ids };
         let notes = match &args.table.long {
@@ -104,7 +104,7 @@ pub(crate) fn refuse_same_file(
             let expected = "other rows for --unlabelled than those of the labelled table";
             let found =
                 "the same file (give --id COL so that each row counts once, or leave --unlabelled out)";
-            Err(Place::file(file, "").refused(expected, found).into())
+            Err(Location::file(file, "").refused(expected, found).into())
         }
         None => Ok(()),
     }

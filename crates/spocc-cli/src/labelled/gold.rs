@@ -9,7 +9,9 @@ use std::{
 };
 
 use spocc::Label;
-use spocc_table::{Dictionary, Error, LabelList, Marker, Place, Reading, Rows, Runs, Table};
+use spocc_table::{
+    Error, LabelEncoder, LabelMerger, Location, ReadOptions, RowBlock, RowPositions, Table, TextInterner,
+};
 
 use crate::{
     args::PanelArgs,
@@ -23,11 +25,11 @@ use crate::{
 
 /// The truth of rows by name.
 pub(super) struct Gold {
-    place: Place,
+    place: Location,
     /// The columns that name rows.
     names: Vec<String>,
     /// The truths by what names their row.
-    keys: Dictionary,
+    keys: TextInterner,
     /// The label of each truth, and whether a row asked for it.
     truths: Vec<(u32, AtomicBool)>,
     labels: Arc<[Option<Label>]>,
@@ -35,8 +37,8 @@ pub(super) struct Gold {
 
 /// Truths of some rows.
 struct Told {
-    file: Place,
-    places: Runs,
+    file: Location,
+    places: RowPositions,
     ids: RowIds,
     truths: Vec<u32>,
     labels: Arc<[Option<Label>]>,
@@ -52,8 +54,8 @@ impl Gold {
     pub(super) fn read(path: &Path, args: &PanelArgs, label: &str) -> Result<Self, Error> {
         // It may be another kind of file than the answers, or one like them.
         let reading = args.table.reading();
-        let mut table = Table::open(&[path.to_owned()], &Reading { delimiter: None, ..reading.clone() })?;
-        if reading.delimiter.is_some() && !table.has(label) {
+        let mut table = Table::open(&[path.to_owned()], &ReadOptions { delimiter: None, ..reading.clone() })?;
+        if reading.delimiter.is_some() && !table.has_column(label) {
             table = Table::open(&[path.to_owned()], &reading)?;
         }
         let names: Vec<String> = match (&args.table.long, &args.id) {
@@ -63,9 +65,9 @@ impl Gold {
         };
         table.set_used(names.iter().chain(&args.label));
         let (ids, column) = (table.columns(&names)?, table.column(label)?);
-        table.ask_only(ids.iter().copied().chain([column]));
-        let place = table.source().clone();
-        let mut told_rows = table.work(move |rows| tell(rows, &ids, column));
+        table.select_columns(ids.iter().copied().chain([column]));
+        let place = table.location().clone();
+        let mut told_rows = table.map_blocks(move |rows| tell(rows, &ids, column));
         let mut taken = Taken::default();
         while let Some(told) = told_rows.next()? {
             taken.take(&told)?;
@@ -80,7 +82,7 @@ impl Gold {
     }
 
     /// The truth of a row of another table, by its number.
-    pub(super) fn truth(&self, rows: &Rows, row: usize, ids: &[usize]) -> Option<u32> {
+    pub(super) fn truth(&self, rows: &RowBlock, row: usize, ids: &[usize]) -> Option<u32> {
         let mut key = Vec::new();
         push_id(&mut key, rows, row, ids).then(|| self.find(&key)).flatten()
     }
@@ -111,7 +113,7 @@ impl Gold {
     /// # Errors
     ///
     /// [`Error::Refused`] if that is all of them: the two tables then name rows differently.
-    pub(super) fn note(&self, notes: &mut Notes, table: &Place) -> Result<(), Error> {
+    pub(super) fn note(&self, notes: &mut Notes, table: &Location) -> Result<(), Error> {
         notes.n_unmatched = self.truths.iter().filter(|(_, asked)| !asked.load(Ordering::Relaxed)).count();
         let n_rows = notes.n_rows + notes.n_unlabelled + notes.n_skipped;
         if notes.n_rows > 0 || n_rows == 0 {
@@ -123,13 +125,13 @@ impl Gold {
     }
 }
 
-fn tell(rows: &Rows, ids: &[usize], column: usize) -> Told {
-    let (file, places) = (rows.file().clone(), Runs::default());
+fn tell(rows: &RowBlock, ids: &[usize], column: usize) -> Told {
+    let (file, places) = (rows.file().clone(), RowPositions::default());
     let (row_ids, truths) = (RowIds::default(), Vec::new());
     let mut told = Told { file, places, ids: row_ids, truths, labels: Arc::default(), fault: None };
-    let mut marker = Marker::default();
+    let mut marker = LabelEncoder::default();
     for row in 0..rows.n_rows() {
-        match marker.mark(rows, row, column) {
+        match marker.encode(rows, row, column) {
             Ok(truth) if marker.label(truth).is_none() => continue,
             Ok(truth) => told.truths.push(truth),
             Err(fault) => {
@@ -139,10 +141,10 @@ fn tell(rows: &Rows, ids: &[usize], column: usize) -> Told {
         }
         if !told.ids.push(rows, row, ids) {
             let expected = "the name of a row beside its truth";
-            told.fault = Some(rows.place(row).refused(expected, "an empty cell"));
+            told.fault = Some(rows.location(row).refused(expected, "an empty cell"));
             break;
         }
-        told.places.push(rows.at(row));
+        told.places.push(rows.position(row));
     }
     told.labels = marker.finish();
     told
@@ -151,14 +153,14 @@ fn tell(rows: &Rows, ids: &[usize], column: usize) -> Told {
 /// Truths as they are read.
 #[derive(Default)]
 struct Taken {
-    keys: Dictionary,
+    keys: TextInterner,
     truths: Vec<(u32, AtomicBool)>,
-    labels: LabelList,
+    labels: LabelMerger,
 }
 
 impl Taken {
     fn take(&mut self, told: &Told) -> Result<(), Error> {
-        let numbers = self.labels.numbers(&told.labels);
+        let numbers = self.labels.codes(&told.labels);
         for (row, key) in told.ids.iter().enumerate() {
             let truth = numbers[told.truths[row] as usize];
             let Some(number) = self.keys.get(key) else {
@@ -168,7 +170,7 @@ impl Taken {
             };
             let before = self.truths[number as usize].0;
             if let Some((known, here)) = self.labels.differ(before, truth) {
-                let place = told.places.place(&told.file, row);
+                let place = told.places.location(&told.file, row);
                 let found = format!("`{known}` before and `{here}` here");
                 return Err(place.refused("one truth for a row", found));
             }

@@ -1,6 +1,6 @@
 //! What `--id` says of rows, or the item of `--long`: by that a row is recognised in another table.
 
-use spocc_table::{Dictionary, Rows};
+use spocc_table::{RowBlock, TextInterner};
 
 /// The ids of some rows, in order.
 #[derive(Default)]
@@ -12,7 +12,7 @@ pub(super) struct RowIds {
 
 impl RowIds {
     /// Takes the id of a row from these columns; false if there is nothing in them.
-    pub(super) fn push(&mut self, rows: &Rows, row: usize, columns: &[usize]) -> bool {
+    pub(super) fn push(&mut self, rows: &RowBlock, row: usize, columns: &[usize]) -> bool {
         let found = push_id(&mut self.text, rows, row, columns);
         if found {
             self.ends.push(self.text.len());
@@ -30,7 +30,7 @@ impl RowIds {
 
 /// A set of ids.
 #[derive(Default)]
-pub(crate) struct IdSet(Dictionary);
+pub(crate) struct IdSet(TextInterner);
 
 impl IdSet {
     pub(super) fn insert(&mut self, id: &[u8]) {
@@ -40,7 +40,7 @@ impl IdSet {
     }
 
     /// Whether it has the id that a row has in these columns; an empty one is no id.
-    pub(super) fn has_row(&self, rows: &Rows, row: usize, columns: &[usize]) -> bool {
+    pub(super) fn has_row(&self, rows: &RowBlock, row: usize, columns: &[usize]) -> bool {
         let mut id = Vec::new();
         push_id(&mut id, rows, row, columns) && self.has(&id)
     }
@@ -59,7 +59,7 @@ pub(super) fn id_of(item: &str) -> Vec<u8> {
 
 /// Appends the cells that name a row, each with its length so that no two names run into each other; false if
 /// there is nothing in them.
-pub(super) fn push_id(id: &mut Vec<u8>, rows: &Rows, row: usize, columns: &[usize]) -> bool {
+pub(super) fn push_id(id: &mut Vec<u8>, rows: &RowBlock, row: usize, columns: &[usize]) -> bool {
     columns.iter().for_each(|&column| push_cell(id, rows.cell(row, column).unwrap_or_default()));
     columns.iter().any(|&column| !rows.is_missing(row, column))
 }

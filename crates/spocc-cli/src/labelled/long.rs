@@ -7,7 +7,10 @@ use std::{
 };
 
 use spocc::{Label, Predictions, Truth, data::Symbol};
-use spocc_table::{Copied, Dictionary, Error, LabelList, Lines, Marker, Place, Rows, Runs, Table};
+use spocc_table::{
+    Error, LabelEncoder, LabelMerger, Location, RowBlock, RowLocations, RowPositions, Table, TextColumn,
+    TextInterner,
+};
 
 use crate::{
     args::{Long, PanelArgs, Repeats},
@@ -28,11 +31,11 @@ pub(crate) enum Who<'a> {
 /// A long table, turned into a row per item.
 pub(crate) struct LongTable {
     /// The items in order of appearance.
-    pub(crate) items: Copied,
+    pub(crate) items: TextColumn,
     /// What was said of them.
     pub(crate) answers: Predictions,
     /// Where each item first appears.
-    pub(crate) lines: Lines,
+    pub(crate) lines: RowLocations,
     /// How many answers were left out because the same classifier had answered before.
     n_repeats: usize,
     /// Truths found on the way, by number in `labels`.
@@ -64,9 +67,9 @@ impl LongTable {
             label: table.column(&columns.label)?,
             truth,
         };
-        table.ask_only([plan.item, plan.classifier, plan.label].into_iter().chain(truth));
-        let source = table.source().clone();
-        let mut told_rows = table.work(move |rows| plan.tell(rows));
+        table.select_columns([plan.item, plan.classifier, plan.label].into_iter().chain(truth));
+        let source = table.location().clone();
+        let mut told_rows = table.map_blocks(move |rows| plan.tell(rows));
         let mut taken = Taken::default();
         while let Some(told) = told_rows.next()? {
             taken.take(&told)?;
@@ -86,12 +89,12 @@ struct Plan {
 
 /// What some rows tell.
 struct Told {
-    file: Place,
-    places: Runs,
+    file: Location,
+    places: RowPositions,
     /// Where the rows with an answer are.
-    said: Runs,
-    items: Dictionary,
-    names: Dictionary,
+    said: RowPositions,
+    items: TextInterner,
+    names: TextInterner,
     /// Item, classifier and label of each row.
     cells: Vec<Cell>,
     /// Truth of each row, if there is a column of them.
@@ -101,30 +104,30 @@ struct Told {
 }
 
 impl Plan {
-    fn tell(&self, rows: &Rows) -> Told {
+    fn tell(&self, rows: &RowBlock) -> Told {
         let mut told = Told {
             file: rows.file().clone(),
-            places: Runs::default(),
-            said: Runs::default(),
-            items: Dictionary::default(),
-            names: Dictionary::default(),
+            places: RowPositions::default(),
+            said: RowPositions::default(),
+            items: TextInterner::default(),
+            names: TextInterner::default(),
             cells: Vec::with_capacity(rows.n_rows()),
             truths: Vec::new(),
             labels: Arc::default(),
             fault: None,
         };
-        let mut marker = Marker::default();
+        let mut marker = LabelEncoder::default();
         // A row whose label is no text may still contradict a truth.
-        let none = marker.missing();
+        let none = marker.missing_code();
         for row in 0..rows.n_rows() {
             let found = self.names_of(rows, row, &mut marker, &mut told).and_then(|(item, name)| {
-                let label = marker.mark(rows, row, self.label);
+                let label = marker.encode(rows, row, self.label);
                 told.cells.push((item, name, *label.as_ref().unwrap_or(&none)));
-                told.places.push(rows.at(row));
+                told.places.push(rows.position(row));
                 label
             });
             match found {
-                Ok(label) if marker.label(label).is_some() => told.said.push(rows.at(row)),
+                Ok(label) if marker.label(label).is_some() => told.said.push(rows.position(row)),
                 Ok(_) => {}
                 Err(fault) => {
                     told.fault = Some(fault);
@@ -139,21 +142,21 @@ impl Plan {
     /// Item and classifier of a row, whose truth is taken.
     fn names_of(
         &self,
-        rows: &Rows,
+        rows: &RowBlock,
         row: usize,
-        marker: &mut Marker,
+        marker: &mut LabelEncoder,
         told: &mut Told,
     ) -> Result<(u32, u32), Error> {
         // A name that is not there is told before one that is no text.
-        let item = rows.number(row, self.item, &mut told.items).map_err(|fault| {
+        let item = rows.intern(row, self.item, &mut told.items).map_err(|fault| {
             rows.refuse_missing(row, self.item)
                 .and_then(|()| rows.refuse_missing(row, self.classifier))
                 .err()
                 .unwrap_or(fault)
         })?;
-        let name = rows.number(row, self.classifier, &mut told.names)?;
+        let name = rows.intern(row, self.classifier, &mut told.names)?;
         if let Some(truth) = self.truth {
-            told.truths.push(marker.mark(rows, row, truth)?);
+            told.truths.push(marker.encode(rows, row, truth)?);
         }
         Ok((item, name))
     }
@@ -162,27 +165,27 @@ impl Plan {
 /// Answers as they are read.
 #[derive(Default)]
 struct Taken {
-    items: Dictionary,
-    names: Dictionary,
-    labels: LabelList,
+    items: TextInterner,
+    names: TextInterner,
+    labels: LabelMerger,
     truths: Vec<Option<u32>>,
     cells: Vec<Cell>,
     /// Where each cell is.
-    places: Lines,
+    places: RowLocations,
     /// Where each item first appears.
-    lines: Lines,
+    lines: RowLocations,
 }
 
 impl Taken {
     fn take(&mut self, told: &Told) -> Result<(), Error> {
         let items = numbers(&mut self.items, &told.items, &told.file)?;
         let names = numbers(&mut self.names, &told.names, &told.file)?;
-        let labels = self.labels.numbers(&told.labels);
+        let labels = self.labels.codes(&told.labels);
         for (row, &(item, name, label)) in told.cells.iter().enumerate() {
             let item = items[item as usize];
             if item as usize == self.truths.len() {
                 self.truths.push(None);
-                self.lines.push(told.places.place(&told.file, row));
+                self.lines.push(told.places.location(&told.file, row));
             }
             if let Some(truth) = told.truths.get(row).filter(|truth| told.labels[**truth as usize].is_some())
             {
@@ -190,7 +193,10 @@ impl Taken {
                 let known = *self.truths[item as usize].get_or_insert(truth);
                 if let Some((before, here)) = self.labels.differ(known, truth) {
                     let found = format!("`{before}` before and `{here}` here");
-                    return Err(told.places.place(&told.file, row).refused("one truth for an item", found));
+                    return Err(told
+                        .places
+                        .location(&told.file, row)
+                        .refused("one truth for an item", found));
                 }
             }
             if told.labels[label as usize].is_some() {
@@ -201,7 +207,7 @@ impl Taken {
         Ok(())
     }
 
-    fn finish(self, repeats: Repeats, who: &Who<'_>, source: &Place) -> Result<LongTable, Error> {
+    fn finish(self, repeats: Repeats, who: &Who<'_>, source: &Location) -> Result<LongTable, Error> {
         let occurring: Vec<String> =
             self.names.iter().map(|name| String::from_utf8_lossy(name).into()).collect();
         let (names, place_of) = chosen(&occurring, who, source)?;
@@ -228,7 +234,7 @@ impl Taken {
     }
 
     /// Refuses a second answer that differs from the first.
-    fn refuse(&self, conflict: &Conflict, names: &[String], source: &Place) -> Error {
+    fn refuse(&self, conflict: &Conflict, names: &[String], source: &Location) -> Error {
         let &Conflict { item, name, nth } = conflict;
         let mut same =
             (0..self.cells.len()).filter(|&at| (self.cells[at].0 as usize, self.cells[at].1) == (item, name));
@@ -242,13 +248,13 @@ impl Taken {
             label(later)
         );
         let what = String::from_utf8_lossy(self.items.text(item));
-        let place = self.places.place(later).unwrap_or_else(|| source.clone());
+        let place = self.places.get(later).unwrap_or_else(|| source.clone());
         place.refused(format!("one answer of `{}` to `{what}`", names[name as usize]), found)
     }
 }
 
 /// The numbers here of texts that are numbered there; new ones are put behind those that are known.
-fn numbers(known: &mut Dictionary, theirs: &Dictionary, file: &Place) -> Result<Vec<u32>, Error> {
+fn numbers(known: &mut TextInterner, theirs: &TextInterner, file: &Location) -> Result<Vec<u32>, Error> {
     let number = |text: &[u8]| {
         if let Some(number) = known.get(text) {
             return Ok(number);
@@ -328,7 +334,7 @@ impl Said {
 }
 
 /// The classifiers wanted, and the place among them of every one that occurs.
-fn chosen(occurring: &[String], who: &Who<'_>, place: &Place) -> Result<(Vec<String>, Vec<u32>), Error> {
+fn chosen(occurring: &[String], who: &Who<'_>, place: &Location) -> Result<(Vec<String>, Vec<u32>), Error> {
     let names: Vec<String> = match who {
         Who::Only(names) => {
             let known: HashSet<&String> = names.iter().collect();

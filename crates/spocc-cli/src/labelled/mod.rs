@@ -21,7 +21,7 @@ use spocc_table::Table;
 
 use crate::{
     args::PanelArgs,
-    error::{Error, Place, count},
+    error::{Error, Location, count},
     input::Input,
     tell,
 };
@@ -88,7 +88,7 @@ impl Keep<'_> {
 /// Counted rows.
 pub(crate) struct Labelled {
     /// Where they came from.
-    pub(crate) place: Place,
+    pub(crate) place: Location,
     /// The counts.
     pub(crate) evidence: Evidence,
     /// What was met on the way; none for a tally.
@@ -239,7 +239,7 @@ impl Labelled {
     ///
     /// [`Error::Table`] for names that are not there.
     pub(crate) fn of_tally(
-        place: Place,
+        place: Location,
         evidence: &Evidence,
         args: &PanelArgs,
         control: &Control<'_>,
@@ -333,7 +333,7 @@ pub(crate) fn rows(n: u64) -> String {
 
 /// Evidence of all pieces so far.
 struct Sum<'a> {
-    place: &'a Place,
+    place: &'a Location,
     keep: Keep<'a>,
     classes: Option<Vec<spocc::Label>>,
     control: &'a Control<'a>,
@@ -350,7 +350,7 @@ struct Piece {
     truth: spocc::Truth,
     weights: Option<Vec<f64>>,
     counts: Option<Vec<u64>>,
-    lines: spocc_table::Lines,
+    lines: spocc_table::RowLocations,
 }
 
 impl Sum<'_> {
@@ -362,7 +362,7 @@ impl Sum<'_> {
             counts: piece.counts.as_deref(),
             weights: piece.weights.as_deref(),
         };
-        let blame = |error| piece.lines.blame(self.place, error);
+        let blame = |error| piece.lines.locate(self.place, error);
         let part = Evidence::count(&piece.answers, &piece.truth, &counting, self.control).map_err(blame)?;
         self.parts.push((1, part));
         while let [.., (earlier, _), (later, _)] = &self.parts[..]

@@ -6,7 +6,7 @@ use std::{
 };
 
 use glob::Pattern;
-use spocc_table::{Error, Place};
+use spocc_table::{Error, Location};
 
 use crate::{
     args::{Names, PanelArgs},
@@ -22,7 +22,7 @@ pub(crate) fn pick(
     known: &[String],
     args: &PanelArgs,
     other: &[usize],
-    place: &Place,
+    place: &Location,
 ) -> Result<Vec<usize>, Error> {
     let mut left_out: HashSet<usize> = other.iter().copied().collect();
     let named: HashSet<&String> =
@@ -53,7 +53,7 @@ pub(crate) fn pick(
 /// # Errors
 ///
 /// [`Error::Refused`].
-pub(super) fn refuse_others(panel: &[String], found: &[&String], place: &Place) -> Result<(), Error> {
+pub(super) fn refuse_others(panel: &[String], found: &[&String], place: &Location) -> Result<(), Error> {
     let (known, here): (HashSet<_>, HashSet<_>) = (panel.iter().collect(), found.iter().copied().collect());
     let missing: Vec<&String> = panel.iter().filter(|name| !here.contains(name)).collect();
     let more: Vec<&&String> = found.iter().filter(|name| !known.contains(**name)).collect();
@@ -73,7 +73,7 @@ fn find(
     unused: &[&String],
     names: &Names,
     wanted: impl Fn(String) -> String,
-    place: &Place,
+    place: &Location,
 ) -> Result<Vec<usize>, Error> {
     let places: HashMap<&String, usize> = known.iter().zip(0..).collect();
     let mut found: Vec<usize> = Vec::new();
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn names_come_before_globs_and_nothing_comes_twice() {
         let known = ["a*", "ab", "b", "ac"].map(str::to_owned);
-        let place = Place::file(Path::new("t"), "");
+        let place = Location::file(Path::new("t"), "");
         let find = |names: &str| {
             find(&known, &[], &names.parse().expect("names"), |name| format!("a classifier {name}"), &place)
         };

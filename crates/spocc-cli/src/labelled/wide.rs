@@ -3,7 +3,7 @@
 use std::{mem, ops::Range, sync::Arc};
 
 use spocc::Truth;
-use spocc_table::{Error, Marker, Marks, Place, Rows, Runs, Table};
+use spocc_table::{Error, LabelCodes, LabelEncoder, Location, RowBlock, RowPositions, Table};
 
 use crate::{
     args::PanelArgs,
@@ -44,18 +44,18 @@ pub(super) fn count(
     let mut others = ids.clone();
     others.extend(truths.column());
     // A truth beside the answers is no classifier, also where truths come from elsewhere or are not wanted.
-    if let Some(label) = label.filter(|label| truths.column().is_none() && table.has(label)) {
+    if let Some(label) = label.filter(|label| truths.column().is_none() && table.has_column(label)) {
         others.push(table.column(label)?);
     }
     others.extend(weight.as_ref().map(|weight| weight.column));
-    let columns = pick(table.header(), args, &others, &table.beginning())?;
+    let columns = pick(table.header(), args, &others, &table.header_location())?;
     let mut counted = None;
     if let Which::Unlabelled { panel, counted: ids } = sum.keep.which {
         let names: Vec<&String> = columns.iter().map(|&column| &table.header()[column]).collect();
-        refuse_others(panel, &names, &table.beginning())?;
+        refuse_others(panel, &names, &table.header_location())?;
         counted = Some(Arc::clone(ids));
     }
-    table.ask_only(columns.iter().chain(&others).copied());
+    table.select_columns(columns.iter().chain(&others).copied());
 
     let whole = weight.as_ref().map(|weight| weight.whole);
     let truths = Arc::new(truths);
@@ -68,7 +68,7 @@ pub(super) fn count(
         keeps_ids: sum.keep.with_ids,
         counted,
     };
-    let mut told_rows = table.work(move |rows| plan.tell(rows));
+    let mut told_rows = table.map_blocks(move |rows| plan.tell(rows));
     let mut notes = Notes::default();
     let mut gathered = Gathered::new(told_rows.table(), &columns)?;
     while let Some(told) = told_rows.next()? {
@@ -89,7 +89,7 @@ pub(super) fn count(
     }
     gathered.count(whole, told_rows.table(), &mut notes, sum)?;
     if let Truths::Elsewhere { gold, .. } = &*truths {
-        gold.note(&mut notes, told_rows.table().source())?;
+        gold.note(&mut notes, told_rows.table().location())?;
     }
     Ok(notes)
 }
@@ -108,7 +108,7 @@ fn memory_refusal(piece: &Piece, table: &Table, error: Error) -> Error {
             let expected = format!("predictions in column `{name}`, in memory");
             let found =
                 format!("a different label in every row (if it names the rows, say so: --id '{name}')");
-            table.beginning().refused(expected, found)
+            table.header_location().refused(expected, found)
         }
         None => error,
     }
@@ -130,10 +130,10 @@ struct Plan {
 
 /// What some rows tell.
 struct Told {
-    file: Place,
-    places: Runs,
-    answers: Marks,
-    truths: Marks,
+    file: Location,
+    places: RowPositions,
+    answers: LabelCodes,
+    truths: LabelCodes,
     weights: Vec<f64>,
     counts: Vec<u64>,
     ids: RowIds,
@@ -144,12 +144,12 @@ struct Told {
 }
 
 impl Plan {
-    fn tell(&self, rows: &Rows) -> Told {
+    fn tell(&self, rows: &RowBlock) -> Told {
         let mut told = Told {
             file: rows.file().clone(),
-            places: Runs::default(),
-            answers: Marks::default(),
-            truths: Marks::default(),
+            places: RowPositions::default(),
+            answers: LabelCodes::default(),
+            truths: LabelCodes::default(),
             weights: Vec::new(),
             counts: Vec::new(),
             ids: RowIds::default(),
@@ -157,11 +157,11 @@ impl Plan {
             n_again: 0,
             fault: None,
         };
-        told.answers.cells.reserve(rows.n_rows() * self.columns.len());
-        let (mut answers, mut truths) = (Marker::default(), Marker::default());
+        told.answers.codes.reserve(rows.n_rows() * self.columns.len());
+        let (mut answers, mut truths) = (LabelEncoder::default(), LabelEncoder::default());
         let none = match &*self.truths {
             Truths::Elsewhere { gold, .. } => gold.missing(),
-            _ => truths.missing(),
+            _ => truths.missing_code(),
         };
         for row in 0..rows.n_rows() {
             if let Err(fault) = self.tell_row(rows, row, &mut answers, (&mut truths, none), &mut told) {
@@ -179,10 +179,10 @@ impl Plan {
 
     fn tell_row(
         &self,
-        rows: &Rows,
+        rows: &RowBlock,
         row: usize,
-        answers: &mut Marker,
-        (truths, none): (&mut Marker, u32),
+        answers: &mut LabelEncoder,
+        (truths, none): (&mut LabelEncoder, u32),
         told: &mut Told,
     ) -> Result<(), Error> {
         if self.counted.as_ref().is_some_and(|counted| counted.has_row(rows, row, &self.ids)) {
@@ -191,7 +191,7 @@ impl Plan {
         }
         let truth = match &*self.truths {
             Truths::Column(column) => {
-                let truth = truths.mark(rows, row, *column)?;
+                let truth = truths.encode(rows, row, *column)?;
                 truths.label(truth).map(|_| truth)
             }
             Truths::Elsewhere { gold, ids } => gold.truth(rows, row, ids),
@@ -204,14 +204,14 @@ impl Plan {
         if self.keeps_ids {
             told.ids.push(rows, row, &self.ids);
         }
-        told.truths.cells.push(truth.unwrap_or(none));
+        told.truths.codes.push(truth.unwrap_or(none));
         match self.weight.as_ref().map(|weight| weight.read(rows, row)).transpose()? {
             Some(Weighed::Weight(weight)) => told.weights.push(weight),
             Some(Weighed::Count(count)) => told.counts.push(count),
             None => {}
         }
-        answers.mark_row(rows, row, &self.columns, &mut told.answers.cells)?;
-        told.places.push(rows.at(row));
+        answers.encode_row(rows, row, &self.columns, &mut told.answers.codes)?;
+        told.places.push(rows.position(row));
         Ok(())
     }
 }
@@ -250,12 +250,12 @@ impl Gathered {
 
     fn take_truths(&mut self, told: &Told, rows: Range<usize>) -> Result<(), (usize, Error)> {
         let refused =
-            |(row, error): (usize, spocc::Error)| (row, told.places.place(&told.file, row).engine(error));
+            |(row, error): (usize, spocc::Error)| (row, told.places.location(&told.file, row).engine(error));
         let truth = &mut self.truth;
         let symbols =
             told.truths.symbols(rows.clone(), |label| truth.symbol(label.clone())).map_err(refused)?;
         for row in rows {
-            let symbol = symbols[told.truths.cells[row] as usize];
+            let symbol = symbols[told.truths.codes[row] as usize];
             truth.push_symbol(symbol).map_err(|error| refused((row, error)))?;
         }
         Ok(())
@@ -323,7 +323,7 @@ impl Weight {
         Ok(Some(Self { column: table.column(name)?, expected, whole }))
     }
 
-    fn read(&self, rows: &Rows, row: usize) -> Result<Weighed, Error> {
+    fn read(&self, rows: &RowBlock, row: usize) -> Result<Weighed, Error> {
         let text = rows.text(row, self.column)?;
         let word = text.trim();
         let weighed = if self.whole {
@@ -332,6 +332,6 @@ impl Weight {
         } else {
             word.parse().ok().filter(|weight: &f64| weight.is_finite() && *weight >= 0.0).map(Weighed::Weight)
         };
-        weighed.ok_or_else(|| rows.place(row).refused(&self.expected, format!("`{text}`")))
+        weighed.ok_or_else(|| rows.location(row).refused(&self.expected, format!("`{text}`")))
     }
 }

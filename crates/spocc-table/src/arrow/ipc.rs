@@ -1,9 +1,8 @@
-//! Arrow's own formats: a schema, then batches of rows and the dictionaries they refer to, message by
-//! message.
+//! Arrow files and streams: messages that hold a schema, record batches and their dictionaries.
 //!
-//! In: a stream, whose messages follow one another, or a file, which ends with a list of their places. Out:
-//! batches of the wanted columns. The readers of arrow-ipc take every length that they meet at its word and
-//! ask for that much memory, so lengths are checked here before a message is handed to them.
+//! In: a stream, whose messages follow one another, or a file, whose footer lists their offsets. Out: record batches of
+//! the selected columns. The readers of arrow-ipc allocate any length that a file claims, so this module checks lengths
+//! before arrow-ipc decodes a message.
 
 use std::{
     collections::HashMap,
@@ -22,86 +21,87 @@ use arrow_ipc::{
 };
 use arrow_schema::SchemaRef;
 
-use super::Fault;
+use super::ColumnFileError;
 
-/// Stands before the length of a message; files from before 2019 do without it.
+/// Comes before the length of a message, except in files from before 2019.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// Bytes at the end of a file: the length of the list before them, and a mark.
+/// Bytes at the end of a file: the length of the footer, and `ARROW1`.
 const TAIL: u64 = 10;
 
-/// Where the next message is.
-enum Order<R> {
-    /// After the one before.
-    Stream,
-    /// At the next of these places: some writers leave other things between messages.
-    File { places: vec::IntoIter<u64>, seek: fn(&mut R, SeekFrom) -> io::Result<u64> },
+/// The order of messages.
+enum MessageOrder<R> {
+    /// One after the other.
+    BatchStream,
+    /// At these offsets: some writers leave other bytes between messages.
+    File { offsets: vec::IntoIter<u64>, seek: fn(&mut R, SeekFrom) -> io::Result<u64> },
 }
 
 /// The messages after the schema.
-pub(super) struct Messages<R> {
+pub(super) struct IpcMessages<R> {
     source: R,
-    order: Order<R>,
+    order: MessageOrder<R>,
     schema: SchemaRef,
     wanted: Vec<usize>,
     dictionaries: HashMap<i64, ArrayRef>,
     ended: bool,
 }
 
-impl<R: Read + Seek> Messages<R> {
-    /// Reads the schema of a file, and where the rest is.
-    pub(super) fn of_file(mut source: R) -> Result<Self, Fault> {
-        let cut = || Fault::damaged("it does not end as an Arrow file");
+impl<R: Read + Seek> IpcMessages<R> {
+    /// Reads the schema of a file and the offsets of its messages.
+    pub(super) fn of_file(mut source: R) -> Result<Self, ColumnFileError> {
+        let cut = || ColumnFileError::damaged("it does not end as an Arrow file");
         let end = source.seek(SeekFrom::End(0))?.checked_sub(TAIL).ok_or_else(cut)?;
         source.seek(SeekFrom::Start(end))?;
         let tail = bytes(&mut source, TAIL as i64)?.try_into().map_err(|_| cut())?;
         let length = read_footer_length(tail).map_err(|_| cut())?;
         source.seek(SeekFrom::Start(end.checked_sub(length as u64).ok_or_else(cut)?))?;
         let footer = bytes(&mut source, length as i64)?;
-        let footer = root_as_footer(&footer).map_err(|error| Fault::damaged(&error.to_string()))?;
+        let footer = root_as_footer(&footer).map_err(|error| ColumnFileError::damaged(&error.to_string()))?;
 
-        // Rows may refer to any dictionary of the file.
+        // Rows may refer to any dictionary of the file, so dictionaries are read first.
         let blocks =
             footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten());
-        let place =
-            |offset| u64::try_from(offset).map_err(|_| Fault::damaged("a message at a negative place"));
-        let places: Vec<u64> = blocks.map(|block| place(block.offset())).collect::<Result<_, _>>()?;
-        let order = Order::File { places: places.into_iter(), seek: R::seek };
+        let offset = |offset| {
+            u64::try_from(offset).map_err(|_| ColumnFileError::damaged("a message at a negative place"))
+        };
+        let offsets: Vec<u64> = blocks.map(|block| offset(block.offset())).collect::<Result<_, _>>()?;
+        let order = MessageOrder::File { offsets: offsets.into_iter(), seek: R::seek };
         Self::new(source, order, footer.schema())
     }
 }
 
-impl<R: Read> Messages<R> {
+impl<R: Read> IpcMessages<R> {
     /// Reads the schema of a stream.
-    pub(super) fn of_stream(mut source: R) -> Result<Self, Fault> {
+    pub(super) fn of_stream(mut source: R) -> Result<Self, ColumnFileError> {
         let head = head(&mut source)?.unwrap_or_default();
         let message = message(&head)?;
         bytes(&mut source, message.bodyLength())?;
-        Self::new(source, Order::Stream, message.header_as_schema())
+        Self::new(source, MessageOrder::BatchStream, message.header_as_schema())
     }
 
-    fn new(source: R, order: Order<R>, schema: Option<Schema<'_>>) -> Result<Self, Fault> {
-        let schema = schema.ok_or_else(|| Fault::damaged("it has no schema"))?;
+    fn new(source: R, order: MessageOrder<R>, schema: Option<Schema<'_>>) -> Result<Self, ColumnFileError> {
+        let schema = schema.ok_or_else(|| ColumnFileError::damaged("it has no schema"))?;
         if !schema.endianness().equals_to_target_endianness() {
-            return Err(Fault::damaged("its bytes are in the order of another kind of machine"));
+            return Err(ColumnFileError::damaged("its bytes are in the order of another kind of machine"));
         }
         let schema = Arc::new(fb_to_schema(schema));
         Ok(Self { source, order, schema, wanted: Vec::new(), dictionaries: HashMap::new(), ended: false })
     }
 
-    /// All columns.
+    /// The schema of all columns.
     pub(super) fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
 
-    /// Reads these columns only.
+    /// Selects the columns to read.
     pub(super) fn project(mut self, wanted: &[usize]) -> Self {
         self.wanted = wanted.to_vec();
         self
     }
 
-    /// The next batch of rows; none at the end.
-    fn read(&mut self) -> Result<Option<RecordBatch>, Fault> {
+    /// The next record batch; none at the end.
+    fn read(&mut self) -> Result<Option<RecordBatch>, ColumnFileError> {
         while let Some(head) = self.next_head()? {
             let message = message(&head)?;
             let version = message.version();
@@ -113,7 +113,7 @@ impl<R: Read> Messages<R> {
                     RecordBatchDecoder::try_new(&body, batch, schema, &self.dictionaries, &version)?;
                 return Ok(Some(decoder.with_projection(Some(&self.wanted)).read_record_batch()?));
             }
-            let unexpected = || Fault::damaged("a message is neither rows nor a dictionary");
+            let unexpected = || ColumnFileError::damaged("a message is neither rows nor a dictionary");
             let dictionary = message.header_as_dictionary_batch().ok_or_else(unexpected)?;
             check(&dictionary.data().ok_or_else(unexpected)?, &body)?;
             read_dictionary(&body, dictionary, &self.schema, &mut self.dictionaries, &version)?;
@@ -121,17 +121,17 @@ impl<R: Read> Messages<R> {
         Ok(None)
     }
 
-    fn next_head(&mut self) -> Result<Option<Vec<u8>>, Fault> {
-        let Order::File { places, seek } = &mut self.order else { return head(&mut self.source) };
-        let Some(place) = places.next() else { return Ok(None) };
-        seek(&mut self.source, SeekFrom::Start(place))?;
+    fn next_head(&mut self) -> Result<Option<Vec<u8>>, ColumnFileError> {
+        let MessageOrder::File { offsets, seek } = &mut self.order else { return head(&mut self.source) };
+        let Some(offset) = offsets.next() else { return Ok(None) };
+        seek(&mut self.source, SeekFrom::Start(offset))?;
         let head = head(&mut self.source)?;
-        head.map(Some).ok_or_else(|| Fault::damaged("a message is not in its place"))
+        head.map(Some).ok_or_else(|| ColumnFileError::damaged("a message is not in its place"))
     }
 }
 
-impl<R: Read> Iterator for Messages<R> {
-    type Item = Result<RecordBatch, Fault>;
+impl<R: Read> Iterator for IpcMessages<R> {
+    type Item = Result<RecordBatch, ColumnFileError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
@@ -143,8 +143,8 @@ impl<R: Read> Iterator for Messages<R> {
     }
 }
 
-/// The description of a message; none at the end of a stream, which may be told or not.
-fn head(source: &mut impl Read) -> Result<Option<Vec<u8>>, Fault> {
+/// The metadata of a message; none at the end of a stream, which may have an end marker.
+fn head(source: &mut impl Read) -> Result<Option<Vec<u8>>, ColumnFileError> {
     let mut length = Vec::with_capacity(4);
     source.take(4).read_to_end(&mut length)?;
     if length.is_empty() {
@@ -153,39 +153,41 @@ fn head(source: &mut impl Read) -> Result<Option<Vec<u8>>, Fault> {
     if length == CONTINUATION {
         length = bytes(source, 4)?;
     }
-    let length = length.try_into().map_err(|_| Fault::damaged("it ends too early"))?;
+    let length = length.try_into().map_err(|_| ColumnFileError::damaged("it ends too early"))?;
     match i32::from_le_bytes(length) {
         0 => Ok(None),
         length => bytes(source, length.into()).map(Some),
     }
 }
 
-/// As many bytes: memory is taken for those that are there, not for those that were promised.
-fn bytes(source: &mut impl Read, length: i64) -> Result<Vec<u8>, Fault> {
+/// Reads `length` bytes. Memory is allocated for bytes that are there, not for a claimed length.
+fn bytes(source: &mut impl Read, length: i64) -> Result<Vec<u8>, ColumnFileError> {
     const AT_ONCE: u64 = 1 << 20;
-    let length = u64::try_from(length).map_err(|_| Fault::damaged("a message has a negative length"))?;
+    let length =
+        u64::try_from(length).map_err(|_| ColumnFileError::damaged("a message has a negative length"))?;
     let mut bytes = Vec::with_capacity(length.min(AT_ONCE) as usize);
     source.take(length).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 == length { Ok(bytes) } else { Err(Fault::damaged("it ends too early")) }
+    if bytes.len() as u64 == length { Ok(bytes) } else { Err(ColumnFileError::damaged("it ends too early")) }
 }
 
-fn message(head: &[u8]) -> Result<Message<'_>, Fault> {
-    root_as_message(head).map_err(|error| Fault::damaged(&error.to_string()))
+fn message(head: &[u8]) -> Result<Message<'_>, ColumnFileError> {
+    root_as_message(head).map_err(|error| ColumnFileError::damaged(&error.to_string()))
 }
 
-/// Refuses columns that are not inside their message, or that would not fit in memory once decompressed.
-fn check(layout: &Layout<'_>, body: &[u8]) -> Result<(), Fault> {
+/// Refuses columns that are outside of their message, or that do not fit in memory once decompressed.
+fn check(layout: &Layout<'_>, body: &[u8]) -> Result<(), ColumnFileError> {
     for buffer in layout.buffers().into_iter().flatten() {
         let part = |start, length| body.get(start..)?.get(..length);
         let bounds = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
         let bytes = bounds.and_then(|(start, length)| part(start, length));
-        let bytes = bytes.ok_or_else(|| Fault::damaged("a column is beyond the end of its message"))?;
-        // The length comes before the compressed bytes; -1 says that they are not compressed.
+        let bytes =
+            bytes.ok_or_else(|| ColumnFileError::damaged("a column is beyond the end of its message"))?;
+        // The length comes before the compressed bytes; -1 means that they are not compressed.
         if let (Some(_), Some(length)) = (layout.compression(), bytes.first_chunk()) {
             let length = usize::try_from(i64::from_le_bytes(*length)).unwrap_or_default();
             Vec::<u8>::new()
                 .try_reserve_exact(length)
-                .map_err(|_| Fault::damaged("a column is larger than the memory"))?;
+                .map_err(|_| ColumnFileError::damaged("a column is larger than the memory"))?;
         }
     }
     Ok(())
@@ -212,18 +214,18 @@ mod tests {
         writer.into_inner().expect("an end")
     }
 
-    fn read(bytes: &[u8]) -> Result<usize, Fault> {
-        let messages = Messages::of_stream(bytes)?.project(&[0]);
+    fn read(bytes: &[u8]) -> Result<usize, ColumnFileError> {
+        let messages = IpcMessages::of_stream(bytes)?.project(&[0]);
         messages.map(|batch| Ok(batch?.num_rows())).sum()
     }
 
     #[test]
-    fn a_promise_of_bytes_takes_no_memory() {
+    fn a_huge_claimed_length_takes_no_memory() {
         assert_eq!(read(&stream()).expect("rows"), 1000);
         for length in [i32::MAX, 1, -1, i32::MIN] {
             let mut bytes = stream();
             bytes[4..8].copy_from_slice(&length.to_le_bytes());
-            assert!(matches!(read(&bytes), Err(Fault::Damaged(_))), "{length}");
+            assert!(matches!(read(&bytes), Err(ColumnFileError::Damaged(_))), "{length}");
         }
     }
 
@@ -233,12 +235,12 @@ mod tests {
         let claim = 8000_i64.to_le_bytes();
         let at = bytes.windows(8).rposition(|window| window == claim).expect("the length before the column");
         bytes[at..at + 8].copy_from_slice(&(i64::MAX / 2).to_le_bytes());
-        let fault = read(&bytes).expect_err("too much").to_string();
-        assert_eq!(fault, "damaged: a column is larger than the memory");
+        let error = read(&bytes).expect_err("too much").to_string();
+        assert_eq!(error, "damaged: a column is larger than the memory");
     }
 
     #[test]
-    fn a_stream_may_end_without_saying_so() {
+    fn a_stream_may_end_without_a_marker() {
         let bytes = stream();
         assert_eq!(read(&bytes[..bytes.len() - 8]).expect("rows"), 1000);
         assert!(read(&bytes[..bytes.len() - 7]).is_err());

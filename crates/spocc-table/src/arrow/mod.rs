@@ -1,14 +1,14 @@
-//! Parquet and Arrow files: columns in batches, handed out as text.
+//! Column files: Parquet and Arrow, read in batches whose cells are text.
 //!
-//! In: a Parquet file, or one of Arrow's own formats, the file (Feather) and the stream. Out: the text of
-//! each cell that is asked for; other columns are not decoded. What is read may be damaged, or made to do
-//! harm: it is refused in one line and never trusted.
+//! In: a Parquet file, an Arrow file (Feather) or an Arrow stream. Out: the text of each cell of the selected columns;
+//! other columns are not decoded. A file may be damaged or hostile: it is refused in one line. The decoding is that of
+//! the arrow and parquet crates; the modules here check what those crates trust, and turn cells into text.
 
-mod fault;
-mod footer;
-mod guard;
+mod error;
+mod parquet_footer;
+mod catch_panic;
 mod ipc;
-mod texts;
+mod cell_text;
 
 use std::{
     fs::File,
@@ -25,39 +25,39 @@ use parquet::{
     file::{metadata::ParquetMetaData, reader::ChunkReader},
 };
 
-use crate::Kind;
-pub(crate) use fault::Fault;
-use fault::one_line;
-use guard::guard;
-use ipc::Messages;
-use texts::{Texts, kind};
+use crate::CellType;
+use catch_panic::catch_panic;
+use cell_text::{CellTexts, cell_type};
+pub(crate) use error::ColumnFileError;
+use error::one_line;
+use ipc::IpcMessages;
 
-/// Rows made into text at once: few enough to stay in a cache, enough to forget what a batch costs.
+/// Rows of a batch: few enough to stay in a cache, many enough that the cost of a batch does not matter.
 const ROWS: usize = 8192;
 
-type Stream = Box<dyn Iterator<Item = Result<RecordBatch, Fault>>>;
-type Open = Box<dyn FnOnce(&[usize]) -> Result<Stream, Fault>>;
+type BatchStream = Box<dyn Iterator<Item = Result<RecordBatch, ColumnFileError>>>;
+type OpenColumns = Box<dyn FnOnce(&[usize]) -> Result<BatchStream, ColumnFileError>>;
 
-/// Where batches come from.
-enum Source {
-    /// Opens when it is known which columns are wanted.
-    Closed(Open),
-    Open(Stream),
-    /// Read to the end, or given up.
+/// The source of batches.
+enum BatchSource {
+    /// Opened once the selected columns are known.
+    Closed(OpenColumns),
+    Open(BatchStream),
+    /// Read to the end, or failed.
     Ended,
 }
 
-/// Some rows, by column of the file; of columns that were not asked for there is nothing.
+/// Some rows, by column of the file. Columns that are not selected are empty.
 #[derive(Clone)]
-pub(crate) struct Batch {
-    texts: Vec<Texts>,
+pub(crate) struct ColumnBatch {
+    texts: Vec<CellTexts>,
     n_rows: usize,
     /// The number of the first row, from 1.
     first: u64,
 }
 
-impl Batch {
-    /// How many rows there are, at least one.
+impl ColumnBatch {
+    /// Number of rows, at least one.
     pub(crate) fn n_rows(&self) -> usize {
         self.n_rows
     }
@@ -74,60 +74,60 @@ impl Batch {
     }
 }
 
-/// A file of columns being read, some rows at a time.
-pub(crate) struct Batches {
+/// A column file being read, batch by batch.
+pub(crate) struct ColumnFile {
     schema: SchemaRef,
     header: Vec<String>,
     n_rows: Option<u64>,
-    /// Columns that will be asked for, in the order of the file, each once.
+    /// The selected columns, in the order of the file, each once.
     wanted: Vec<usize>,
-    source: Source,
-    /// Rows read and not yet made into text; they have the wanted columns only.
+    source: BatchSource,
+    /// Rows of the last record batch that are not yet text; they have the selected columns only.
     rest: Option<RecordBatch>,
-    /// The rows read last, by column of the file.
-    texts: Vec<Texts>,
+    /// The texts of the last rows, by column of the file.
+    texts: Vec<CellTexts>,
     n_read: u64,
 }
 
-impl Batches {
-    /// Begins with the footer of a Parquet file, which must be a regular one.
+impl ColumnFile {
+    /// Reads the footer of a Parquet file, which must be a regular file.
     ///
     /// # Errors
     ///
-    /// [`Fault::Damaged`], [`Fault::Io`].
-    pub(crate) fn parquet(file: File) -> Result<Self, Fault> {
-        guard(|| Self::of_parquet(file))
+    /// [`ColumnFileError::Damaged`], [`ColumnFileError::Io`].
+    pub(crate) fn parquet(file: File) -> Result<Self, ColumnFileError> {
+        catch_panic(|| Self::of_parquet(file))
     }
 
-    /// As [`parquet`](Self::parquet), for one that is in memory.
+    /// As [`parquet`](Self::parquet), for a file in memory.
     ///
     /// # Errors
     ///
-    /// [`Fault::Damaged`].
-    pub(crate) fn parquet_bytes(bytes: Vec<u8>) -> Result<Self, Fault> {
-        guard(|| Self::of_parquet(Bytes::from(bytes)))
+    /// [`ColumnFileError::Damaged`].
+    pub(crate) fn parquet_bytes(bytes: Vec<u8>) -> Result<Self, ColumnFileError> {
+        catch_panic(|| Self::of_parquet(Bytes::from(bytes)))
     }
 
-    /// Begins with the end of an Arrow file, whose first bytes are `ARROW1`; Feather is another name for it.
+    /// Reads the footer of an Arrow file, also called Feather.
     ///
     /// # Errors
     ///
-    /// [`Fault::Damaged`], [`Fault::Io`].
-    pub(crate) fn ipc_file(file: impl Read + Seek + 'static) -> Result<Self, Fault> {
-        guard(|| Ok(Self::of_messages(Messages::of_file(file)?)))
+    /// [`ColumnFileError::Damaged`], [`ColumnFileError::Io`].
+    pub(crate) fn ipc_file(file: impl Read + Seek + 'static) -> Result<Self, ColumnFileError> {
+        catch_panic(|| Ok(Self::of_messages(IpcMessages::of_file(file)?)))
     }
 
-    /// Begins with the schema of an Arrow stream.
+    /// Reads the schema of an Arrow stream.
     ///
     /// # Errors
     ///
-    /// [`Fault::Damaged`], [`Fault::Io`].
-    pub(crate) fn ipc_stream(reader: impl Read + 'static) -> Result<Self, Fault> {
-        guard(|| Ok(Self::of_messages(Messages::of_stream(reader)?)))
+    /// [`ColumnFileError::Damaged`], [`ColumnFileError::Io`].
+    pub(crate) fn ipc_stream(reader: impl Read + 'static) -> Result<Self, ColumnFileError> {
+        catch_panic(|| Ok(Self::of_messages(IpcMessages::of_stream(reader)?)))
     }
 
-    fn of_parquet(file: impl ChunkReader + 'static) -> Result<Self, Fault> {
-        footer::check(&file)?;
+    fn of_parquet(file: impl ChunkReader + 'static) -> Result<Self, ColumnFileError> {
+        parquet_footer::check(&file)?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
         let n_rows = u64::try_from(builder.metadata().file_metadata().num_rows()).ok();
         let schema = builder.schema().clone();
@@ -135,25 +135,25 @@ impl Batches {
             refuse_codecs(builder.metadata(), wanted)?;
             let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
             let reader = builder.with_projection(mask).with_batch_size(ROWS).build()?;
-            Ok(Box::new(reader.map(|batch| Ok(batch?))) as Stream)
+            Ok(Box::new(reader.map(|batch| Ok(batch?))) as BatchStream)
         };
         Ok(Self::new(schema, n_rows, Box::new(open)))
     }
 
-    fn of_messages(messages: Messages<impl Read + 'static>) -> Self {
+    fn of_messages(messages: IpcMessages<impl Read + 'static>) -> Self {
         let schema = messages.schema();
-        let open = |wanted: &[usize]| Ok(Box::new(messages.project(wanted)) as Stream);
+        let open = |wanted: &[usize]| Ok(Box::new(messages.project(wanted)) as BatchStream);
         Self::new(schema, None, Box::new(open))
     }
 
-    fn new(schema: SchemaRef, n_rows: Option<u64>, open: Open) -> Self {
+    fn new(schema: SchemaRef, n_rows: Option<u64>, open: OpenColumns) -> Self {
         let header: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
         Self {
             n_rows,
             wanted: (0..header.len()).collect(),
-            source: Source::Closed(open),
+            source: BatchSource::Closed(open),
             rest: None,
-            texts: header.iter().map(|_| Texts::new()).collect(),
+            texts: header.iter().map(|_| CellTexts::new()).collect(),
             n_read: 0,
             schema,
             header,
@@ -165,23 +165,22 @@ impl Batches {
         &self.header
     }
 
-    /// How the cells of a column were written; text for a column that would be refused.
-    pub(crate) fn kind(&self, column: usize) -> Kind {
-        kind(self.data_type(column)).unwrap_or(Kind::Text)
+    /// The type of a column; text for a column that would be refused.
+    pub(crate) fn cell_type(&self, column: usize) -> CellType {
+        cell_type(self.data_type(column)).unwrap_or(CellType::Text)
     }
 
-    /// The type of a column in its file.
+    /// The Arrow type of a column.
     pub(crate) fn data_type(&self, column: usize) -> &DataType {
         self.schema.field(column).data_type()
     }
 
-    /// How many rows the file promises; Arrow's own formats do not say.
+    /// Number of rows according to the footer; Arrow files do not have it.
     pub(crate) fn n_rows_hint(&self) -> Option<u64> {
         self.n_rows
     }
 
-    /// Only these columns will be asked for; all of them if this is never called. To be called before the
-    /// first row.
+    /// Selects the columns to read; all if this is not called. Must be called before the first row is read.
     pub(crate) fn project(&mut self, columns: &[usize]) {
         self.wanted = columns.to_vec();
         self.wanted.sort_unstable();
@@ -192,23 +191,23 @@ impl Batches {
     ///
     /// # Errors
     ///
-    /// [`Fault`]. A column of a type that has no text is refused before the first row.
-    pub(crate) fn next(&mut self) -> Result<Option<Batch>, Fault> {
-        let n_rows = guard(|| self.read_rows()).inspect_err(|_| self.source = Source::Ended)?;
+    /// [`ColumnFileError`]. A column of a type that has no text is refused before the first row.
+    pub(crate) fn next(&mut self) -> Result<Option<ColumnBatch>, ColumnFileError> {
+        let n_rows = catch_panic(|| self.read_rows()).inspect_err(|_| self.source = BatchSource::Ended)?;
         let first = self.n_read + 1;
         self.n_read += n_rows as u64;
-        Ok((n_rows > 0).then(|| Batch { texts: self.texts.clone(), n_rows, first }))
+        Ok((n_rows > 0).then(|| ColumnBatch { texts: self.texts.clone(), n_rows, first }))
     }
 
-    /// How many rows were read.
+    /// Number of rows read.
     pub(crate) fn n_read(&self) -> u64 {
         self.n_read
     }
 
-    /// Makes the next rows into text and says how many they are; none at the end of the file.
-    fn read_rows(&mut self) -> Result<usize, Fault> {
+    /// Turns the next rows into text and returns their number, 0 at the end of the file.
+    fn read_rows(&mut self) -> Result<usize, ColumnFileError> {
         let Some(batch) = self.next_batch()? else { return Ok(0) };
-        // Arrow writes whole tables as one batch, of which a part at a time is text.
+        // An Arrow file may hold a whole table in one batch.
         let n = batch.num_rows().min(ROWS);
         for (&column, array) in self.wanted.iter().zip(batch.slice(0, n).columns()) {
             let read = self.texts[column].read(array);
@@ -219,40 +218,40 @@ impl Batches {
     }
 
     /// The next batch that has rows.
-    fn next_batch(&mut self) -> Result<Option<RecordBatch>, Fault> {
-        self.source = match mem::replace(&mut self.source, Source::Ended) {
-            Source::Closed(open) => {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>, ColumnFileError> {
+        self.source = match mem::replace(&mut self.source, BatchSource::Ended) {
+            BatchSource::Closed(open) => {
                 self.refuse_types()?;
-                Source::Open(open(&self.wanted)?)
+                BatchSource::Open(open(&self.wanted)?)
             }
             other => other,
         };
-        let Source::Open(stream) = &mut self.source else { return Ok(None) };
+        let BatchSource::Open(stream) = &mut self.source else { return Ok(None) };
         let mut batches = self.rest.take().map(Ok).into_iter().chain(stream);
         let found =
             batches.find(|batch| batch.as_ref().map_or(true, |batch| batch.num_rows() > 0)).transpose()?;
         match &found {
             Some(batch) if batch.num_columns() != self.wanted.len() => {
-                Err(Fault::damaged("it has not the columns that it announced"))
+                Err(ColumnFileError::damaged("it has not the columns that it announced"))
             }
             _ => Ok(found),
         }
     }
 
-    fn refuse_types(&self) -> Result<(), Fault> {
-        let unread = self.wanted.iter().find(|&&column| kind(self.data_type(column)).is_none());
+    fn refuse_types(&self) -> Result<(), ColumnFileError> {
+        let unread = self.wanted.iter().find(|&&column| cell_type(self.data_type(column)).is_none());
         unread.map_or(Ok(()), |&column| {
             Err(self.unsupported(column, &format!("type {}", self.data_type(column))))
         })
     }
 
-    fn unsupported(&self, column: usize, found: &str) -> Fault {
-        Fault::Unsupported { column: self.header[column].clone(), found: one_line(found) }
+    fn unsupported(&self, column: usize, found: &str) -> ColumnFileError {
+        ColumnFileError::Unsupported { column: self.header[column].clone(), found: one_line(found) }
     }
 }
 
-/// Refuses wanted columns that were compressed in a way that we cannot undo: such a file is not damaged.
-fn refuse_codecs(metadata: &ParquetMetaData, wanted: &[usize]) -> Result<(), Fault> {
+/// Refuses selected columns in a compression that is not built in: such a file is not damaged.
+fn refuse_codecs(metadata: &ParquetMetaData, wanted: &[usize]) -> Result<(), ColumnFileError> {
     let schema = metadata.file_metadata().schema_descr();
     let leaves = metadata.row_groups().iter().flat_map(|group| group.columns().iter().enumerate());
     for (leaf, chunk) in leaves {
@@ -263,7 +262,7 @@ fn refuse_codecs(metadata: &ParquetMetaData, wanted: &[usize]) -> Result<(), Fau
             let column = schema.get_column_root(leaf).name().to_owned();
             let codec = codec.to_string();
             let codec = codec.split('(').next().unwrap_or_default();
-            return Err(Fault::Unsupported { column, found: format!("compression {codec}") });
+            return Err(ColumnFileError::Unsupported { column, found: format!("compression {codec}") });
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! One table in every format, whole and damaged.
+//! The same table in all formats, intact and damaged.
 
 use std::{io::Cursor, sync::Arc};
 
@@ -50,24 +50,27 @@ fn stream_of(batches: &[RecordBatch], codec: Option<CompressionType>) -> Vec<u8>
 }
 
 /// The same table in every format, with every compression.
-fn forms(batch: &RecordBatch) -> Vec<Result<Batches, Fault>> {
+fn forms(batch: &RecordBatch) -> Vec<Result<ColumnFile, ColumnFileError>> {
     let zstd = Compression::ZSTD(ZstdLevel::default());
     let gzip = Compression::GZIP(parquet::basic::GzipLevel::default());
     let codecs =
         [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::LZ4_RAW, Compression::LZ4, gzip, zstd];
-    let parquet = codecs.map(|codec| Batches::parquet_bytes(parquet_of(batch, codec)));
+    let parquet = codecs.map(|codec| ColumnFile::parquet_bytes(parquet_of(batch, codec)));
     let codecs = [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)];
-    let file = codecs.map(|codec| Batches::ipc_file(Cursor::new(file_of(batch, codec))));
+    let file = codecs.map(|codec| ColumnFile::ipc_file(Cursor::new(file_of(batch, codec))));
     let whole = std::slice::from_ref(batch);
-    let stream = codecs.map(|codec| Batches::ipc_stream(Cursor::new(stream_of(whole, codec))));
+    let stream = codecs.map(|codec| ColumnFile::ipc_stream(Cursor::new(stream_of(whole, codec))));
     parquet.into_iter().chain(file).chain(stream).collect()
 }
 
-fn cell(batch: &Batch, row: usize, column: usize) -> Option<String> {
+fn cell(batch: &ColumnBatch, row: usize, column: usize) -> Option<String> {
     batch.cell(row, column).map(|text| String::from_utf8(text.to_vec()).expect("text"))
 }
 
-fn column_of(batches: Result<Batches, Fault>, column: usize) -> Result<Vec<Option<String>>, Fault> {
+fn column_of(
+    batches: Result<ColumnFile, ColumnFileError>,
+    column: usize,
+) -> Result<Vec<Option<String>>, ColumnFileError> {
     let mut batches = batches?;
     batches.project(&[column]);
     let mut cells = Vec::new();
@@ -117,18 +120,18 @@ fn a_dictionary_holds_until_the_next_one() {
         table(vec![("word", Arc::new(words.iter().copied().collect::<DictionaryArray<Int8Type>>()))])
     };
     let bytes = stream_of(&[coded(&["a", "b", "a"]), coded(&[]), coded(&["c", "a"])], None);
-    let cells = column_of(Batches::ipc_stream(Cursor::new(bytes)), 0).expect("rows");
+    let cells = column_of(ColumnFile::ipc_stream(Cursor::new(bytes)), 0).expect("rows");
     assert_eq!(cells.into_iter().flatten().collect::<String>(), "abaca");
 }
 
 #[test]
-fn a_nested_column_is_refused_only_if_it_is_asked_for() {
+fn a_nested_column_is_refused_only_if_it_is_selected() {
     let lists = ListArray::from_iter_primitive::<Int64Type, _, _>([Some([Some(1)])]);
     let batch = table(vec![("many", Arc::new(lists)), ("one", Arc::new(BooleanArray::from(vec![true])))]);
     for mut batches in forms(&batch).into_iter().flatten() {
-        assert_eq!((batches.kind(1), batches.data_type(1)), (Kind::Boolean, &DataType::Boolean));
+        assert_eq!((batches.cell_type(1), batches.data_type(1)), (CellType::Boolean, &DataType::Boolean));
         batches.project(&[1, 1]);
-        let batch = batches.next().expect("no fault").expect("a row");
+        let batch = batches.next().expect("no error").expect("a row");
         assert_eq!(batch.cell(0, 1), Some(&b"true"[..]));
     }
     for batches in forms(&batch) {
@@ -156,7 +159,7 @@ fn repeated_names_are_seen() {
 }
 
 #[test]
-fn a_compression_that_we_lack_is_no_damage() {
+fn an_unsupported_compression_is_not_damage() {
     let batch = table(vec![("a", Arc::new(UInt8Array::from(vec![1])))]);
     let bytes = Bytes::from(parquet_of(&batch, Compression::UNCOMPRESSED));
     let builder = ParquetRecordBatchReaderBuilder::try_new(bytes).expect("a table");
@@ -179,33 +182,33 @@ fn small() -> RecordBatch {
     ])
 }
 
-/// Reads everything there is, and says what stood in the way.
-fn read_all(batches: Result<Batches, Fault>) -> Option<Fault> {
+/// Reads all rows; returns the error, if any.
+fn read_all(batches: Result<ColumnFile, ColumnFileError>) -> Option<ColumnFileError> {
     let mut batches = match batches {
         Ok(batches) => batches,
-        Err(fault) => return Some(fault),
+        Err(error) => return Some(error),
     };
     loop {
         match batches.next() {
             Ok(Some(_)) => {}
             Ok(None) => return None,
-            Err(fault) => {
+            Err(error) => {
                 assert!(matches!(batches.next(), Ok(None)), "it is given up");
-                return Some(fault);
+                return Some(error);
             }
         }
     }
 }
 
-type Reader = fn(Vec<u8>) -> Result<Batches, Fault>;
+type Reader = fn(Vec<u8>) -> Result<ColumnFile, ColumnFileError>;
 
 /// A small table in each format, and how to read it.
 fn samples() -> [(Vec<u8>, Reader); 3] {
     let codec = Some(CompressionType::LZ4_FRAME);
     [
-        (parquet_of(&small(), Compression::SNAPPY), Batches::parquet_bytes),
-        (file_of(&small(), codec), |bytes| Batches::ipc_file(Cursor::new(bytes))),
-        (stream_of(&[small()], codec), |bytes| Batches::ipc_stream(Cursor::new(bytes))),
+        (parquet_of(&small(), Compression::SNAPPY), ColumnFile::parquet_bytes),
+        (file_of(&small(), codec), |bytes| ColumnFile::ipc_file(Cursor::new(bytes))),
+        (stream_of(&[small()], codec), |bytes| ColumnFile::ipc_stream(Cursor::new(bytes))),
     ]
 }
 
@@ -214,8 +217,8 @@ fn a_file_cut_short_is_refused() {
     let [parquet, file, stream] = samples();
     for (good, read) in [parquet, file] {
         for end in 0..good.len() {
-            let fault = read_all(read(good[..end].to_vec())).expect("a fault");
-            assert!(matches!(fault, Fault::Damaged(_)), "{end}: {fault}");
+            let error = read_all(read(good[..end].to_vec())).expect("a error");
+            assert!(matches!(error, ColumnFileError::Damaged(_)), "{end}: {error}");
         }
     }
     // A stream may end after any message.
@@ -224,15 +227,15 @@ fn a_file_cut_short_is_refused() {
 }
 
 #[test]
-fn damage_is_told_in_one_line() {
+fn damage_is_reported_in_one_line() {
     for (good, read) in samples() {
         assert!(read_all(read(good.clone())).is_none());
         for at in 0..good.len() {
             for damage in [0x00, 0x7f, 0x80, 0xff] {
                 let mut bytes = good.clone();
                 bytes[at] = damage;
-                let fault = read_all(read(bytes)).map_or_else(String::new, |fault| fault.to_string());
-                assert!(!fault.contains('\n') && fault.len() < 400, "{at}: {fault}");
+                let error = read_all(read(bytes)).map_or_else(String::new, |error| error.to_string());
+                assert!(!error.contains('\n') && error.len() < 400, "{at}: {error}");
             }
         }
     }

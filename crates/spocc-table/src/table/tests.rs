@@ -1,59 +1,66 @@
-//! Tables written in odd ways, cut into blocks of every size, against the csv crate's reader as a naive twin.
+//! Tables in unusual forms, split into blocks of all sizes, compared with the csv crate as reference implementation.
 
 use std::{collections::HashSet, io, path::Path};
 
-use super::*;
-use crate::Marker;
+use spocc::Label;
 
-/// A row: its line, and its cells, or what there is to say about them.
+use super::*;
+use crate::{LabelEncoder, text_file::TextFile};
+
+/// The line of a row and its cells.
 type Row = (u64, Vec<Vec<u8>>);
 
-/// What a table tells: its rows up to the first complaint.
-type Told = (Vec<Row>, Option<String>);
+/// The rows of a table up to the first error, and that error.
+type Parsed = (Vec<Row>, Option<String>);
 
 const SIZES: [usize; 9] = [1, 2, 3, 5, 8, 13, 40, 200, 1 << 18];
 
-fn place() -> Place {
-    Place::file(Path::new("a table"), "")
+fn file() -> Location {
+    Location::file(Path::new("a table"), "")
 }
 
 /// The rows of a text, header first, read in blocks of this size.
-fn read(text: &[u8], size: usize) -> Told {
-    let told = |row: &Rows, at: usize| -> Row {
-        let cells = (0..row.sheet.header.len()).map(|column| row.cell(at, column).expect("a text").to_vec());
-        let At::Line(line) = row.at(at) else { panic!("a text has lines") };
+fn read(text: &[u8], size: usize) -> Parsed {
+    let parsed = |rows: &RowBlock, row: usize| -> Row {
+        let cells =
+            (0..rows.layout.header.len()).map(|column| rows.cell(row, column).expect("a text").to_vec());
+        let Position::Line(line) = rows.position(row) else { panic!("a text has lines") };
         (line, cells.collect())
     };
-    // The first bytes are read in one go, whatever they are.
+    // The head of a file is passed apart from its rest.
     let (head, rest) = text.split_at((text.len() / 2).max(4).min(text.len()));
     let rest = Box::new(io::Cursor::new(rest.to_vec()));
-    let text = match Text::in_blocks(&place(), Some(b','), head.to_vec(), rest, size) {
+    let text = match TextFile::in_blocks(&file(), Some(b','), head.to_vec(), rest, size) {
         Ok(text) => text,
         Err(error) => return (Vec::new(), Some(error.to_string())),
     };
-    let At::Line(top) = text.top() else { panic!("a text has lines") };
+    let Position::Line(top) = text.header_position() else { panic!("a text has lines") };
     let mut rows = vec![(top, text.header().iter().map(|name| name.clone().into_bytes()).collect())];
-    let numbers = (0..text.header().len()).map(|at| (at.to_string(), at)).collect();
+    let indices = (0..text.header().len()).map(|index| (index.to_string(), index)).collect();
     let header: Arc<[String]> = text.header().into();
-    // Names may repeat here: that is refused elsewhere.
+    // Column names may repeat here: `Table::new` refuses that.
     let table = Table {
-        reading: Reading::default(),
-        part: None,
+        options: ReadOptions::default(),
+        first: None,
         rest: VecDeque::new(),
-        beginning: place(),
-        top: text.top(),
+        location: file(),
+        header_position: text.header_position(),
         delimiter: None,
-        numbers,
+        indices,
         used: HashSet::new(),
-        asked: None,
+        selected: None,
         header: Arc::clone(&header),
     };
     let order = (0..header.len()).collect();
-    let sheet = Sheet { place: place(), reading: Reading::default(), header, order, kinds: Vec::new() };
-    let work = move |rows: &Rows| (0..rows.n_rows()).map(|at| told(rows, at)).collect::<Vec<Row>>();
-    let mut worked = Worked::new(table, work).with(Part::Text(Box::new(text)), sheet).expect("a thread");
+    let layout =
+        FileLayout { file: file(), options: ReadOptions::default(), header, order, cell_types: Vec::new() };
+    let function =
+        move |rows: &RowBlock| (0..rows.n_rows()).map(|row| parsed(rows, row)).collect::<Vec<Row>>();
+    let mut blocks = BlockResults::new(table, function)
+        .with_file(TableFile::Text(Box::new(text)), layout)
+        .expect("a thread");
     loop {
-        match worked.next() {
+        match blocks.next() {
             Ok(Some(more)) => rows.extend(more),
             Ok(None) => return (rows, None),
             Err(error) => return (rows, Some(error.to_string())),
@@ -86,8 +93,8 @@ fn is_open(text: &[u8]) -> bool {
     quoted && !maybe_closed
 }
 
-/// What the csv crate makes of a text, and what we complain of besides.
-fn naive(text: &[u8]) -> Told {
+/// The rows that the csv crate finds, and the errors that we report besides.
+fn reference(text: &[u8]) -> Parsed {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
     let mut rows: Vec<Row> = Vec::new();
     let mut record = csv::ByteRecord::new();
@@ -133,10 +140,10 @@ fn naive(text: &[u8]) -> Told {
     (rows, None)
 }
 
-/// A small generator: tests must not depend on the day.
-struct Random(u64);
+/// A small generator with a fixed seed.
+struct Xorshift(u64);
 
-impl Random {
+impl Xorshift {
     fn below(&mut self, n: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -146,7 +153,7 @@ impl Random {
 }
 
 fn agree(text: &[u8]) {
-    let expected = naive(text);
+    let expected = reference(text);
     for size in SIZES {
         assert_eq!(read(text, size), expected, "in blocks of {size}: {}", text.escape_ascii());
     }
@@ -178,14 +185,14 @@ fn any_bytes_read_as_the_csv_crate_reads_them() {
         b"\xc3\xa9",
         b"a longer cell than most of them",
     ];
-    let mut random = Random(7);
+    let mut random = Xorshift(7);
     for _ in 0..3000 {
         let text: Vec<u8> =
             (0..random.below(30)).flat_map(|_| BITS[random.below(BITS.len())].to_vec()).collect();
-        // A mark before the text is none of it.
+        // A byte order mark is not part of the text.
         if !text.is_empty() && random.below(10) == 0 {
             let marked = [b"\xef\xbb\xbf", text.as_slice()].concat();
-            assert_eq!(read(&marked, SIZES[random.below(SIZES.len())]), naive(&text));
+            assert_eq!(read(&marked, SIZES[random.below(SIZES.len())]), reference(&text));
         }
         agree(&text);
     }
@@ -193,7 +200,7 @@ fn any_bytes_read_as_the_csv_crate_reads_them() {
 
 #[test]
 fn tables_in_odd_shapes_read_as_they_were_meant() {
-    let mut random = Random(11);
+    let mut random = Xorshift(11);
     for _ in 0..300 {
         let width = 1 + random.below(4);
         let ends: &[&str] =
@@ -237,11 +244,11 @@ fn a_cell_may_be_longer_than_any_block() {
 }
 
 #[test]
-fn cells_are_marked_by_what_they_say() {
-    let mut random = Random(5);
+fn cells_are_encoded_by_their_label() {
+    let mut random = Xorshift(5);
     let words: Vec<String> = (0..500).map(|at: u32| "w".repeat(at as usize % 12) + &at.to_string()).collect();
     let mut text = b"a,b,c\n".to_vec();
-    let mut said = Vec::new();
+    let mut expected = Vec::new();
     for _ in 0..2000 {
         for end in [",", ",", "\n"] {
             let word = match random.below(6) {
@@ -250,25 +257,25 @@ fn cells_are_marked_by_what_they_say() {
                 _ => &words[random.below(words.len())],
             };
             text.extend(format!("{word}{end}").bytes());
-            said.push((!word.is_empty() && word != "null").then(|| Label::from(word)));
+            expected.push((!word.is_empty() && word != "null").then(|| Label::from(word)));
         }
     }
     for size in [1, 50, 3000, 1 << 18] {
-        let reading = Reading { delimiter: Some(b','), na: vec!["null".to_owned()], progress: None };
-        let text = Text::in_blocks(&place(), Some(b','), text.clone(), Box::new(io::empty()), size);
-        let part = Part::Text(Box::new(text.expect("a header")));
-        let table = Table::new(place(), part, VecDeque::new(), &reading).expect("three columns");
-        let mut marked = table.work(|rows| {
-            let (mut marker, mut marks) = (Marker::default(), Vec::new());
+        let options = ReadOptions { delimiter: Some(b','), na: vec!["null".to_owned()], progress: None };
+        let text = TextFile::in_blocks(&file(), Some(b','), text.clone(), Box::new(io::empty()), size);
+        let file_of_table = TableFile::Text(Box::new(text.expect("a header")));
+        let table = Table::new(file(), file_of_table, VecDeque::new(), &options).expect("three columns");
+        let mut encoded = table.map_blocks(|rows| {
+            let (mut encoder, mut codes) = (LabelEncoder::default(), Vec::new());
             for row in 0..rows.n_rows() {
-                marker.mark_row(rows, row, &[0, 1, 2], &mut marks).expect("texts");
+                encoder.encode_row(rows, row, &[0, 1, 2], &mut codes).expect("texts");
             }
-            marks.into_iter().map(|mark| marker.label(mark).cloned()).collect::<Vec<_>>()
+            codes.into_iter().map(|code| encoder.label(code).cloned()).collect::<Vec<_>>()
         });
         let mut labels = Vec::new();
-        while let Some(more) = marked.next().expect("whole rows") {
+        while let Some(more) = encoded.next().expect("whole rows") {
             labels.extend(more);
         }
-        assert!(labels == said, "in blocks of {size}");
+        assert!(labels == expected, "in blocks of {size}");
     }
 }

@@ -195,7 +195,7 @@ mod tests {
     };
 
     use super::*;
-    use spocc_table::Copied;
+    use spocc_table::{ReadOptions, RowBlock, Table, TextColumn};
 
     const ALL: [Column; 5] =
         [Column::Decision, Column::Margin, Column::Possibility, Column::Ties, Column::Answered];
@@ -212,7 +212,7 @@ mod tests {
         model.decide_all(&rows, DecisionColumns::ALL, &Control::default()).expect("decisions")
     }
 
-    fn block<'a>(ids: &'a [Copied], decisions: &'a Decisions) -> Block<'a> {
+    fn block<'a>(ids: &'a [TextColumn], decisions: &'a Decisions) -> Block<'a> {
         Block { ids, first: 0, abstained: &[], decisions, sets: None }
     }
 
@@ -224,7 +224,7 @@ mod tests {
         let decisions = decide(labels);
         let names: Vec<String> = ids.iter().map(|(name, ..)| (*name).to_owned()).collect();
         let types: Vec<DataType> = ids.iter().map(|(_, of, _)| of.clone()).collect();
-        let texts: Vec<Copied> = ids.iter().map(|(.., texts)| texts.iter().copied().collect()).collect();
+        let texts: Vec<TextColumn> = ids.iter().map(|(.., texts)| texts.iter().copied().collect()).collect();
         let mut bytes = Vec::new();
         let heading =
             Heading { ids: &names, id_types: types, columns, classes: decisions.classes(), abstains: false };
@@ -366,11 +366,15 @@ mod tests {
         for (name, from, to, texts) in own.into_iter().chain(nearest) {
             let bytes = write(&[(name, from, texts)], ["a", "b"].map(Label::from), &[]).expect(name);
             assert_eq!(*read(bytes.clone()).column(0).data_type(), to, "{name}");
-            let mut batches = spocc_table::arrow::Batches::parquet_bytes(bytes.to_vec()).expect(name);
-            let batch = batches.next().expect(name).expect(name);
-            for (row, text) in texts.into_iter().enumerate() {
-                assert_eq!(batch.cell(row, 0), text.map(str::as_bytes), "{name}");
-            }
+            let file = tempfile::NamedTempFile::new().expect(name);
+            std::fs::write(file.path(), &bytes).expect(name);
+            let table = Table::open(&[file.path().to_owned()], &ReadOptions::default()).expect(name);
+            let cells = |rows: &RowBlock| {
+                let cell = |row| rows.cell(row, 0).map(<[u8]>::to_vec);
+                (0..rows.n_rows()).map(cell).collect::<Vec<_>>()
+            };
+            let cells = table.map_blocks(cells).next().expect(name).expect(name);
+            assert_eq!(cells, texts.map(|text| text.map(|text| text.as_bytes().to_vec())), "{name}");
         }
     }
 
@@ -393,7 +397,7 @@ mod tests {
         let heading =
             Heading { ids: &names, id_types, columns: &ALL, classes: decisions.classes(), abstains: false };
         let mut sheet = ParquetSheet::new(Vec::new(), &heading).expect("a file");
-        let ids = [[None, None].into_iter().collect::<Copied>()];
+        let ids = [[None, None].into_iter().collect::<TextColumn>()];
         for (ids, decisions) in [(&ids[..], &short), (&ids[..], &unasked), (&[], &decisions)] {
             assert!(sheet.write(&block(ids, decisions)).is_err());
         }

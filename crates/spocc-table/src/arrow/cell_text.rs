@@ -1,9 +1,8 @@
-//! The cells of a column as text.
+//! The text of each cell of a column.
 //!
-//! In: the arrays of a column, one after the other. Out: the text of each cell, as the user would have
-//! written it in a table of text: whole floats keep their `.0`, times with a zone are told in UTC, and what
-//! is not a number is no answer at all. The kernels of arrow-cast tell most of this too, but with them there
-//! is half as much again to compile and to link.
+//! In: Arrow arrays. Out: the text of each cell as a CSV file would have it: whole floats keep their `.0`, times with a
+//! zone are in UTC, and NaN is missing. The kernels of arrow-cast do most of this, but depending on them makes the
+//! build half as long again.
 
 use std::sync::Arc;
 
@@ -19,53 +18,53 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType};
 
-use crate::Kind;
+use crate::CellType;
 
-/// Widest span of numbers that are told from a list: those of labels are small and come again and again.
+/// Widest range of integers whose texts are listed once: labels are mostly small integers that repeat.
 const SPAN: i64 = 1024;
 
-/// How cells of this type were written; none if it has no text.
-pub(super) fn kind(data_type: &DataType) -> Option<Kind> {
+/// The cell type of an Arrow type; none if its values have no text.
+pub(super) fn cell_type(data_type: &DataType) -> Option<CellType> {
     use DataType as T;
     match data_type {
-        T::Dictionary(_, values) => kind(values).filter(|_| !matches!(**values, T::Dictionary(..))),
+        T::Dictionary(_, values) => cell_type(values).filter(|_| !matches!(**values, T::Dictionary(..))),
         T::RunEndEncoded(..) | T::Interval(_) | T::Duration(_) => None,
         _ if data_type.is_nested() => None,
-        T::Boolean => Some(Kind::Boolean),
-        _ if data_type.is_integer() => Some(Kind::Integer),
-        _ if data_type.is_floating() => Some(Kind::Float),
+        T::Boolean => Some(CellType::Boolean),
+        _ if data_type.is_integer() => Some(CellType::Integer),
+        _ if data_type.is_floating() => Some(CellType::Float),
         T::Decimal32(_, scale)
         | T::Decimal64(_, scale)
         | T::Decimal128(_, scale)
-        | T::Decimal256(_, scale) => Some(if *scale > 0 { Kind::Float } else { Kind::Integer }),
-        _ => Some(Kind::Text),
+        | T::Decimal256(_, scale) => Some(if *scale > 0 { CellType::Float } else { CellType::Integer }),
+        _ => Some(CellType::Text),
     }
 }
 
-/// Some cells of a column.
+/// The texts of some cells of a column.
 #[derive(Clone)]
-pub(crate) struct Texts {
+pub(crate) struct CellTexts {
     list: StringArray,
-    /// Which text of the list each cell has; without keys, the one in its place.
+    /// Index in the list of the text of each cell; without keys, the index is the row.
     keys: Option<Vec<u32>>,
-    /// The dictionary that the list is of.
+    /// The dictionary whose texts are in the list.
     dictionary: Option<ArrayRef>,
 }
 
-impl Texts {
+impl CellTexts {
     /// No cells.
     pub(super) fn new() -> Self {
         Self { list: StringArray::new_null(0), keys: None, dictionary: None }
     }
 
-    /// Takes the cells of an array in place of those before.
+    /// Replaces the cells by those of an array.
     ///
     /// # Errors
     ///
-    /// What there is to say about a cell that has no text, such as bytes that are not UTF-8.
+    /// A cell without a text, such as bytes that are not UTF-8.
     pub(super) fn read(&mut self, array: &ArrayRef) -> Result<(), ArrowError> {
-        if let Some(coded) = array.as_any_dictionary_opt() {
-            return self.read_coded(coded.keys(), coded.values());
+        if let Some(dictionary) = array.as_any_dictionary_opt() {
+            return self.read_dictionary(dictionary.keys(), dictionary.values());
         }
         self.dictionary = None;
         (self.list, self.keys) = match listed(array) {
@@ -75,9 +74,9 @@ impl Texts {
         Ok(())
     }
 
-    fn read_coded(&mut self, keys: &dyn Array, values: &ArrayRef) -> Result<(), ArrowError> {
+    fn read_dictionary(&mut self, keys: &dyn Array, values: &ArrayRef) -> Result<(), ArrowError> {
         if !self.dictionary.as_ref().is_some_and(|known| Arc::ptr_eq(known, values)) {
-            // The last is the one of cells that have no key.
+            // The last entry is that of cells without a key.
             self.list = texts(values)?.iter().chain([None]).collect();
             self.dictionary = Some(Arc::clone(values));
         }
@@ -97,8 +96,7 @@ impl Texts {
     }
 }
 
-/// Booleans and small numbers as places in a list of their texts: several times faster than to tell each
-/// anew.
+/// Booleans and small integers as indices into a list of their texts: several times faster than formatting each cell.
 fn listed(array: &dyn Array) -> Option<(StringArray, Vec<u32>)> {
     let numbers = numbers(array)?;
     let least = *numbers.iter().flatten().min()?;
@@ -108,13 +106,13 @@ fn listed(array: &dyn Array) -> Option<(StringArray, Vec<u32>)> {
         float if float.is_floating() => format!("{number}.0"),
         _ => number.to_string(),
     };
-    // The last is the one of cells that are null.
+    // The last entry is that of null cells.
     let list = (least..=least + span).map(|number| Some(text(number))).chain([None]);
     let keys = numbers.iter().map(|number| number.map_or(span + 1, |number| number - least) as u32);
     Some((list.collect(), keys.collect()))
 }
 
-/// Booleans, integers and whole floats, if that is what they are; what is not a number is none.
+/// The values of an array of booleans, integers or whole floats, else none; NaN is null.
 fn numbers(array: &dyn Array) -> Option<Vec<Option<i64>>> {
     macro_rules! integers {
         ($type:ty) => {
@@ -146,12 +144,12 @@ fn texts(array: &dyn Array) -> Result<StringArray, ArrowError> {
     use DataType as T;
     macro_rules! integers {
         ($type:ty) => {
-            tell::<$type>(array, |value| Some(value.to_string()))
+            format_values::<$type>(array, |value| Some(value.to_string()))
         };
     }
     macro_rules! times {
         ($type:ty) => {
-            tell::<$type>(array, |value| time::<$type>(value.into(), array.data_type()))
+            format_values::<$type>(array, |value| time::<$type>(value.into(), array.data_type()))
         };
     }
     let data_type = array.data_type();
@@ -181,15 +179,15 @@ fn texts(array: &dyn Array) -> Result<StringArray, ArrowError> {
 }
 
 /// The text of each value.
-fn tell<T: ArrowPrimitiveType>(
+fn format_values<T: ArrowPrimitiveType>(
     array: &dyn Array,
     text: impl Fn(T::Native) -> Option<String>,
 ) -> Result<StringArray, ArrowError> {
-    let told = |value| {
+    let formatted = |value| {
         let unknown = || ArrowError::CastError(format!("no {} has the value {value:?}", array.data_type()));
         text(value).ok_or_else(unknown)
     };
-    array.as_primitive::<T>().iter().map(|value| value.map(told).transpose()).collect()
+    array.as_primitive::<T>().iter().map(|value| value.map(formatted).transpose()).collect()
 }
 
 fn decode<'a>(array: impl IntoIterator<Item = Option<&'a [u8]>>) -> Result<StringArray, ArrowError> {
@@ -203,19 +201,19 @@ fn decode<'a>(array: impl IntoIterator<Item = Option<&'a [u8]>>) -> Result<Strin
 fn floats<T: ArrowPrimitiveType<Native: Into<f64>>>(array: &PrimitiveArray<T>) -> StringArray {
     let text = |float: T::Native| match float.into() {
         wide if wide.is_nan() => None,
-        // As the engine writes a label; adding zero turns -0.0 into 0.0.
+        // As the engine formats a label; adding zero turns -0.0 into 0.0.
         wide if wide.fract() == 0.0 => Some(format!("{:.1}", wide + 0.0)),
-        // The shortest that reads back as the same number.
+        // The shortest text that parses to the same number.
         _ => Some(format!("{float:?}")),
     };
     array.iter().map(|float| float.and_then(text)).collect()
 }
 
 fn decimals<T: DecimalType>(array: &dyn Array, digits: u8, scale: i8) -> Result<StringArray, ArrowError> {
-    tell::<T>(array, |value| Some(T::format_decimal(value, digits, scale)))
+    format_values::<T>(array, |value| Some(T::format_decimal(value, digits, scale)))
 }
 
-/// A day, a time of day, or both; these with a `Z` if the type has a zone, for then they are kept in UTC.
+/// A date, a time of day, or both. A type with a zone stores UTC, so its text ends with `Z`.
 fn time<T: ArrowPrimitiveType>(value: i64, data_type: &DataType) -> Option<String> {
     match data_type {
         DataType::Date32 => Some(as_date::<T>(value)?.to_string()),
@@ -237,7 +235,7 @@ mod tests {
 
     fn read(array: impl Array + 'static) -> Vec<Option<String>> {
         let array: ArrayRef = Arc::new(array);
-        let mut texts = Texts::new();
+        let mut texts = CellTexts::new();
         texts.read(&array).expect("text");
         let text = |row| texts.get(row).map(|text| String::from_utf8(text.to_vec()).expect("text"));
         (0..array.len()).map(text).collect()
@@ -277,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_in_utc_whatever_their_zone() {
+    fn times_with_a_zone_are_formatted_in_utc() {
         let time = TimestampMicrosecondArray::from(vec![Some(1_000_001), None]);
         assert_eq!(read(time.clone()), some(["1970-01-01T00:00:01.000001", "-"]));
         for zone in ["UTC", "Europe/Paris", "+02:00", "nowhere"] {
@@ -286,23 +284,23 @@ mod tests {
     }
 
     #[test]
-    fn small_numbers_read_as_others_do() {
-        let slow = |array: &dyn Array| -> Vec<Option<String>> {
+    fn small_integers_read_as_others_do() {
+        let reference = |array: &dyn Array| -> Vec<Option<String>> {
             texts(array).expect("text").iter().map(|text| text.map(str::to_owned)).collect()
         };
         for shift in [0, -128, i64::MIN, i64::MAX - 255] {
             let numbers: Int64Array = (0..256).map(|n| (n % 5 > 0).then_some(n + shift)).collect();
             assert!(listed(&(Arc::new(numbers.clone()) as ArrayRef)).is_some());
-            assert_eq!(read(numbers.clone()), slow(&numbers));
+            assert_eq!(read(numbers.clone()), reference(&numbers));
         }
         let wide = Int64Array::from(vec![0, SPAN]);
         assert!(listed(&(Arc::new(wide.clone()) as ArrayRef)).is_none());
-        assert_eq!(read(wide.clone()), slow(&wide));
+        assert_eq!(read(wide.clone()), reference(&wide));
         let floats = Float64Array::from(vec![Some(3.0), None, Some(f64::NAN), Some(-2.0)]);
         assert!(listed(&(Arc::new(floats.clone()) as ArrayRef)).is_some());
-        assert_eq!(read(floats.clone()), slow(&floats));
+        assert_eq!(read(floats.clone()), reference(&floats));
         let booleans = BooleanArray::from(vec![Some(true), None, Some(false)]);
-        assert_eq!(read(booleans.clone()), slow(&booleans));
+        assert_eq!(read(booleans.clone()), reference(&booleans));
         assert_eq!(read(Int64Array::from(vec![None, None])), some(["-", "-"]));
     }
 
@@ -311,27 +309,27 @@ mod tests {
         let keys = Int8Array::from(vec![Some(1), None, Some(2), Some(0)]);
         let values: ArrayRef = Arc::new(Float64Array::from(vec![Some(0.5), Some(7.0), None]));
         let coded = DictionaryArray::new(keys, values);
-        assert_eq!(kind(coded.data_type()), Some(Kind::Float));
+        assert_eq!(cell_type(coded.data_type()), Some(CellType::Float));
         assert_eq!(read(coded), some(["7.0", "-", "-", "0.5"]));
         let empty: ArrayRef = Arc::new(StringArray::new_null(0));
         assert_eq!(read(DictionaryArray::new(Int8Array::from(vec![None, None]), empty)), some(["-", "-"]));
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_refused() {
+    fn bytes_that_are_not_utf8_are_refused() {
         let array: ArrayRef = Arc::new(BinaryArray::from(vec![&b"\xff"[..]]));
-        assert!(Texts::new().read(&array).is_err());
+        assert!(CellTexts::new().read(&array).is_err());
     }
 
     #[test]
-    fn types_without_a_text_have_no_kind() {
+    fn types_without_a_text_have_no_cell_type() {
         let item = || Arc::new(Field::new("item", DataType::Int32, true));
         let list = DataType::List(item());
         let coded_list = DataType::Dictionary(Box::new(DataType::Int8), Box::new(list.clone()));
         for refused in [list, coded_list, DataType::Struct(vec![item()].into())] {
-            assert_eq!(kind(&refused), None, "{refused}");
+            assert_eq!(cell_type(&refused), None, "{refused}");
         }
-        assert_eq!(kind(&DataType::Timestamp(TimeUnit::Second, None)), Some(Kind::Text));
-        assert_eq!(kind(&DataType::Decimal128(9, 0)), Some(Kind::Integer));
+        assert_eq!(cell_type(&DataType::Timestamp(TimeUnit::Second, None)), Some(CellType::Text));
+        assert_eq!(cell_type(&DataType::Decimal128(9, 0)), Some(CellType::Integer));
     }
 }

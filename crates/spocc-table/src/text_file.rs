@@ -3,74 +3,74 @@
 use std::io::{Cursor, Read};
 
 use crate::{
-    block::{Block, Cutter, SIZE, line_ends},
-    cells::{Complaint, first_row},
-    error::{At, Error, Place},
+    error::{Error, Location, Position},
+    text_blocks::{BLOCK_SIZE, BlockReader, TextBlock, count_line_ends},
+    text_cells::{RowError, first_row},
 };
 
-/// What may stand between cells, the likeliest first.
+/// Delimiters that are tried, the likeliest first.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
-/// Lines that a guess of the delimiter looks at.
+/// Lines used to guess the delimiter.
 const SNIFFED: usize = 100;
 
-/// A text whose header is read and whose rows are to come.
-pub(crate) struct Text {
+/// A text file whose header is read and whose rows are not.
+pub(crate) struct TextFile {
     header: Vec<String>,
     header_line: u64,
     delimiter: u8,
-    /// The rows that were read with the header.
-    first: Block,
-    rest: Cutter,
+    /// The rows in the block of the header.
+    first: TextBlock,
+    rest: BlockReader,
 }
 
-impl Text {
-    /// Reads the header of a text that begins with `head`; without a delimiter, the likeliest is taken.
+impl TextFile {
+    /// Reads the header of a text that begins with `head`. Without a delimiter, it is guessed.
     ///
     /// # Errors
     ///
     /// [`Error::Refused`] if there is no header, or one that is not UTF-8.
     pub(crate) fn open(
-        place: &Place,
+        location: &Location,
         delimiter: Option<u8>,
         head: Vec<u8>,
         rest: Box<dyn Read + Send>,
     ) -> Result<Self, Error> {
-        Self::in_blocks(place, delimiter, head, rest, SIZE)
+        Self::in_blocks(location, delimiter, head, rest, BLOCK_SIZE)
     }
 
     /// As [`open`](Self::open), for blocks of about `size` bytes.
     pub(super) fn in_blocks(
-        place: &Place,
+        location: &Location,
         delimiter: Option<u8>,
         mut head: Vec<u8>,
         rest: Box<dyn Read + Send>,
         size: usize,
     ) -> Result<Self, Error> {
-        // The mark that some programs put before a text.
+        // The byte order mark that some programs write.
         if head.starts_with(b"\xef\xbb\xbf") {
             head.drain(..3);
         }
-        let delimiter = delimiter.unwrap_or_else(|| sniff(&head));
-        let mut rest = Cutter::new(Box::new(Cursor::new(head).chain(rest)), delimiter, size);
-        let failed = |source| place.io("a table", source);
-        let complain = |Complaint { line, expected, found }| place.line(line).refused(expected, found);
-        // Empty lines before the header have the first blocks for themselves at most.
+        let delimiter = delimiter.unwrap_or_else(|| guess_delimiter(&head));
+        let mut rest = BlockReader::new(Box::new(Cursor::new(head).chain(rest)), delimiter, size);
+        let failed = |source| location.io("a table", source);
+        let row_error = |RowError { line, expected, found }| location.line(line).refused(expected, found);
+        // Empty lines before the header may fill whole blocks.
         while let Some(mut block) = rest.next(Vec::new()).map_err(failed)? {
-            let Some(first) = first_row(&block, delimiter).map_err(complain)? else { continue };
+            let Some(first) = first_row(&block, delimiter).map_err(row_error)? else { continue };
             let header_line = first.line;
             let mut header = Vec::new();
             for cell in first.cells {
                 header.push(String::from_utf8(cell).map_err(|error| {
                     let found = format!("`{}`", error.as_bytes().escape_ascii());
-                    place.line(header_line).refused("column names in UTF-8", found)
+                    location.line(header_line).refused("column names in UTF-8", found)
                 })?);
             }
-            block.line += line_ends(&block.bytes[..first.end]);
+            block.line += count_line_ends(&block.bytes[..first.end]);
             block.bytes.drain(..first.end);
             return Ok(Self { header, header_line, delimiter, first: block, rest });
         }
-        Err(place.refused("a table with a header line", "an empty file"))
+        Err(location.refused("a table with a header line", "an empty file"))
     }
 
     /// The column names.
@@ -78,25 +78,25 @@ impl Text {
         &self.header
     }
 
-    /// What stands between cells.
+    /// The delimiter.
     pub(crate) fn delimiter(&self) -> u8 {
         self.delimiter
     }
 
     /// The line of the header.
-    pub(crate) fn top(&self) -> At {
-        At::Line(self.header_line)
+    pub(crate) fn header_position(&self) -> Position {
+        Position::Line(self.header_line)
     }
 
-    /// The rows: the first block of them, and where the others come from.
-    pub(super) fn into_rows(self) -> (Block, Cutter) {
+    /// The rows: the first block, and the reader of the others.
+    pub(super) fn into_blocks(self) -> (TextBlock, BlockReader) {
         (self.first, self.rest)
     }
 }
 
-/// The delimiter that cuts the first lines into equally many cells, and into the most; if none does, the one that
-/// cuts the header into most.
-fn sniff(head: &[u8]) -> u8 {
+/// The delimiter that splits all of the first lines into the same number of cells, and into the most. If there is
+/// none, the one that splits the header into the most.
+fn guess_delimiter(head: &[u8]) -> u8 {
     let score = |delimiter: u8| {
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
@@ -105,7 +105,7 @@ fn sniff(head: &[u8]) -> u8 {
             .from_reader(head);
         let mut widths: Vec<usize> =
             reader.byte_records().take(SNIFFED).map_while(Result::ok).map(|record| record.len()).collect();
-        // The last line may be cut off.
+        // The last line may be incomplete.
         if widths.len() > 2 {
             widths.pop();
         }
@@ -116,7 +116,7 @@ fn sniff(head: &[u8]) -> u8 {
         let fits = |delimiter: &&u8| !must_fit || matches!(score(**delimiter), (true, true, _));
         among.iter().filter(fits).rev().max_by_key(|delimiter| score(**delimiter)).copied()
     };
-    // A bar is more often found inside cells than between them.
+    // A bar occurs inside cells more often than between them.
     let (usual, _) = DELIMITERS.split_at(3);
     widest(usual, true)
         .or_else(|| widest(&DELIMITERS, true))
@@ -141,7 +141,7 @@ mod tests {
             ("alone\n1\n", b','),
             ("a,b\n1,2,3\n", b','),
         ] {
-            assert_eq!(sniff(text.as_bytes()), delimiter, "{text}");
+            assert_eq!(guess_delimiter(text.as_bytes()), delimiter, "{text}");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! A text in blocks of whole rows, so that each can be read on its own, on any core.
+//! Splits a text into blocks of whole rows, so that blocks can be parsed in parallel.
 //!
-//! In: bytes as they come. Out: blocks that begin where a row begins, or at the empty lines before it, and end
-//! with the line end of a row.
+//! In: bytes. Out: blocks that begin with a row, or with the empty lines before it, and end with the line end of a
+//! row. Line ends inside quotes end no row, so quotes are tracked from the start of the file.
 
 use std::{
     io::{self, Read},
@@ -10,59 +10,63 @@ use std::{
 
 use memchr::{memchr, memchr_iter, memrchr2};
 
-/// Bytes aimed at: a block and what is made of it stay in a core's own cache.
-pub(super) const SIZE: usize = 1 << 18;
+/// Size of a block in bytes. A block and its cells fit in the second-level cache of a core.
+pub(super) const BLOCK_SIZE: usize = 1 << 18;
 
-/// The longest block there may be, so that 32 bits tell where its cells are, twice.
-pub(super) const LONGEST: usize = i32::MAX as usize;
+/// Maximal length of a block, so that offsets into it and into its unquoted cells fit in 32 bits.
+pub(super) const MAX_BLOCK: usize = i32::MAX as usize;
 
-/// Some rows as they were written.
+/// Some rows of a text.
 #[derive(Debug, Default)]
-pub(super) struct Block {
+pub(super) struct TextBlock {
     pub(super) bytes: Vec<u8>,
     /// The line, from 1, of the first byte.
     pub(super) line: u64,
 }
 
-/// Cuts a text into blocks.
-pub(super) struct Cutter {
+/// Reads a text block by block.
+pub(super) struct BlockReader {
     source: Box<dyn Read + Send>,
     delimiter: u8,
     size: usize,
-    /// Read and not handed out.
+    /// Bytes after the last block.
     rest: Vec<u8>,
     line: u64,
     has_ended: bool,
     failure: Option<io::Error>,
-    /// Where the present block is outside of quotes.
+    /// The ranges of the current block that are outside of quotes.
     outside: Vec<(usize, usize)>,
 }
 
-impl Cutter {
-    /// Cuts what comes from `source` into blocks of about `size` bytes, more where a row is longer.
+impl BlockReader {
+    /// Splits a text into blocks of about `size` bytes, or more where a row is longer.
     pub(super) fn new(source: Box<dyn Read + Send>, delimiter: u8, size: usize) -> Self {
         let (rest, outside) = (Vec::new(), Vec::new());
         Self { source, delimiter, size, rest, line: 1, has_ended: false, failure: None, outside }
     }
 
-    /// The next block, in the memory of a spare one; none after the last.
+    /// The next block, which reuses the memory of `buffer`; none after the last.
     ///
     /// # Errors
     ///
-    /// What the system says, after the rows that came before.
-    pub(super) fn next(&mut self, mut spare: Vec<u8>) -> io::Result<Option<Block>> {
-        spare.clear();
-        let mut bytes = mem::replace(&mut self.rest, spare);
+    /// The error of the source, after the rows before it.
+    pub(super) fn next(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<TextBlock>> {
+        buffer.clear();
+        let mut bytes = mem::replace(&mut self.rest, buffer);
         let end = loop {
             if self.has_ended {
-                break if self.failure.is_some() { self.last_row(&bytes).unwrap_or(0) } else { bytes.len() };
+                break if self.failure.is_some() {
+                    self.end_of_rows(&bytes).unwrap_or(0)
+                } else {
+                    bytes.len()
+                };
             }
-            // Doubled where no row ends, so that looking for its end again and again does not cost much.
+            // Reading doubles the block while no row ends, so that the total cost of the search is linear.
             self.read(&mut bytes);
-            if let Some(end) = self.last_row(&bytes).filter(|_| !self.has_ended) {
+            if let Some(end) = self.end_of_rows(&bytes).filter(|_| !self.has_ended) {
                 break end;
             }
-            if bytes.len() > LONGEST {
+            if bytes.len() > MAX_BLOCK {
                 break bytes.len();
             }
         };
@@ -72,19 +76,19 @@ impl Cutter {
         self.rest.extend_from_slice(&bytes[end..]);
         bytes.truncate(end);
         let line = self.line;
-        self.line += line_ends(&bytes);
-        Ok(Some(Block { bytes, line }))
+        self.line += count_line_ends(&bytes);
+        Ok(Some(TextBlock { bytes, line }))
     }
 
-    /// Whether the last block was handed out.
+    /// Whether the last block was returned.
     pub(super) fn is_done(&self) -> bool {
         self.has_ended && self.rest.is_empty() && self.failure.is_none()
     }
 
-    /// Reads as much as is missing to a block, or, if that is nothing, as much again.
+    /// Fills up the block, or doubles it if it is full.
     fn read(&mut self, bytes: &mut Vec<u8>) {
         let wanted = if bytes.len() < self.size { self.size - bytes.len() } else { bytes.len() };
-        // A little more room than is needed spares the reader a look whether it is needed.
+        // With some spare room, `read_to_end` needs no extra read to find the end.
         bytes.reserve(wanted + 64);
         let before = bytes.len();
         let read = self.source.by_ref().take(wanted as u64).read_to_end(bytes);
@@ -92,26 +96,26 @@ impl Cutter {
         self.failure = read.err();
     }
 
-    /// The end of the last row that is there for sure, without empty lines behind it.
-    fn last_row(&mut self, bytes: &[u8]) -> Option<usize> {
-        // Half of a line end may still be to come.
+    /// The end of the last row that is complete, without empty lines after it.
+    fn end_of_rows(&mut self, bytes: &[u8]) -> Option<usize> {
+        // A return at the end may be the first half of a line end.
         let sure = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         match memchr(b'"', sure) {
-            None => last_row(sure, 0, sure.len()),
+            None => end_of_rows(sure, 0, sure.len()),
             Some(quote) => {
                 self.find_outside(sure, quote);
-                self.outside.iter().rev().find_map(|&(from, to)| last_row(sure, from, to))
+                self.outside.iter().rev().find_map(|&(from, to)| end_of_rows(sure, from, to))
             }
         }
     }
 
-    /// Where these bytes, which begin with a row and have their first quote at `quote`, are outside of quotes.
+    /// Finds the ranges outside of quotes in bytes that begin with a row and have their first quote at `quote`.
     fn find_outside(&mut self, bytes: &[u8], mut quote: usize) {
         self.outside.clear();
         let mut from = 0;
         loop {
-            // Only at the start of a cell does a quote open anything.
-            let opens = quote == 0 || is_border(bytes[quote - 1], self.delimiter);
+            // A quote opens a quoted cell only at the start of the cell.
+            let opens = quote == 0 || ends_cell(bytes[quote - 1], self.delimiter);
             let mut look_from = quote + 1;
             if opens {
                 self.outside.push((from, quote));
@@ -126,16 +130,16 @@ impl Cutter {
     }
 }
 
-/// The end of the last row between two places outside of quotes.
-fn last_row(bytes: &[u8], from: usize, to: usize) -> Option<usize> {
+/// The end of the last row in a range outside of quotes.
+fn end_of_rows(bytes: &[u8], from: usize, to: usize) -> Option<usize> {
     let last = from + memrchr2(b'\n', b'\r', &bytes[from..to])?;
     let is_end = |at: usize| matches!(bytes[at], b'\n' | b'\r');
     let first = (from..last).rev().take_while(|&at| is_end(at)).last().unwrap_or(last);
-    // Nothing but empty lines from the beginning on.
+    // None if there are only empty lines.
     (first > 0).then(|| first + if bytes[first..].starts_with(b"\r\n") { 2 } else { 1 })
 }
 
-/// The quote that closes a cell; none if the bytes end before that is sure.
+/// The closing quote of a cell; none if the bytes end before it is certain.
 fn closing(bytes: &[u8], mut from: usize) -> Option<usize> {
     loop {
         let quote = find_quote(bytes, from)?;
@@ -157,14 +161,14 @@ pub(super) fn find_quote(bytes: &[u8], from: usize) -> Option<usize> {
     found.map(|at| from + at)
 }
 
-/// Whether a byte ends a cell that is not quoted.
+/// Whether a byte ends an unquoted cell.
 #[inline]
-pub(super) fn is_border(byte: u8, delimiter: u8) -> bool {
+pub(super) fn ends_cell(byte: u8, delimiter: u8) -> bool {
     byte == delimiter || byte == b'\n' || byte == b'\r'
 }
 
-/// How many lines end here, as an editor shows them: a return and a line feed are one end.
-pub(super) fn line_ends(bytes: &[u8]) -> u64 {
+/// Number of line ends as an editor counts them: a return and a line feed are one.
+pub(super) fn count_line_ends(bytes: &[u8]) -> u64 {
     let feeds = memchr_iter(b'\n', bytes).count();
     let alone = memchr_iter(b'\r', bytes).filter(|at| bytes.get(at + 1) != Some(&b'\n')).count();
     (feeds + alone) as u64
@@ -176,9 +180,9 @@ mod tests {
 
     /// The blocks of a text, with their first lines.
     fn blocks(text: &'static [u8], size: usize) -> Vec<(u64, String)> {
-        let mut cutter = Cutter::new(Box::new(text), b',', size);
+        let mut reader = BlockReader::new(Box::new(text), b',', size);
         let mut blocks = Vec::new();
-        while let Some(block) = cutter.next(Vec::new()).expect("no failure") {
+        while let Some(block) = reader.next(Vec::new()).expect("no failure") {
             blocks.push((block.line, String::from_utf8_lossy(&block.bytes).into_owned()));
         }
         blocks
@@ -206,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_before_a_failure_is_handed_out() {
+    fn rows_before_a_read_error_are_returned() {
         struct Failing;
         impl Read for Failing {
             fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
@@ -214,10 +218,10 @@ mod tests {
             }
         }
         for size in 1..20 {
-            let mut cutter = Cutter::new(Box::new(b"a\nb\nc".chain(Failing)), b',', size);
+            let mut reader = BlockReader::new(Box::new(b"a\nb\nc".chain(Failing)), b',', size);
             let mut texts = Vec::new();
             let failure = loop {
-                match cutter.next(Vec::new()) {
+                match reader.next(Vec::new()) {
                     Ok(block) => texts.extend(block.expect("a failure at the end").bytes),
                     Err(failure) => break failure,
                 }
@@ -228,7 +232,7 @@ mod tests {
 
     #[test]
     fn line_ends_are_those_of_an_editor() {
-        assert_eq!(line_ends(b"a\r\nb\rc\n\nd"), 4);
-        assert_eq!(line_ends(b"x\r\ny\rz\n"), 3);
+        assert_eq!(count_line_ends(b"a\r\nb\rc\n\nd"), 4);
+        assert_eq!(count_line_ends(b"x\r\ny\rz\n"), 3);
     }
 }

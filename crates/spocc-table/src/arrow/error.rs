@@ -5,30 +5,30 @@ use std::{error::Error, io};
 use arrow_schema::ArrowError;
 use parquet::errors::ParquetError;
 
-use crate::error::{Error as Refusal, Place};
+use crate::error::{Error as Refusal, Location};
 
 /// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Fault {
-    /// It breaks the rules of its format, or ends too early.
+pub(crate) enum ColumnFileError {
+    /// It violates its format, or ends too early.
     #[error("damaged: {0}")]
     Damaged(String),
-    /// A column that was asked for is of a kind that we do not read.
+    /// A selected column has a type or compression that is not supported.
     #[error("column `{column}`: {found}")]
     Unsupported {
-        /// Its name.
+        /// The name of the column.
         column: String,
-        /// What it is.
+        /// The type or compression.
         found: String,
     },
-    /// The system's words.
+    /// An error of the system.
     #[error(transparent)]
     Io(io::Error),
 }
 
-impl Fault {
-    /// The complaint about a file.
-    pub(crate) fn at(self, place: &Place) -> Refusal {
+impl ColumnFileError {
+    /// The error about a file.
+    pub(crate) fn at(self, place: &Location) -> Refusal {
         match self {
             Self::Damaged(found) => {
                 place.refused("a whole file of columns", format!("a damaged one: {found}"))
@@ -40,8 +40,8 @@ impl Fault {
         }
     }
 
-    pub(super) fn damaged(said: &str) -> Self {
-        Self::Damaged(one_line(said))
+    pub(super) fn damaged(message: &str) -> Self {
+        Self::Damaged(one_line(message))
     }
 
     fn of(error: Box<dyn Error + Send + Sync>) -> Self {
@@ -51,18 +51,18 @@ impl Fault {
     }
 }
 
-impl From<io::Error> for Fault {
+impl From<io::Error> for ColumnFileError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::UnexpectedEof => Self::damaged("it ends too early"),
-            // What the system does not say comes from those who decompress.
+            // An error without a system code comes from a decompressor.
             _ if error.raw_os_error().is_none() => Self::damaged(&error.to_string()),
             _ => Self::Io(error),
         }
     }
 }
 
-impl From<ArrowError> for Fault {
+impl From<ArrowError> for ColumnFileError {
     fn from(error: ArrowError) -> Self {
         match error {
             ArrowError::IoError(_, source) => source.into(),
@@ -72,7 +72,7 @@ impl From<ArrowError> for Fault {
     }
 }
 
-impl From<ParquetError> for Fault {
+impl From<ParquetError> for ColumnFileError {
     fn from(error: ParquetError) -> Self {
         match error {
             ParquetError::External(source) => Self::of(source),
@@ -81,25 +81,25 @@ impl From<ParquetError> for Fault {
     }
 }
 
-/// What another library said, on one short line that begins small, without the names of its layers.
-pub(super) fn one_line(said: &str) -> String {
+/// The message of another library as one short line that begins in lower case, without the names of its layers.
+pub(super) fn one_line(message: &str) -> String {
     const LONGEST: usize = 200;
-    let mut said = said.trim();
-    while let Some(inner) = below(said) {
-        said = inner;
+    let mut message = message.trim();
+    while let Some(inner) = inner_message(message) {
+        message = inner;
     }
-    let words: Vec<&str> = said.split_whitespace().collect();
+    let words: Vec<&str> = message.split_whitespace().collect();
     let line: String = words.join(" ").chars().take(LONGEST).collect();
     let mut letters = line.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// What a layer passes on.
-fn below(said: &str) -> Option<&str> {
+/// The message without the name of its outermost layer.
+fn inner_message(message: &str) -> Option<&str> {
     const LAYERS: [&str; 8] =
         ["Parquet argument", "Parquet", "Arrow", "Ipc", "External", "Invalid argument", "Cast", "EOF"];
     LAYERS.iter().find_map(|layer| {
-        let rest = said.strip_prefix(layer)?;
+        let rest = message.strip_prefix(layer)?;
         rest.strip_prefix(" error").unwrap_or(rest).strip_prefix(": ")
     })
 }
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_of_other_libraries_are_shortened() {
+    fn messages_of_other_libraries_are_shortened() {
         assert_eq!(one_line("Parquet argument error: Parquet error: Not  a\nfile"), "not a file");
         assert_eq!(one_line("External: Arrow: Cast error: Éa"), "éa");
         assert_eq!(one_line(&"x".repeat(1000)).len(), 200);
@@ -117,12 +117,15 @@ mod tests {
     }
 
     #[test]
-    fn only_the_system_has_faults_that_are_not_the_files() {
+    fn only_errors_of_the_system_are_not_damage() {
         let disk = ParquetError::External(Box::new(io::Error::from_raw_os_error(5)));
-        assert!(matches!(Fault::from(disk), Fault::Io(_)));
+        assert!(matches!(ColumnFileError::from(disk), ColumnFileError::Io(_)));
         let zstd = io::Error::other("Data corruption detected");
-        assert_eq!(Fault::from(ArrowError::from(zstd)).to_string(), "damaged: data corruption detected");
+        assert_eq!(
+            ColumnFileError::from(ArrowError::from(zstd)).to_string(),
+            "damaged: data corruption detected"
+        );
         let end = io::Error::from(io::ErrorKind::UnexpectedEof);
-        assert_eq!(Fault::from(end).to_string(), "damaged: it ends too early");
+        assert_eq!(ColumnFileError::from(end).to_string(), "damaged: it ends too early");
     }
 }

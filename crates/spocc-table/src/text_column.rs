@@ -1,23 +1,23 @@
-//! The cells of a column as they are, to be written again.
+//! The texts of one column, copied so that they can be written again.
 
 use std::ops::Range;
 
-/// Cells of a column, one after the other in one text.
+/// The texts of a column in one string; a cell may be null.
 #[derive(Clone, Debug, Default)]
-pub struct Copied {
+pub struct TextColumn {
     text: String,
-    /// Where each cell ends, and whether there is a value.
+    /// The end of each cell, and whether it has a value.
     ends: Vec<(usize, bool)>,
 }
 
-impl Copied {
-    /// One more cell; none if there is no value.
+impl TextColumn {
+    /// Appends a cell; none is null.
     pub fn push(&mut self, cell: Option<&str>) {
         self.text.push_str(cell.unwrap_or_default());
         self.ends.push((self.text.len(), cell.is_some()));
     }
 
-    /// Some cells of others.
+    /// Appends a range of cells of another column.
     pub fn extend(&mut self, other: &Self, cells: Range<usize>) {
         let start = other.start(cells.start);
         let before = self.text.len();
@@ -30,7 +30,12 @@ impl Copied {
         self.ends.len()
     }
 
-    /// A cell; none if there is no value.
+    /// Whether there are no cells.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The text of a cell; none if it is null.
     pub fn get(&self, cell: usize) -> Option<&str> {
         let (end, there) = self.ends[cell];
         there.then(|| &self.text[self.start(cell)..end])
@@ -41,11 +46,11 @@ impl Copied {
     }
 }
 
-impl<'a> FromIterator<Option<&'a str>> for Copied {
+impl<'a> FromIterator<Option<&'a str>> for TextColumn {
     fn from_iter<I: IntoIterator<Item = Option<&'a str>>>(cells: I) -> Self {
-        let mut copied = Self::default();
-        cells.into_iter().for_each(|cell| copied.push(cell));
-        copied
+        let mut column = Self::default();
+        cells.into_iter().for_each(|cell| column.push(cell));
+        column
     }
 }
 
@@ -54,14 +59,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_come_back_as_they_were() {
+    fn cells_are_read_back_unchanged() {
         let given = [Some("a"), None, Some(""), Some("bcd"), None, Some("é")];
-        let whole: Copied = given.into_iter().collect();
+        let whole: TextColumn = given.into_iter().collect();
         for cut in 0..=given.len() {
-            let mut copied = Copied::default();
-            copied.extend(&whole, cut..given.len());
-            copied.extend(&whole, 0..cut);
-            let back: Vec<Option<&str>> = (0..copied.len()).map(|cell| copied.get(cell)).collect();
+            let mut column = TextColumn::default();
+            column.extend(&whole, cut..given.len());
+            column.extend(&whole, 0..cut);
+            let back: Vec<Option<&str>> = (0..column.len()).map(|cell| column.get(cell)).collect();
             assert_eq!(back, [&given[cut..], &given[..cut]].concat());
         }
     }
