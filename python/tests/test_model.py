@@ -103,7 +103,7 @@ def test_unseen_labels_are_silence_unless_strict() -> None:
     model = spocc.fit([["a", "a"], ["b", "b"]], ["a", "b"], "majority")
     assert model.predict([["a", "zebra"]]).tolist() == ["a"]
     with pytest.raises(
-        spocc.SpoccError, match="row 0: expected `x1` to say a label known to the model, found `zebra`"
+        spocc.SpoccError, match="row 0: expected `x1` to predict a label of the model, found `zebra`"
     ):
         model.predict([["a", "zebra"]], strict=True)
 

@@ -93,7 +93,7 @@ impl RowLocations {
             }
             BadWeight { row, expected, found } => location(row).refused(expected, format!("{found:?}")),
             UnseenLabel { row, classifier, found } => location(row)
-                .refused(format!("`{classifier}` to say a label known to the model"), format!("`{found}`")),
+                .refused(format!("`{classifier}` to predict a label of the model"), format!("`{found}`")),
             RepeatedCell { row, classifier } => {
                 location(row).refused(format!("one answer of `{classifier}`"), "two")
             }

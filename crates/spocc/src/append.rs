@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use crate::{
     data::{Labels, Missing},
-    dependence::newcomer_dissimilarities,
+    dependence::dissimilarities_of_last,
     error::{Error, list},
     evidence::Evidence,
     fusion::{Exponent, FusionTree},
@@ -128,7 +128,7 @@ impl Model {
         let tally = evidence.tally_for(self.method)?;
         let own_discount = discount(share(evidence.accuracies()[n], old.best_accuracy), old.severity)?;
         let distances =
-            old.dendrogram.distances_of_newcomer(&newcomer_dissimilarities(evidence, tally, control)?);
+            old.dendrogram.distances_to_clusters(&dissimilarities_of_last(evidence, tally, control)?);
         let clusters = old.dendrogram.clusters_below(old.cut);
         let nearest = clusters.into_iter().min_by(|&a, &b| distances[a].total_cmp(&distances[b]));
         let cluster = nearest.filter(|&top| distances[top] <= old.cut);

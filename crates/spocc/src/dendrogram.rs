@@ -1,8 +1,8 @@
 //! Dendrogram: a binary tree that joins the most dependent classifiers first.
 //!
 //! In: dissimilarities. Out: Ward's merge tree and its flat clusters (paper, section 3.4 and appendix A).
-//! The chain is written here because trees of tied distances must follow one fixed rule: copies make ties,
-//! and the published libraries resolve them differently.
+//! The nearest-neighbour chain is implemented here because copies have tied distances, and libraries resolve ties
+//! differently.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub struct Dendrogram {
 impl Dendrogram {
     /// Ward's method by nearest-neighbour chain, O(K^2).
     ///
-    /// Ties follow one rule: chains start at the lowest live slot, the neighbour already on the chain is
+    /// Ties are resolved by a fixed rule: a chain starts at the lowest live slot, the neighbour already on the chain is
     /// kept unless another is strictly nearer, slots are scanned upward, a union takes the higher slot, and
     /// merges are sorted stably by height.
     pub fn ward(dissimilarities: &Dissimilarities) -> Self {
@@ -41,7 +41,7 @@ impl Dendrogram {
     }
 
     /// Average linkage of `1 - dependence`: the height of a merge is 1 less the mean dependence of all pairs across
-    /// it. Pairs whose dependence is not known count as independent. Ties follow the rule of [`ward`](Self::ward).
+    /// it. Pairs without a known dependence count as independent. Ties are resolved as by [`ward`](Self::ward).
     pub fn average(dependence: &Dependence) -> Self {
         let distances = dependence.condensed().iter().map(|value| 1.0 - value.unwrap_or(0.0)).collect();
         let mean = |[nx, ny, _]: [f64; 3], [dx, dy, _]: [f64; 3]| (nx * dx + ny * dy) / (nx + ny);
@@ -110,7 +110,7 @@ impl Dendrogram {
             let size = size(a) + size(b);
             let node = parents.len();
             parents.push(node);
-            // Point both the old roots and the leaves asked for at the new node: later walks stay short.
+            // Both roots and both leaves point to the new node, so that later walks are short.
             for from in [a, b, x, y] {
                 parents[from] = node;
             }
@@ -171,7 +171,7 @@ impl Dendrogram {
 
     /// The smallest merge height that leaves at most `n_clusters`; just below the first one for all singletons.
     ///
-    /// Zero where there is nothing to merge.
+    /// 0 if there are no merges.
     pub(crate) fn cut_height(&self, n_clusters: usize) -> f64 {
         if n_clusters >= self.n_leaves {
             return self.merges.first().map_or(0.0, |merge| merge.height.next_down());
@@ -200,8 +200,8 @@ impl Dendrogram {
         self.clusters_below(self.cut_height(n_clusters)).into_iter().map(|top| self.leaves(top)).collect()
     }
 
-    /// Ward distance from a newcomer, at distance `to_leaf[k]` from each leaf, to the cluster below each node.
-    pub(crate) fn distances_of_newcomer(&self, to_leaf: &[f64]) -> Vec<f64> {
+    /// Ward distance from a new leaf, at distance `to_leaf[k]` from each leaf, to the cluster below each node.
+    pub(crate) fn distances_to_clusters(&self, to_leaf: &[f64]) -> Vec<f64> {
         let mut distances = to_leaf.to_vec();
         let size = |node: usize| node.checked_sub(self.n_leaves).map_or(1, |q| self.merges[q].size) as f64;
         for merge in &self.merges {
@@ -215,7 +215,7 @@ impl Dendrogram {
     /// new inner node. Numbers of the old inner nodes grow by one, then by one more from the new node on.
     pub(crate) fn with_leaf(&self, node: usize, height: f64) -> (Self, usize) {
         let n = self.n_leaves;
-        let newcomer = n;
+        let new_leaf = n;
         // The new merge comes right after the merge that made `node`, before any merge that uses it.
         let place = node.checked_sub(n).map_or(0, |q| q + 1);
         let joint = n + 1 + place;
@@ -232,7 +232,7 @@ impl Dendrogram {
             let [a, b] = merge.children.map(child);
             merges.push(Merge { children: [a.min(b), a.max(b)], height: merge.height, size });
         }
-        let [a, b] = [renumber(node), newcomer];
+        let [a, b] = [renumber(node), new_leaf];
         let size = node.checked_sub(n).map_or(1, |q| self.merges[q].size) + 1;
         merges.insert(place, Merge { children: [a.min(b), a.max(b)], height, size });
         (Self { n_leaves: n + 1, merges }, joint)
@@ -276,7 +276,7 @@ impl Dendrogram {
 /// decides ties: `sizes` and `distances` are of the lower slot, the higher slot, the third.
 fn ward_update([nx, ny, ni]: [f64; 3], [dxi, dyi, dxy]: [f64; 3]) -> f64 {
     let t = 1.0 / (nx + ny + ni);
-    // A newcomer near two clusters that are far apart would have an imaginary distance: it is at both.
+    // The formula would give an imaginary distance for a leaf that is near two distant clusters: it becomes 0.
     ((ni + nx) * t * dxi * dxi + (ni + ny) * t * dyi * dyi - ni * t * dxy * dxy).max(0.0).sqrt()
 }
 
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn tied_merges_fall_together() {
+    fn tied_merges_are_cut_together() {
         let tree = tree(4, &[0.1, 1.0, 1.0, 1.0, 1.0, 0.1]);
         assert_eq!(tree.clusters(3).len(), 2);
         assert_eq!(tree.clusters(4).len(), 4);
@@ -314,11 +314,11 @@ mod tests {
     }
 
     #[test]
-    fn a_newcomer_is_as_far_as_a_full_rebuild_says() {
+    fn distances_of_a_new_leaf_are_those_of_a_full_rebuild() {
         // Four leaves; the fifth is far from all, so that the old merges come first in the full tree too.
         let old = tree(4, &[0.1, 0.8, 0.7, 0.75, 0.72, 0.2]);
         let full = tree(5, &[0.1, 0.8, 0.7, 0.95, 0.75, 0.72, 0.97, 0.2, 0.96, 0.99]);
-        let distances = old.distances_of_newcomer(&[0.95, 0.97, 0.96, 0.99]);
+        let distances = old.distances_to_clusters(&[0.95, 0.97, 0.96, 0.99]);
         assert!((distances[old.root()] - full.merges()[3].height).abs() < 1e-12);
         let (grown, joint) = old.with_leaf(old.root(), distances[old.root()]);
         assert_eq!(joint, 8);

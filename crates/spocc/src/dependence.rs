@@ -1,4 +1,4 @@
-//! Dependence: how much two classifiers' predictions tell about each other.
+//! Dependence: how much information the predictions of two classifiers have about each other.
 //!
 //! In: pair counts. Out: the dissimilarity `exp(-mutual information)` of every pair (paper, section 3.4), which the
 //! methods use, and a normalised dependence from 0 (independent) to 1 (copies), which reports show.
@@ -31,7 +31,7 @@ impl Dissimilarities {
         let (s, total) = (evidence.n_labels(), evidence.total());
         let dissimilarity =
             |terms: &EntropyTerms, table: &[u64]| exp(-terms.mutual_information(table, s, total));
-        // Half a square once as it is, once to build a tree on.
+        // Bytes per cell of the square: half of it is stored, and copied once to build a tree.
         Ok(Self { n: evidence.n_classifiers(), values: map_pairs(evidence, 8, control, dissimilarity)? })
     }
 
@@ -79,16 +79,16 @@ impl Dissimilarities {
     }
 }
 
-/// Rows that both classifiers of a pair must have answered before their dependence is reported.
-const JOINT_ROWS: f64 = 20.0;
+/// Rows that both classifiers of a pair must have answered for their dependence to be reported.
+const MIN_JOINT_ROWS: f64 = 20.0;
 
-/// Normalised dependence of all pairs: 0 for independent classifiers, 1 for copies, also under other names.
+/// Normalised dependence of all pairs: 0 for independent classifiers, 1 for copies, also if labels are renamed.
 ///
 /// ```text
 /// mutual information / joint entropy, over the rows that both answered
 /// ```
 ///
-/// A pair has none if both answered fewer than 20 of the same rows, or if one of the two is constant on them.
+/// It is none for a pair that answered fewer than 20 common rows, or of which one is constant on them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dependence {
     n: usize,
@@ -107,11 +107,11 @@ impl Dependence {
         control: &Control<'_>,
     ) -> Result<(Self, Dissimilarities), Error> {
         let (s, total) = (evidence.n_labels(), evidence.total());
-        // Half a square of pairs, again taken apart, and of distances to build a tree on.
+        // Bytes per cell of the square: pairs, their two parts, and distances to build a tree.
         let pairs = map_pairs(evidence, 28, control, |terms, table| {
             let dissimilarity = exp(-terms.mutual_information(table, s, total));
             let both: u64 = table.iter().sum();
-            let is_known = evidence.rows_of(both) >= JOINT_ROWS;
+            let is_known = evidence.rows_of(both) >= MIN_JOINT_ROWS;
             (dissimilarity, if is_known { terms.normalised(table, s) } else { None })
         })?;
         let n = evidence.n_classifiers();
@@ -158,13 +158,13 @@ fn map_pairs<T: Send>(
 }
 
 /// Dissimilarities of the last classifier to all others, from one pass over the tally.
-pub(crate) fn newcomer_dissimilarities(
+pub(crate) fn dissimilarities_of_last(
     evidence: &Evidence,
     tally: &Tally,
     control: &Control<'_>,
 ) -> Result<Vec<f64>, Error> {
     let (n, s, total) = (evidence.n_classifiers(), evidence.n_labels(), evidence.total());
-    control.allow(|| format!("pair counts of a newcomer and {} classifiers", n - 1), &[n, s, s, 8])?;
+    control.allow(|| format!("pair counts of an appended classifier and {} others", n - 1), &[n, s, s, 8])?;
     let mut tables = vec![0u64; (n - 1) * s * s];
     for p in 0..tally.n_patterns() {
         let weight = tally.weight(p);
@@ -179,21 +179,21 @@ pub(crate) fn newcomer_dissimilarities(
     Ok(tables.chunks((s * s).max(1)).map(|table| exp(-mutual_information(table, s, total))).collect())
 }
 
-/// As [`EntropyTerms::mutual_information`], for a table or two.
+/// As [`EntropyTerms::mutual_information`], for single tables.
 pub(crate) fn mutual_information(table: &[u64], n_labels: usize, total: u64) -> f64 {
     EntropyTerms::default().mutual_information(table, n_labels, total)
 }
 
-/// Terms `c ln c` of small counts, looked up instead of computed.
+/// A table of the terms `c ln c` of small counts.
 #[derive(Default)]
 struct EntropyTerms(Vec<i64>);
 
 impl EntropyTerms {
-    /// For counts up to `total`, of which some `n_counts` will be asked for.
+    /// For counts up to `total`, of which about `n_counts` will be looked up.
     fn new(total: u64, n_counts: usize) -> Self {
-        const MOST: u64 = 1 << 16;
+        const MAX_TERMS: u64 = 1 << 16;
         // The largest term of so many rows fits into 60 bits.
-        let known = total.saturating_add(1).min(MOST).min(n_counts as u64);
+        let known = total.saturating_add(1).min(MAX_TERMS).min(n_counts as u64);
         Self((0..known).map(|count| entropy_term(count) as i64).collect())
     }
 
@@ -205,24 +205,24 @@ impl EntropyTerms {
         }
     }
 
-    /// Mutual information of the two answers of a table of counts, over the rows where both spoke, as a share
-    /// of all `total` rows: a tiny overlap must not look like a copy.
+    /// Mutual information of the two predictions in a table of counts, summed over the rows that both classifiers
+    /// answered and divided by all `total` rows, so that a tiny overlap does not look like a copy.
     ///
     /// Every term `c ln c` is rounded to a multiple of 2^-40 of a row and added as an integer, so the sum
     /// does not depend on the order or the names of the labels, and copies tie exactly.
     fn mutual_information(&self, table: &[u64], n_labels: usize, total: u64) -> f64 {
-        let Sums { both, information, .. } = self.sums(table, n_labels);
+        let EntropySums { both, information, .. } = self.sums(table, n_labels);
         if both == 0 { 0.0 } else { information as f64 / FIXED / total as f64 }
     }
 
     /// Mutual information as a share of the joint entropy of a table of counts; none if one side is constant.
     fn normalised(&self, table: &[u64], n_labels: usize) -> Option<f64> {
-        let Sums { information, joint, sides, .. } = self.sums(table, n_labels);
+        let EntropySums { information, joint, sides, .. } = self.sums(table, n_labels);
         sides.iter().all(|&entropy| entropy > 0).then(|| information as f64 / joint as f64)
     }
 
-    /// The sums behind both, in fixed point: for copies, information and joint entropy are the same integer.
-    fn sums(&self, table: &[u64], n_labels: usize) -> Sums {
+    /// Entropies of a table in fixed point: for copies, information and joint entropy are the same integer.
+    fn sums(&self, table: &[u64], n_labels: usize) -> EntropySums {
         let mut columns = vec![0u64; n_labels];
         let (mut both, mut cells, mut rows) = (0, 0i128, 0i128);
         for row in table.chunks(n_labels.max(1)) {
@@ -238,9 +238,9 @@ impl EntropyTerms {
         let columns = columns.iter().map(|&count| self.of(count)).sum::<i128>();
         let all = self.of(both);
         let information = cells - rows - columns + all;
-        // What is within the rounding of the terms is 0: a constant classifier shares exactly nothing.
+        // Values within the rounding errors of the terms are 0: the information of a constant classifier is exactly 0.
         let noise = (table.len() + 2 * n_labels) as i128 + all / (1 << 50);
-        Sums {
+        EntropySums {
             both,
             information: if information <= noise { 0 } else { information },
             joint: all - cells,
@@ -249,8 +249,8 @@ impl EntropyTerms {
     }
 }
 
-/// Entropies of a table of counts, each times the rows in it, in fixed point.
-struct Sums {
+/// Entropies of a table of counts, each times its number of rows, in fixed point.
+struct EntropySums {
     /// Rows in the table.
     both: u64,
     /// Mutual information of the two sides.
@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn independent_answers_share_nothing_and_copies_share_their_entropy() {
+    fn information_is_0_for_independent_predictions_and_the_entropy_for_copies() {
         assert_eq!(mutual_information(&[4, 8, 2, 4], 2, 18), 0.0);
         let copy = mutual_information(&[6, 0, 0, 2], 2, 8);
         let entropy = -(0.75f64 * 0.75f64.ln() + 0.25 * 0.25f64.ln());
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_of_the_answers_do_not_matter() {
+    fn information_does_not_depend_on_the_order_of_the_labels() {
         let table = [3, 1, 4, 1, 5, 9, 2, 6, 5];
         let renamed = [9, 1, 5, 4, 3, 1, 5, 2, 6]; // rows 1 0 2, columns 2 0 1
         let information = |table: &[u64]| mutual_information(table, 3, 36).to_bits();
@@ -296,7 +296,7 @@ mod tests {
     fn dependence_is_1_for_copies_and_0_for_independence() {
         let normalised = |table: &[u64], s| EntropyTerms::default().normalised(table, s);
         assert_eq!(normalised(&[6, 0, 0, 2], 2), Some(1.0));
-        assert_eq!(normalised(&[0, 30, 11, 0], 2), Some(1.0), "copies under other names");
+        assert_eq!(normalised(&[0, 30, 11, 0], 2), Some(1.0), "copies with renamed labels");
         assert_eq!(normalised(&[4, 8, 2, 4], 2), Some(0.0));
         assert_eq!(normalised(&[4, 8, 0, 0], 2), None, "one side is constant");
         // Information ln 2 - h(1/4), joint entropy ln 2 + h(1/4).

@@ -1,15 +1,15 @@
 //! The one error type. Each message says where, what was expected and what was found.
 
-/// Everything the engine can refuse.
+/// Every error of the engine.
 ///
-/// Each message is one line that lets the reader mend the input without reading this source.
+/// Each message is one line that lets the reader correct the input without reading this source.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Two classifiers, classes or cells share a name.
     #[error("{what}: expected distinct names, found `{name}` twice")]
     DuplicateName {
-        /// What was being named.
+        /// What is named.
         what: &'static str,
         /// The repeated name.
         name: String,
@@ -17,40 +17,40 @@ pub enum Error {
     /// A panel without classifiers.
     #[error("classifiers: expected at least one, found none")]
     NoClassifiers,
-    /// A row with too many or too few answers.
+    /// A row with too many or too few predictions.
     #[error("row {row}: expected {expected} predictions, found {found}")]
     RowWidth {
         /// Row, counted from 1.
         row: usize,
         /// Number of classifiers.
         expected: usize,
-        /// Number of answers given.
+        /// Number of predictions.
         found: usize,
     },
-    /// Two columns that should be equally long are not.
+    /// Two columns of different lengths.
     #[error("{what}: expected {expected} rows, found {found}")]
     RowCount {
-        /// The column at fault.
+        /// The wrong column.
         what: &'static str,
         /// Rows of the predictions.
         expected: usize,
         /// Rows of the column.
         found: usize,
     },
-    /// The same classifier answered the same row twice.
+    /// Two predictions of one classifier for one row.
     #[error("row {row}: expected one prediction of `{classifier}`, found two")]
     RepeatedCell {
         /// Row, counted from 1.
         row: usize,
-        /// Who answered twice.
+        /// The classifier.
         classifier: String,
     },
-    /// A name that is none of the classifiers.
+    /// A name that is not among the classifiers.
     #[error("classifier `{name}`: expected one of {known}, found no such name")]
     UnknownClassifier {
         /// The name asked for.
         name: String,
-        /// The names that are there.
+        /// The names of the classifiers.
         known: String,
     },
     /// A classifier of the model without predictions.
@@ -60,7 +60,7 @@ pub enum Error {
     MissingClassifier {
         /// The classifier.
         name: String,
-        /// The classifiers that are there.
+        /// The classifiers in the table.
         found: String,
     },
     /// A number that cannot be a label.
@@ -75,7 +75,7 @@ pub enum Error {
         /// The largest number of labels.
         limit: usize,
     },
-    /// An id that names no label.
+    /// An id without a label.
     #[error("row {row}: expected a label id below {expected}, found {found}")]
     LabelId {
         /// Row, counted from 1.
@@ -100,54 +100,54 @@ pub enum Error {
     BadWeight {
         /// Row, counted from 1.
         row: usize,
-        /// The weights that are taken there.
+        /// The weights that are accepted.
         expected: &'static str,
         /// The weight.
         found: f64,
     },
-    /// A class weight that is negative, zero, not a number, or out of all proportion.
+    /// A class weight that is out of range or not a number.
     #[error("weight of class `{class}`: expected a number from {least} to {most}, found {found}")]
     ClassWeight {
         /// The class.
         class: String,
-        /// The least weight.
+        /// The smallest weight.
         least: f64,
         /// The largest weight.
         most: f64,
         /// The weight.
         found: f64,
     },
-    /// A count that no longer fits.
+    /// A count above 2^64.
     #[error("{what}: expected a total below 2^64, found more (scale them down)")]
     Overflow {
         /// Which count.
         what: &'static str,
     },
-    /// Weights where every row must count once.
+    /// Fractional weights where rows must count as whole numbers.
     #[error("{what}: expected rows that count as whole numbers, found weights")]
     Weighted {
         /// What was asked.
         what: &'static str,
     },
-    /// There is nothing to learn from.
+    /// No labelled rows to fit a model to.
     #[error("truth: expected at least one labelled row, found none")]
     NoLabelledRows,
     /// Test rows that are the training rows.
     #[error("test rows: expected held-out rows, found the rows that the methods are fitted to")]
     SameRows,
-    /// Two pieces of evidence about different panels.
+    /// Evidence of different panels.
     #[error("evidence: expected the same classifiers on both sides, found {difference}")]
     DifferentClassifiers {
         /// The names on one side only.
         difference: String,
     },
-    /// Two pieces of evidence about different questions.
+    /// Evidence of different classes.
     #[error("evidence: expected the same classes on both sides, found {difference}")]
     DifferentClasses {
         /// How the class lists differ.
         difference: String,
     },
-    /// Two pieces of evidence of different depth.
+    /// Evidence of different levels.
     #[error("evidence: expected {expected} on both sides, found {found} (reduce the richer one first)")]
     DifferentLevels {
         /// Level of the left side.
@@ -155,7 +155,7 @@ pub enum Error {
         /// Level of the right side.
         found: String,
     },
-    /// The evidence is not deep enough for what was asked.
+    /// Evidence below the level that is needed.
     #[error("{what}: expected evidence with {needs}, found {found}")]
     LevelTooLow {
         /// What was asked.
@@ -165,17 +165,17 @@ pub enum Error {
         /// The level there is.
         found: String,
     },
-    /// Something would not fit into the memory the caller allows.
+    /// A table that does not fit into the memory limit.
     #[error("{what}: expected at most {limit} bytes of memory, found a need of about {needed}")]
     MemoryLimit {
-        /// What would be too large.
+        /// The table.
         what: String,
         /// Estimate in bytes.
         needed: u64,
         /// The limit in bytes.
         limit: u64,
     },
-    /// A tuning that makes no sense for this method or this evidence.
+    /// A tuning that this method or this evidence does not support.
     #[error("{method}: expected {expected}, found {found} tuning")]
     TuningRefused {
         /// The method.
@@ -229,11 +229,11 @@ pub enum Error {
     #[error("stopped on request")]
     Cancelled,
     /// Strict prediction met a label the model does not know.
-    #[error("row {row}: expected `{classifier}` to say a label known to the model, found `{found}`")]
+    #[error("row {row}: expected `{classifier}` to predict a label of the model, found `{found}`")]
     UnseenLabel {
         /// Row, counted from 1.
         row: usize,
-        /// Who said it.
+        /// The classifier.
         classifier: String,
         /// The label.
         found: String,
@@ -246,7 +246,7 @@ pub enum Error {
         /// Number of rows.
         rows: usize,
     },
-    /// A method that cannot grow, or a model that no longer holds its evidence.
+    /// A method that cannot append classifiers, or a model without its evidence.
     #[error("append: expected {expected}, found {found}")]
     CannotAppend {
         /// What appending needs.
@@ -254,12 +254,12 @@ pub enum Error {
         /// What was given.
         found: String,
     },
-    /// PredictionSets were asked of a model that cannot promise anything.
+    /// Prediction sets of a model without conformal calibration.
     #[error(
         "sets: expected a calibrated model, found one fitted without (fit with --calibrate split or --calibrate cross)"
     )]
     NotCalibrated,
-    /// Too few scores to leave a class out for certain.
+    /// Too few conformal scores for the coverage.
     #[error("coverage {coverage}: expected at least {needed} calibration rows{of}, found {found}")]
     TooFewScores {
         /// The coverage asked.
@@ -271,13 +271,13 @@ pub enum Error {
         /// Rows there are.
         found: u64,
     },
-    /// The bytes are something else.
+    /// Bytes that are neither a model nor evidence.
     #[error("{expected} file: expected to begin with the mark of one, found other bytes")]
     NotOurs {
         /// What was asked for: model or evidence.
         expected: &'static str,
     },
-    /// A file of the sister kind.
+    /// A model where evidence is expected, or the reverse.
     #[error("{expected} file: expected a {expected}, found a {found}")]
     WrongKind {
         /// What was asked for.
@@ -336,7 +336,7 @@ pub(crate) fn list<T: std::fmt::Display>(names: impl IntoIterator<Item = T>) -> 
     if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
-/// Finds the choice whose name is `word`.
+/// Finds the choice with the name `word`.
 pub(crate) fn choose<T: Copy + std::fmt::Display>(
     what: &'static str,
     all: &[T],

@@ -172,7 +172,7 @@ fn joins(model: &Model, cells: &[u16]) -> Vec<Join> {
         Operand::Leaf(k) => model.classifiers[*k].clone(),
         Operand::Step(at) => format!("#{}", at + 1),
     };
-    let join = |step: &crate::fusion::Step| Join {
+    let join = |step: &crate::fusion::FusionStep| Join {
         members: step.operands.iter().map(name).collect(),
         exponent: step.exponent,
         possibility: degrees(&step.surprisals),

@@ -1,4 +1,4 @@
-//! One fixed 64-bit hash for folds, ties and the tally: no state from the process, the same on every machine.
+//! A fixed 64-bit hash for folds, ties and tallies, without state: the same on every machine.
 
 /// Mixes a word into a hash (multiply and fold, as in wyhash).
 #[inline]

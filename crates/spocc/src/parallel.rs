@@ -1,4 +1,4 @@
-//! Scratch over ranges, on every core or on one: the pieces and their order are the same either way.
+//! Parallel loops over ranges. The pieces and their order do not depend on the number of threads.
 
 use std::ops::Range;
 
@@ -25,26 +25,26 @@ pub(crate) fn map<T: Send>(n: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T>
     (0..n).map(work).collect()
 }
 
-/// Lets `work` fill pieces of at most `step`, each given with the place it starts at.
+/// Calls `work(start, piece)` to fill pieces of at most `step` elements.
 #[cfg(feature = "parallel")]
 pub(crate) fn fill<T: Send>(all: &mut [T], step: usize, work: impl Fn(usize, &mut [T]) + Sync) {
     use rayon::prelude::*;
     all.par_chunks_mut(step).enumerate().for_each(|(at, piece)| work(at * step, piece));
 }
 
-/// Lets `work` fill pieces of at most `step`, each given with the place it starts at.
+/// Calls `work(start, piece)` to fill pieces of at most `step` elements.
 #[cfg(not(feature = "parallel"))]
 pub(crate) fn fill<T: Send>(all: &mut [T], step: usize, work: impl Fn(usize, &mut [T]) + Sync) {
     all.chunks_mut(step).enumerate().for_each(|(at, piece)| work(at * step, piece));
 }
 
-/// Number of pieces worth making of work that keeps a large table per piece.
+/// Number of pieces for work that needs a large table per piece.
 #[cfg(feature = "parallel")]
 pub(crate) fn threads() -> usize {
     rayon::current_num_threads()
 }
 
-/// Number of pieces worth making of work that keeps a large table per piece.
+/// Number of pieces for work that needs a large table per piece.
 #[cfg(not(feature = "parallel"))]
 pub(crate) fn threads() -> usize {
     1

@@ -1,13 +1,13 @@
-//! Possibility: how far each class can still be excluded.
+//! Possibility distributions: how possible each class is, given a prediction.
 //!
-//! In: the counts of the classes among rows on which a classifier gave one answer. Out: a possibility
-//! distribution, by add-one smoothing and the Dubois-Prade transform (paper, section 3.2 and appendix B).
+//! In: class counts of the rows with one prediction of a classifier. Out: a possibility distribution, by add-one
+//! smoothing and the Dubois-Prade transform (paper, section 3.2 and appendix B).
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// A possibility distribution over the classes: 1 is "nothing speaks against it", 0 is "excluded".
+/// A possibility distribution over the classes: 1 is fully possible, 0 is excluded.
 ///
 /// ```
 /// use spocc::possibility::Possibility;
@@ -40,8 +40,8 @@ impl Possibility {
 
     /// The Dubois-Prade transform of frequencies; equal counts are exactly equally possible.
     ///
-    /// The most frequent classes get 1; any other class gets the share of all rows whose class is no more
-    /// frequent than itself. No counts at all give no distribution: every class is possible.
+    /// The most frequent classes get 1; any other class gets the share of all rows of classes that are no more
+    /// frequent than itself. Without counts every class is fully possible.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ impl Possibility {
         Ok(Self { degrees })
     }
 
-    /// The same after adding one row to every class, so that nothing is ever quite excluded.
+    /// The same after adding one row to every class, so that no class is excluded.
     ///
     /// # Errors
     ///
@@ -85,25 +85,25 @@ impl Possibility {
 
     /// Possibility that the truth is among these classes (by number): that of the most possible one.
     ///
-    /// Numbers beyond the last class are not classes and add nothing.
+    /// Numbers beyond the last class are ignored.
     pub fn possibility(&self, classes: &[usize]) -> f64 {
         classes.iter().filter_map(|&i| self.degrees.get(i)).fold(0.0, |most, &degree| most.max(degree))
     }
 
-    /// Certainty that the truth is among these classes: what is missing to the possibility of all others.
+    /// Necessity that the truth is among these classes: 1 minus the possibility of all others.
     pub fn necessity(&self, classes: &[usize]) -> f64 {
         let others: Vec<usize> = (0..self.degrees.len()).filter(|i| !classes.contains(i)).collect();
         1.0 - self.possibility(&others)
     }
 
-    /// Weakens the distribution: at 0 it stays, at 1 every class becomes possible.
+    /// Discounts the distribution: with 0 it does not change, with 1 every class becomes fully possible.
     #[must_use]
     pub fn discounted(&self, discount: Discount) -> Self {
         Self { degrees: self.degrees.iter().map(|&degree| discount.apply(degree)).collect() }
     }
 }
 
-/// How much of an distribution is not believed: a number from 0 to 1.
+/// How strongly a distribution is discounted: a number from 0 to 1 (paper, alpha_k).
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Discount(f64);
@@ -126,13 +126,13 @@ impl From<Discount> for f64 {
 }
 
 impl Discount {
-    /// `(1 - d) * possibility + d`; 1 stays exactly 1, and the smallest possibility stays possible.
+    /// `(1 - d) * possibility + d`; 1 stays exactly 1, and a positive possibility stays positive.
     pub(crate) fn apply(self, degree: f64) -> f64 {
         if degree == 1.0 { 1.0 } else { ((1.0 - self.0) * degree + self.0).min(1.0) }
     }
 }
 
-/// The transform, with a buffer that serves many rows.
+/// The Dubois-Prade transform, with a buffer that is reused.
 #[derive(Default)]
 pub(crate) struct Transform {
     order: Vec<u32>,
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn no_counts_are_no_opinion() {
+    fn without_counts_every_class_is_possible() {
         for degrees in [Possibility::from_counts(&[0; 4]), Possibility::from_counts_smoothed(&[0; 4])] {
             assert_eq!(degrees.expect("small").degrees(), [1.0; 4]);
         }
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn discounting_runs_from_all_to_nothing() {
+    fn discounting_ranges_from_the_distribution_to_ignorance() {
         let distribution = Possibility::from_counts(&[1, 3]).expect("small");
         let at = |d: f64| distribution.discounted(Discount::try_from(d).expect("in range"));
         assert_eq!(at(0.0).degrees(), [0.25, 1.0]);

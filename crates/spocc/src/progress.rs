@@ -1,10 +1,10 @@
-//! What a caller may ask of long work: to be told how far it is, to stop it, to bound its memory.
+//! Control of long computations: progress reports, cancellation and a memory limit.
 
 use std::ops::ControlFlow;
 
 use crate::Error;
 
-/// How far a piece of work is.
+/// The progress of a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
@@ -23,10 +23,10 @@ type Callback<'a> = &'a (dyn Fn(Progress) -> ControlFlow<()> + Sync);
 /// ```
 /// use std::ops::ControlFlow;
 /// use spocc::Control;
-/// let quiet = Control::default();
-/// let chatty = Control::new(&|at| { eprintln!("{} {}/{}", at.stage, at.done, at.total); ControlFlow::Continue(()) })
+/// let default = Control::default();
+/// let reporting = Control::new(&|at| { eprintln!("{} {}/{}", at.stage, at.done, at.total); ControlFlow::Continue(()) })
 ///     .with_memory_limit(1 << 30);
-/// # let _ = (quiet, chatty);
+/// # let _ = (default, reporting);
 /// ```
 #[derive(Clone, Copy)]
 pub struct Control<'a> {
@@ -35,7 +35,7 @@ pub struct Control<'a> {
 }
 
 impl Default for Control<'_> {
-    /// Says nothing, never stops, allows 4 GiB.
+    /// No callback, and a memory limit of 4 GiB.
     fn default() -> Self {
         Self { callback: None, memory_limit: 4 << 30 }
     }
@@ -48,12 +48,12 @@ impl std::fmt::Debug for Control<'_> {
 }
 
 impl<'a> Control<'a> {
-    /// Calls back after each unit of work; `Break` ends the work with [`Error::Cancelled`].
+    /// Calls `callback` after each unit of work; `Break` ends the computation with [`Error::Cancelled`].
     pub fn new(callback: Callback<'a>) -> Self {
         Self { callback: Some(callback), ..Self::default() }
     }
 
-    /// Refuses, before it is made or while it grows, any table that would need more than so many bytes.
+    /// Refuses any table that would need more than `bytes` bytes, before it is allocated or while it grows.
     #[must_use]
     pub fn with_memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = bytes;

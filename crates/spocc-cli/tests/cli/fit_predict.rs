@@ -245,7 +245,7 @@ fn answers_the_model_never_met_are_silence_or_refused() {
     );
     desk.refused(
         "predict panel.spocc new.csv --strict",
-        "new.csv: line 3: expected `ann` to say a label known to the model, found `cow`",
+        "new.csv: line 3: expected `ann` to predict a label of the model, found `cow`",
     );
 }
 

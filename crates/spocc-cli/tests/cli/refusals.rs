@@ -279,7 +279,7 @@ fn the_file_to_blame_is_named_among_several() {
     desk.write("two.csv", format!("{header}1,cat,cow,dog,\n"));
     desk.refused(
         "predict panel.spocc one.csv two.csv --strict",
-        "two.csv: line 2: expected `bob` to say a label known to the model, found `cow`",
+        "two.csv: line 2: expected `bob` to predict a label of the model, found `cow`",
     );
     assert!(!desk.names().contains(&"m.spocc".to_owned()));
 }

@@ -1,14 +1,13 @@
-//! Fusion: many possibilities become one, class by class.
+//! Fusion: the possibility distributions of all classifiers become one, class by class.
 //!
-//! In: surprisals `-ln possibility` of every classifier's distribution. Out: the surprisals of the panel. The
+//! In: surprisals `-ln possibility` of the distribution of every classifier. Out: the surprisals of the panel. The
 //! Aczel-Alsina t-norm of exponent x (paper, section 3.4) is the x-norm of surprisals,
 //!
 //! ```text
 //! -ln T_x(a, b, ..) = ((-ln a)^x + (-ln b)^x + ..)^(1/x)
 //! ```
 //!
-//! so fusion is a nest of norms, zero possibility is an infinite surprisal, and no number of classifiers
-//! underflows.
+//! so that fusion is a nest of norms, a possibility of 0 is an infinite surprisal, and many classifiers do not underflow.
 
 mod tree;
 
@@ -22,13 +21,13 @@ use crate::{
 
 pub(crate) use tree::FusionTree;
 
-/// Exponent of a t-norm, from 1 (product: independent possibilities) to infinity (minimum: copies count once).
+/// Exponent of a t-norm, from 1 (product, for independent classifiers) to infinity (minimum, for copies).
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Deserialize)]
 #[serde(try_from = "f64")]
 pub struct Exponent(f64);
 
 impl Serialize for Exponent {
-    /// As a number; in text such as JSON, which has no infinity, that one is the word `inf`.
+    /// As a number; in text such as JSON, which has no infinity, infinity is the word `inf`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() && self.0.is_infinite() {
             return serializer.serialize_str("inf");
@@ -91,16 +90,16 @@ pub(crate) fn norm(surprisals: impl Iterator<Item = f64> + Clone, exponent: Expo
 
 /// A fusion tree and the possibilities at its leaves, ready to be evaluated.
 ///
-/// PossibilityTable are rows of a table, one surprisal per class; which row belongs to which leaf is the caller's
-/// affair. Powers are tabulated once, so that evaluating costs additions and one root per inner node.
+/// A distribution is a row of a table, one surprisal per class; the caller knows which row belongs to which leaf. Powers
+/// are tabulated once, so that an evaluation costs additions and one root per inner node.
 #[derive(Clone, Debug)]
 pub(crate) struct Fusion {
     tree: FusionTree,
     n_classes: usize,
     table: Vec<f64>,
-    /// The table raised to its leaf's exponent, where no power leaves the range of floats.
+    /// The table raised to the exponents of its leaves; none if a power would overflow or underflow.
     powers: Option<Vec<f64>>,
-    /// What each node divides by before raising to a power.
+    /// The divisor of surprisals before they are raised to a power.
     scale: f64,
 }
 
@@ -108,7 +107,7 @@ pub(crate) struct Fusion {
 const SAFE_LOG_RANGE: f64 = 600.0;
 
 impl Fusion {
-    /// `leaf_of_row` says whose distribution each row of the table is.
+    /// `leaf_of_row` is the leaf of each row of the table.
     pub(crate) fn new(
         tree: FusionTree,
         n_classes: usize,
@@ -139,18 +138,18 @@ impl Fusion {
         &self.tree
     }
 
-    /// The powers that one norm of a finite exponent adds up, if that is all there is to the tree.
+    /// The table of powers, if the tree is a single norm of a finite exponent, which adds them up.
     pub(crate) fn flat_powers(&self) -> Option<&[f64]> {
         let is_flat = self.tree.nodes.len() == 1 && self.tree.root_exponent() != Exponent::MINIMUM;
         self.powers.as_deref().filter(|_| is_flat)
     }
 
-    /// All possibilities, row after row.
+    /// The surprisals of all distributions, row after row.
     pub(crate) fn table(&self) -> &[f64] {
         &self.table
     }
 
-    /// One row of the table of possibilities.
+    /// One row of the table.
     pub(crate) fn distribution(&self, row: usize) -> &[f64] {
         &self.table[row * self.n_classes..(row + 1) * self.n_classes]
     }
@@ -191,8 +190,8 @@ impl Fusion {
         out.iter_mut().for_each(|s| *s = lower(*s, x, self.scale));
     }
 
-    /// As [`evaluate`](Self::evaluate), but with the last root not taken, which changes no comparison.
-    /// Returns the exponent that is left.
+    /// As [`evaluate`](Self::evaluate) without the last root, which does not change the order of classes. Returns the
+    /// exponent of that root.
     pub(crate) fn evaluate_monotone(
         &self,
         possibilities: impl Iterator<Item = (usize, usize)> + Clone,
@@ -248,9 +247,12 @@ impl Fusion {
         out.extend_from_slice(&scratch.sums[root..]);
     }
 
-    /// Every norm applied to the possibilities, lowest first; those with fewer than two operands join nothing.
-    pub(crate) fn trace(&self, possibilities: &(impl Iterator<Item = (usize, usize)> + Clone)) -> Vec<Step> {
-        let mut steps: Vec<Step> = Vec::new();
+    /// Every norm of an evaluation, lowest first; norms of fewer than two operands are skipped.
+    pub(crate) fn trace(
+        &self,
+        possibilities: &(impl Iterator<Item = (usize, usize)> + Clone),
+    ) -> Vec<FusionStep> {
+        let mut steps: Vec<FusionStep> = Vec::new();
         let mut made: Vec<Option<(Operand, Vec<f64>)>> = Vec::with_capacity(self.tree.nodes.len());
         for (at, node) in self.tree.nodes.iter().enumerate() {
             let own = possibilities.clone().filter(|(leaf, _)| self.tree.node_of_leaf[*leaf] as usize == at);
@@ -266,7 +268,11 @@ impl Fusion {
                     };
                     let surprisals: Vec<f64> = (0..self.n_classes).map(fuse).collect();
                     let operands = operands.into_iter().map(|(operand, _)| operand).collect();
-                    steps.push(Step { operands, exponent: node.exponent, surprisals: surprisals.clone() });
+                    steps.push(FusionStep {
+                        operands,
+                        exponent: node.exponent,
+                        surprisals: surprisals.clone(),
+                    });
                     Some((Operand::Step(steps.len() - 1), surprisals))
                 }
             });
@@ -274,7 +280,7 @@ impl Fusion {
         steps
     }
 
-    /// The plain nest of norms: slower, safe for any exponent.
+    /// The nest of norms without tables of powers: slower, accurate for any exponent.
     pub(crate) fn evaluate_exactly(
         &self,
         possibilities: &(impl Iterator<Item = (usize, usize)> + Clone),
@@ -298,13 +304,13 @@ impl Fusion {
 }
 
 /// One norm of a traced evaluation.
-pub(crate) struct Step {
+pub(crate) struct FusionStep {
     pub(crate) operands: Vec<Operand>,
     pub(crate) exponent: Exponent,
     pub(crate) surprisals: Vec<f64>,
 }
 
-/// What a norm joins: an distribution, or the result of an earlier step.
+/// An operand of a norm: the distribution of a leaf, or the result of an earlier step.
 #[derive(Clone, Copy)]
 pub(crate) enum Operand {
     Leaf(usize),
@@ -344,7 +350,7 @@ mod tests {
     const TOLERANCE: f64 = 1e-12;
 
     #[test]
-    fn example_3_of_the_paper_ends_in_product_and_minimum() {
+    fn example_3_of_the_paper_by_product_and_minimum() {
         let possibilities = [[0.1, 0.25, 1.0], [0.4, 1.0, 0.4], [0.4, 1.0, 0.4]];
         let fused = |x| [0, 1, 2].map(|i| t_norm(&possibilities.map(|degrees| degrees[i]), x));
         for (degree, expected) in fused(Exponent::PRODUCT).into_iter().zip([0.016, 0.25, 0.16]) {
@@ -356,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_thousand_opinions_do_not_underflow() {
+    fn a_hundred_thousand_distributions_do_not_underflow() {
         let s = norm(std::iter::repeat_n(3.0, 100_000), Exponent::PRODUCT);
         assert_eq!(s, 300_000.0);
         let huge = Exponent::try_from(1e6).expect("at least 1");
@@ -364,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn an_excluded_class_stays_excluded_and_nothing_is_neutral() {
+    fn an_excluded_class_stays_excluded_and_1_is_neutral() {
         for x in [1.0, 2.5, 1e9, f64::INFINITY].map(|x| Exponent::try_from(x).expect("at least 1")) {
             assert_eq!(t_norm(&[0.5, 0.0, 1.0], x), 0.0);
             assert_eq!(t_norm(&[1.0, 1.0], x), 1.0);
@@ -379,7 +385,7 @@ mod tests {
         let dendrogram =
             Dendrogram::ward(&Dissimilarities::from_condensed(5, distances).expect("a triangle"));
         let table: Vec<f64> = (0..15).map(|at| f64::from(at * 7 % 5) * 0.7).collect();
-        let possibilities = [(0, 0), (1, 1), (3, 3), (4, 4)].into_iter(); // leaf 2 is silent
+        let possibilities = [(0, 0), (1, 1), (3, 3), (4, 4)].into_iter(); // leaf 2 has no prediction
         for x in [[1.0; 4], [5.0; 4], [7.0, 3.0, 2.0, 1.0], [f64::INFINITY, 2.0, f64::INFINITY, 1.5]] {
             let exponents = x.map(|x| Exponent::try_from(x).expect("at least 1"));
             let fusion = Fusion::new(FusionTree::new(&dendrogram, &exponents), 3, table.clone(), |row| row);
@@ -394,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn extreme_exponents_leave_the_tables() {
+    fn extreme_exponents_use_no_table_of_powers() {
         let steep = Exponent::try_from(1e4).expect("at least 1");
         let fusion = Fusion::new(FusionTree::flat(2, steep), 2, vec![1e-3, 0.0, 2e-3, 5.0], |row| row);
         assert!(fusion.powers.is_none());

@@ -1,38 +1,40 @@
-//! The tree along which possibilities are joined.
+//! The tree of norms along which distributions are fused.
+//!
+//! In: a dendrogram and the exponent of each merge. Out: a tree in which neighbours of the same exponent are one node.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{dendrogram::Dendrogram, error::Error, fusion::Exponent};
 
-/// Which leaves are joined at which exponent: a dendrogram in which neighbours of one exponent are one node.
+/// A tree of norms over the leaves of a dendrogram.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FusionTree {
     /// Children before parents; the last one is the root.
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<FusionNode>,
     pub(super) node_of_leaf: Vec<u32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Node {
+pub(super) struct FusionNode {
     pub(super) exponent: Exponent,
     pub(super) children: Vec<u32>,
 }
 
 impl FusionTree {
-    /// All leaves at once.
+    /// One norm over all leaves.
     pub(crate) fn flat(n_leaves: usize, exponent: Exponent) -> Self {
-        Self { nodes: vec![Node { exponent, children: Vec::new() }], node_of_leaf: vec![0; n_leaves] }
+        Self { nodes: vec![FusionNode { exponent, children: Vec::new() }], node_of_leaf: vec![0; n_leaves] }
     }
 
-    /// A dendrogram with one exponent per merge. Norms of one exponent are associative, so a node and a child
-    /// of the same exponent become one.
+    /// A dendrogram with one exponent per merge. Norms of one exponent are associative, so that a node and a child of
+    /// the same exponent become one.
     pub(crate) fn new(dendrogram: &Dendrogram, exponents: &[Exponent]) -> Self {
         let n = dendrogram.n_leaves();
         if exponents.is_empty() {
             return Self::flat(n, Exponent::PRODUCT);
         }
         let mut place = vec![0u32; n + exponents.len()];
-        let mut nodes = vec![Node { exponent: exponents[exponents.len() - 1], children: Vec::new() }];
+        let mut nodes = vec![FusionNode { exponent: exponents[exponents.len() - 1], children: Vec::new() }];
         // From the root down: a parent is placed before its children.
         for (q, merge) in dendrogram.merges().iter().enumerate().rev() {
             let parent = place[n + q];
@@ -40,7 +42,7 @@ impl FusionTree {
                 let exponent = child.checked_sub(n).map(|q| exponents[q]);
                 place[child] = match exponent {
                     Some(exponent) if exponent != exponents[q] => {
-                        nodes.push(Node { exponent, children: Vec::new() });
+                        nodes.push(FusionNode { exponent, children: Vec::new() });
                         let own = (nodes.len() - 1) as u32;
                         nodes[parent as usize].children.push(own);
                         own
@@ -82,7 +84,7 @@ impl FusionTree {
         Err(Error::Inconsistent { expected: "a tree of norms", found: "another graph".to_owned() })
     }
 
-    /// The exponent that a leaf's distribution enters with.
+    /// The exponent of the norm that a leaf is an operand of.
     pub(super) fn exponent_of(&self, leaf: usize) -> Exponent {
         self.nodes[self.node_of_leaf[leaf] as usize].exponent
     }

@@ -42,14 +42,14 @@ impl Learn for AdaSpocc {
         self.tuning.check()?;
         let tally = evidence.tally_for(Method::AdaSpocc)?;
         let dendrogram = Dendrogram::ward(&Dissimilarities::new(evidence, control)?);
-        let trials = ValidationCases::new(evidence, tally, self.tuning, control)?;
-        let found = Search::new(&trials, control).run(&dendrogram, control)?;
+        let validation = ValidationCases::new(evidence, tally, self.tuning, control)?;
+        let found = Search::new(&validation, control).run(&dendrogram, control)?;
         let tree = FusionTree::new(&dendrogram, &found.exponents);
 
         let accuracies = evidence.accuracies();
         let best_accuracy = accuracies.iter().copied().fold(0.0, f64::max);
         let shares: Vec<f64> = accuracies.iter().map(|accuracy| share(*accuracy, best_accuracy)).collect();
-        let severity = search_severity(&trials, &tree, &shares, self.tuning, control)?;
+        let severity = search_severity(&validation, &tree, &shares, self.tuning, control)?;
         let discounts = shares
             .iter()
             .map(|&share| discount(share, severity))

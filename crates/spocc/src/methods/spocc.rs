@@ -7,7 +7,7 @@ use crate::{
     decision::tolerance,
     error::Error,
     evidence::{Evidence, Level},
-    fusion::{Exponent, Fusion, FusionTree, Step, surprisal},
+    fusion::{Exponent, Fusion, FusionStep, FusionTree, surprisal},
     methods::{Combiner, CostTable, FittedRule, Learn, Method, Rule, Scratch, check_numbers},
     possibility::{Discount, Transform},
     progress::Control,
@@ -56,9 +56,9 @@ impl Learn for Spocc {
             SpoccExponent::Fixed(exponent) => exponent,
             SpoccExponent::Tuned(tuning) => {
                 tuning.check()?;
-                let trials =
+                let validation =
                     ValidationCases::new(evidence, evidence.tally_for(Method::Spocc)?, tuning, control)?;
-                let search = Search::new(&trials, control);
+                let search = Search::new(&validation, control);
                 let (grid, right) = search.flat(control)?;
                 Exponent::try_from(median_of_best(grid, &right))?
             }
@@ -129,7 +129,7 @@ impl PossibilityTable {
     }
 
     /// Every norm applied to one row, lowest first.
-    pub(crate) fn trace(&self, row: Row<'_>) -> Vec<Step> {
+    pub(crate) fn trace(&self, row: Row<'_>) -> Vec<FusionStep> {
         let mut possibilities = Vec::new();
         row.for_each(|k, j| possibilities.push((k, k * self.n_labels + usize::from(j))));
         self.fusion.trace(&possibilities.into_iter())

@@ -1,8 +1,8 @@
 //! The heuristic search for exponents (paper, appendix A).
 //!
-//! While a group of merges is tried, every merge above it still has exponent 1, that is, adds surprisals. So
-//! the panel's surprisal is the norm of the group's parts plus the sum of all other parts, and no tree is
-//! ever evaluated again.
+//! In: validation cases and a dendrogram. Out: one exponent per merge. While the exponent of a group of merges is
+//! searched, every merge above it has exponent 1, that is, adds surprisals. So the surprisal of the panel is the norm of
+//! the parts of the group plus the sum of all other parts, and no tree needs to be evaluated.
 
 use std::{borrow::Cow, sync::OnceLock};
 
@@ -20,79 +20,84 @@ use crate::{
     },
 };
 
-/// The search over one set of trials.
+/// The search on some validation cases.
 pub(crate) struct Search<'a> {
-    trials: &'a ValidationCases<'a>,
+    validation: &'a ValidationCases<'a>,
     grid: Vec<f64>,
     surprisals: Vec<f64>,
     logarithms: Vec<f64>,
-    /// Surprisals raised to each exponent of the grid, kept where there is room for all.
+    /// Surprisals raised to each exponent of the grid, cached if all fit in memory.
     powers: Option<Vec<OnceLock<Vec<f64>>>>,
 }
 
-/// What the search found.
+/// The result of the search.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct FoundExponents {
     /// One per merge.
     pub(crate) exponents: Vec<Exponent>,
-    /// Number of clusters whose exponents were kept.
+    /// The number of clusters with the best accuracy.
     pub(crate) n_clusters: usize,
 }
 
-/// A subtree: a leaf, or a surprisal per case and class. Those of a cluster not yet searched are the sum of its
-/// leaves, of one that was searched their norm.
-enum Part {
+/// A subtree: a leaf, or a surprisal per case and class: of a cluster that is not searched yet the sum of its leaves, of
+/// others their norm.
+enum Subtree {
     Leaf(usize),
     Values(Vec<f64>),
 }
 
 /// Merges that share one exponent.
-struct Group {
+struct MergeGroup {
     merges: Vec<usize>,
-    /// Nodes whose parts they join.
+    /// The nodes that they join.
     joins: Vec<usize>,
-    /// The node they make.
+    /// The node that they make.
     top: usize,
 }
 
 impl<'a> Search<'a> {
-    pub(crate) fn new(trials: &'a ValidationCases<'a>, control: &Control<'_>) -> Self {
-        let surprisals: Vec<f64> = trials.degrees.iter().map(|&degree| surprisal(degree)).collect();
+    pub(crate) fn new(validation: &'a ValidationCases<'a>, control: &Control<'_>) -> Self {
+        let surprisals: Vec<f64> = validation.degrees.iter().map(|&degree| surprisal(degree)).collect();
         let grid = exponent_grid();
         let all_powers = surprisals.len() as u64 * 8 * grid.len() as u64;
         let powers = (all_powers <= control.memory_limit() / 8)
             .then(|| grid.iter().map(|_| OnceLock::new()).collect());
         let logarithms = surprisals.iter().map(|&s| ln(s)).collect();
-        Self { trials, grid, surprisals, logarithms, powers }
+        Self { validation, grid, surprisals, logarithms, powers }
     }
 
-    /// Tries 2, 3, .. clusters until more of them no longer help.
-    pub(crate) fn run(&self, dendrogram: &Dendrogram, control: &Control<'_>) -> Result<Found, Error> {
+    /// Tries 2, 3, .. clusters while the accuracy increases.
+    pub(crate) fn run(
+        &self,
+        dendrogram: &Dendrogram,
+        control: &Control<'_>,
+    ) -> Result<FoundExponents, Error> {
         let n = dendrogram.n_leaves();
         let (mut best, mut kept) =
-            (0, Found { exponents: vec![Exponent::PRODUCT; n - 1], n_clusters: n.min(2) });
+            (0, FoundExponents { exponents: vec![Exponent::PRODUCT; n - 1], n_clusters: n.min(2) });
         for n_clusters in 2..=n {
-            let (right, exponents) = self.with_clusters(dendrogram, n_clusters, control)?;
-            if n_clusters > 2 && right <= best {
+            let (correct, exponents) = self.with_clusters(dendrogram, n_clusters, control)?;
+            if n_clusters > 2 && correct <= best {
                 break;
             }
-            best = right;
-            kept = Found { exponents, n_clusters };
+            best = correct;
+            kept = FoundExponents { exponents, n_clusters };
         }
         Ok(kept)
     }
 
-    /// One exponent for all leaves: the grid and the number of rows each value decides rightly.
+    /// One exponent for all leaves: the grid, and the number of correct rows for each value.
     pub(crate) fn flat(&self, control: &Control<'_>) -> Result<(&[f64], Vec<u64>), Error> {
-        let everyone = Members::new((0..self.trials.n_leaves).collect(), self.trials.n_leaves);
-        let plain = self.sum_of_leaves(&everyone);
+        let all_leaves = Members::new((0..self.validation.n_leaves).collect(), self.validation.n_leaves);
+        let plain = self.sum_of_leaves(&all_leaves);
         let rest = vec![0.0; plain.len()];
         let end = self.grid.len();
-        let joint = Joint { search: self, leaves: &everyone, values: &[], plain: &plain, rest: &rest, end };
-        Ok((&self.grid, sweep(self.trials, &joint, "exponent", control)?))
+        let joint =
+            GroupNorm { search: self, leaves: &all_leaves, values: &[], plain: &plain, rest: &rest, end };
+        Ok((&self.grid, sweep(self.validation, &joint, "exponent", control)?))
     }
 
-    /// Searches the exponent of every cluster, then of every merge above the clusters, each below the last.
+    /// Searches the exponent of every cluster, then of every merge above the clusters, each below the one before.
     fn with_clusters(
         &self,
         dendrogram: &Dendrogram,
@@ -101,19 +106,19 @@ impl<'a> Search<'a> {
     ) -> Result<(u64, Vec<Exponent>), Error> {
         let n = dendrogram.n_leaves();
         let mut exponents = vec![Exponent::PRODUCT; n - 1];
-        let (mut end, mut right) = (self.grid.len(), 0);
+        let (mut end, mut correct) = (self.grid.len(), 0);
         let groups = groups(dendrogram, n_clusters);
-        // A sum or a norm per cluster is held, and a few more while a group is searched.
-        let (cases, l) = (self.trials.n_cases(), self.trials.n_classes);
+        // A sum or a norm per cluster is in memory, and a few more while a group is searched.
+        let (cases, l) = (self.validation.n_cases(), self.validation.n_classes);
         let what = || format!("possibilities of {} groups on {cases} cases", groups.len());
         control.allow(what, &[groups.len().min(n_clusters) + 4, cases, l, 8])?;
-        // Parts by the node they stand for: clusters and single leaves.
+        // Parts by their node: clusters and single leaves.
         let tops = dendrogram.clusters_below(dendrogram.cut_height(n_clusters));
         let part = |&top: &usize| match dendrogram.leaves(top)[..] {
-            [leaf] => (top, Part::Leaf(leaf)),
-            _ => (top, Part::Values(self.sum_of_leaves(&Members::new(dendrogram.leaves(top), n)))),
+            [leaf] => (top, Subtree::Leaf(leaf)),
+            _ => (top, Subtree::Values(self.sum_of_leaves(&Members::new(dendrogram.leaves(top), n)))),
         };
-        let mut parts: Vec<(usize, Part)> = tops.iter().map(part).collect();
+        let mut parts: Vec<(usize, Subtree)> = tops.iter().map(part).collect();
         for group in groups {
             if end == 0 {
                 break;
@@ -131,52 +136,52 @@ impl<'a> Search<'a> {
             } else {
                 for (_, part) in &joined {
                     match part {
-                        Part::Leaf(leaf) => leaves.push(*leaf),
-                        Part::Values(part) => values.push(part.as_slice()),
+                        Subtree::Leaf(leaf) => leaves.push(*leaf),
+                        Subtree::Values(part) => values.push(part.as_slice()),
                     }
                 }
             }
             let leaves = Members::new(leaves, n);
             let joint =
-                Joint { search: self, leaves: &leaves, values: &values, plain: &plain, rest: &rest, end };
-            (end, right) = choose(&sweep(self.trials, &joint, "exponents", control)?);
+                GroupNorm { search: self, leaves: &leaves, values: &values, plain: &plain, rest: &rest, end };
+            (end, correct) = choose(&sweep(self.validation, &joint, "exponents", control)?);
             let exponent = Exponent::try_from(self.grid[end])?;
             group.merges.iter().for_each(|&node| exponents[node - n] = exponent);
             let value = joint.norms(end);
             parts = others;
-            parts.push((group.top, Part::Values(value)));
+            parts.push((group.top, Subtree::Values(value)));
         }
-        Ok((right, exponents))
+        Ok((correct, exponents))
     }
 
     /// Sum of some leaves' surprisals, for every case and class.
     fn sum_of_leaves(&self, leaves: &Members) -> Vec<f64> {
         self.for_all_cases(|cases, out| {
-            self.trials
-                .for_each_opinion_of(leaves, cases, |at, row| self.add(&self.surprisals, row, at, out));
+            self.validation
+                .for_each_distribution_of(leaves, cases, |at, row| self.add(&self.surprisals, row, at, out));
         })
     }
 
     /// Sum of parts, for every case and class.
-    fn sum_of_parts(&self, parts: &[(usize, Part)]) -> Vec<f64> {
-        let leaf = |(_, part): &(usize, Part)| match part {
-            Part::Leaf(leaf) => Some(*leaf),
-            Part::Values(_) => None,
+    fn sum_of_parts(&self, parts: &[(usize, Subtree)]) -> Vec<f64> {
+        let leaf = |(_, part): &(usize, Subtree)| match part {
+            Subtree::Leaf(leaf) => Some(*leaf),
+            Subtree::Values(_) => None,
         };
-        let leaves = Members::new(parts.iter().filter_map(leaf).collect(), self.trials.n_leaves);
+        let leaves = Members::new(parts.iter().filter_map(leaf).collect(), self.validation.n_leaves);
         let mut sums = self.sum_of_leaves(&leaves);
         for (_, part) in parts {
-            if let Part::Values(values) = part {
+            if let Subtree::Values(values) = part {
                 sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
             }
         }
         sums
     }
 
-    /// A value per case and class, made a few cases at a time; values start at 0.
+    /// A value per case and class, computed for a few cases at a time; values start at 0.
     fn for_all_cases(&self, make: impl Fn(&[u32], &mut [f64]) + Sync) -> Vec<f64> {
-        let l = self.trials.n_classes.max(1);
-        let mut all = vec![0.0; self.trials.n_cases() * l];
+        let l = self.validation.n_classes.max(1);
+        let mut all = vec![0.0; self.validation.n_cases() * l];
         parallel::fill(&mut all, CHUNK * l, |start, out| {
             let cases: Vec<u32> = ((start / l) as u32..((start + out.len()) / l) as u32).collect();
             make(&cases, out);
@@ -184,15 +189,15 @@ impl<'a> Search<'a> {
         all
     }
 
-    /// Adds a row of a table to the values of the case at a place.
+    /// Adds a row of a table to the values of the case at position `at`.
     #[inline]
     fn add(&self, table: &[f64], row: usize, at: usize, out: &mut [f64]) {
-        let l = self.trials.n_classes;
+        let l = self.validation.n_classes;
         let (out, row) = (&mut out[at * l..(at + 1) * l], &table[row * l..(row + 1) * l]);
         out.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
     }
 
-    /// Surprisals raised to an exponent of the grid, `n_wanted` of which will be asked for.
+    /// Surprisals raised to an exponent of the grid, of which `n_wanted` are needed.
     fn powers(&self, at: usize, n_wanted: usize) -> Powers<'_> {
         let x = self.grid[at];
         let kept = self.powers.as_ref().map(|kept| &kept[at]);
@@ -216,14 +221,14 @@ impl<'a> Search<'a> {
 
 /// Surprisals raised to one exponent.
 enum Powers<'a> {
-    /// The exponent 1, at which sums are known.
+    /// The exponent 1, for which sums are known.
     Plain,
     OneByOne(f64),
     Table(f64, Cow<'a, [f64]>),
 }
 
-/// The clusters of two or more, as a walk from the root meets them; then each merge above them, lowest first.
-fn groups(dendrogram: &Dendrogram, n_clusters: usize) -> Vec<Group> {
+/// The clusters of two or more leaves, in the order of a walk from the root; then each merge above them, lowest first.
+fn groups(dendrogram: &Dendrogram, n_clusters: usize) -> Vec<MergeGroup> {
     let n = dendrogram.n_leaves();
     let mut in_cluster = vec![false; 2 * n - 1];
     let mut groups = Vec::new();
@@ -231,12 +236,12 @@ fn groups(dendrogram: &Dendrogram, n_clusters: usize) -> Vec<Group> {
         let merges = dendrogram.inner_nodes(top);
         merges.iter().for_each(|&node| in_cluster[node] = true);
         if !merges.is_empty() {
-            groups.push(Group { merges, joins: dendrogram.leaves(top), top });
+            groups.push(MergeGroup { merges, joins: dendrogram.leaves(top), top });
         }
     }
     for node in (n..2 * n - 1).filter(|&node| !in_cluster[node]) {
         let joins = dendrogram.children(node).into_iter().flatten().collect();
-        groups.push(Group { merges: vec![node], joins, top: node });
+        groups.push(MergeGroup { merges: vec![node], joins, top: node });
     }
     groups
 }
@@ -246,23 +251,23 @@ fn power(s: f64, x: f64) -> f64 {
     exp(x * ln(s))
 }
 
-/// One group of parts joined at each exponent of the grid up to `end`, all other parts added.
-struct Joint<'a> {
+/// The norm of a group of parts at each exponent of the grid up to `end`, plus the sum of all other parts.
+struct GroupNorm<'a> {
     search: &'a Search<'a>,
     leaves: &'a Members,
     values: &'a [&'a [f64]],
     /// Sum of the group, which is its norm at exponent 1.
     plain: &'a [f64],
-    /// Sum of everybody else.
+    /// Sum of all other parts.
     rest: &'a [f64],
     end: usize,
 }
 
-impl Joint<'_> {
+impl GroupNorm<'_> {
     /// The norm of the group at a point of the grid, for some cases; `out` starts at 0.
     fn norm(&self, powers: &Powers<'_>, cases: &[u32], out: &mut [f64]) {
-        let Search { trials, logarithms, .. } = self.search;
-        let l = trials.n_classes.max(1);
+        let Search { validation, logarithms, .. } = self.search;
+        let l = validation.n_classes.max(1);
         let own = |case: u32| case as usize * l..(case as usize + 1) * l;
         let x = match powers {
             Powers::Plain => {
@@ -272,12 +277,13 @@ impl Joint<'_> {
                 return;
             }
             Powers::Table(x, table) => {
-                trials
-                    .for_each_opinion_of(self.leaves, cases, |at, row| self.search.add(table, row, at, out));
+                validation.for_each_distribution_of(self.leaves, cases, |at, row| {
+                    self.search.add(table, row, at, out)
+                });
                 *x
             }
             Powers::OneByOne(x) => {
-                trials.for_each_opinion_of(self.leaves, cases, |at, row| {
+                validation.for_each_distribution_of(self.leaves, cases, |at, row| {
                     let logarithms = &logarithms[row * l..(row + 1) * l];
                     let out = &mut out[at * l..(at + 1) * l];
                     out.iter_mut().zip(logarithms).for_each(|(sum, &ln)| *sum += exp(x * ln));
@@ -295,19 +301,19 @@ impl Joint<'_> {
 
     /// The norms at a point, for all cases.
     fn norms(&self, at: usize) -> Vec<f64> {
-        let point = self.point(at, self.search.trials.n_cases());
+        let point = self.point(at, self.search.validation.n_cases());
         self.search.for_all_cases(|cases, out| self.norm(&point, cases, out))
     }
 
     fn add_rest(&self, cases: &[u32], out: &mut [f64]) {
-        let l = self.search.trials.n_classes.max(1);
+        let l = self.search.validation.n_classes.max(1);
         for (&case, out) in cases.iter().zip(out.chunks_mut(l)) {
             out.iter_mut().zip(&self.rest[case as usize * l..]).for_each(|(norm, rest)| *norm += rest);
         }
     }
 }
 
-impl<'a> Sweep for Joint<'a> {
+impl<'a> Sweep for GroupNorm<'a> {
     type Point = Powers<'a>;
 
     const HAS_FLOOR: bool = true;
@@ -317,7 +323,7 @@ impl<'a> Sweep for Joint<'a> {
     }
 
     fn point(&self, at: usize, n_cases: usize) -> Self::Point {
-        let n_wanted = n_cases * self.leaves.len() * self.search.trials.n_classes;
+        let n_wanted = n_cases * self.leaves.len() * self.search.validation.n_classes;
         if at == 0 { Powers::Plain } else { self.search.powers(at, n_wanted) }
     }
 
@@ -326,11 +332,11 @@ impl<'a> Sweep for Joint<'a> {
         self.add_rest(cases, out);
     }
 
-    /// The minimum t-norm: the exponent no grid reaches.
+    /// The minimum t-norm, a lower bound at every exponent.
     fn floor(&self, cases: &[u32], out: &mut [f64]) {
-        let Search { trials, surprisals, .. } = self.search;
-        let l = trials.n_classes.max(1);
-        trials.for_each_opinion_of(self.leaves, cases, |at, row| {
+        let Search { validation, surprisals, .. } = self.search;
+        let l = validation.n_classes.max(1);
+        validation.for_each_distribution_of(self.leaves, cases, |at, row| {
             let (out, row) = (&mut out[at * l..(at + 1) * l], &surprisals[row * l..(row + 1) * l]);
             out.iter_mut().zip(row).for_each(|(most, &s)| *most = most.max(s));
         });
@@ -345,12 +351,12 @@ impl<'a> Sweep for Joint<'a> {
 }
 
 /// Among the best of a sweep: the first point, else the last, else the upper median.
-pub(crate) fn choose(right: &[u64]) -> (usize, u64) {
-    let best = right.iter().max().copied().unwrap_or(0);
-    let tied: Vec<usize> = (0..right.len()).filter(|&at| right[at] == best).collect();
+pub(crate) fn choose(correct: &[u64]) -> (usize, u64) {
+    let best = correct.iter().max().copied().unwrap_or(0);
+    let tied: Vec<usize> = (0..correct.len()).filter(|&at| correct[at] == best).collect();
     let chosen = match (tied.first(), tied.last()) {
         (Some(0) | None, _) => 0,
-        (_, Some(&last)) if last + 1 == right.len() => last,
+        (_, Some(&last)) if last + 1 == correct.len() => last,
         _ => tied[tied.len() / 2],
     };
     (chosen, best)

@@ -1,7 +1,7 @@
-//! Tuning: choosing exponents, severity and rates by how well they would have decided rows of known truth.
+//! Tuning: the choice of exponents, severities and rates by their accuracy on labelled rows.
 //!
-//! In: evidence. Out: the value on a grid that is right most often. Which rows judge which counts is a
-//! choice: the very rows that were counted, each row without its own count, or folds.
+//! In: evidence. Out: the value on a grid with the most correct decisions (paper, section 3.5 and appendix A). The rows
+//! are those that were counted, each row without its own count, or held-out folds.
 
 mod exponents;
 mod severity;
@@ -20,22 +20,22 @@ pub(crate) use severity::{discount, search_severity};
 pub(crate) use sweep::{Trees, sweep};
 pub(crate) use validation_cases::{ValidationCases, fold_counts};
 
-/// On which rows a setting is judged.
+/// The rows on which the accuracy of a setting is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Tuning {
-    /// On the very rows that were counted, with the grids of the paper's authors.
+    /// The rows that were counted, with the grids of the paper's authors.
     Resubstitution,
-    /// Each row on the counts of all others; the dendrogram and the class frequencies stay.
+    /// Each row with the counts of all others; the dendrogram and the class frequencies do not change.
     LeaveOneOut,
-    /// Each part of the rows on the counts of the other parts. Parts are chosen by a hash of what was said
-    /// and what was true, never by the order of the rows.
+    /// Each fold with the counts of the other folds. The fold of a row depends on a hash of its predictions and truth, not
+    /// on the order of the rows.
     KFold(u16),
 }
 
 impl Tuning {
-    /// Folds where nobody says how many.
+    /// The default number of folds.
     pub const FOLDS: u16 = 5;
 
     /// Refuses fewer than two folds.
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn tunings_are_named_alike_everywhere() {
+    fn tunings_are_displayed_as_they_are_parsed() {
         for word in ["resubstitution", "leave-one-out", "k-fold"] {
             assert_eq!(word.parse::<Tuning>().expect("a tuning").to_string(), word);
         }

@@ -1,4 +1,6 @@
-//! How severely the less accurate are discounted (paper, section 3.5).
+//! Severity: how strongly less accurate classifiers are discounted (paper, section 3.5).
+//!
+//! In: validation cases, a fusion tree and the relative accuracy of each classifier. Out: the severity.
 
 use crate::{
     error::Error,
@@ -12,16 +14,16 @@ use crate::{
     },
 };
 
-/// Discount of a classifier whose accuracy is `share` of the best one's: `1 - share^severity`.
+/// Discount of a classifier with `share` of the best accuracy: `1 - share^severity`.
 pub(crate) fn discount(share: f64, severity: f64) -> Result<Discount, Error> {
     Discount::try_from(1.0 - pow(share.clamp(0.0, 1.0), severity))
 }
 
-/// The plain median of the severities that decide most rows rightly.
+/// The plain median of the severities with the most correct decisions.
 ///
-/// The authors' grid has no 0, so it must discount an adversary whose distribution is informative; ours has.
+/// The authors' grid has no 0 and so always discounts an adversary, although its predictions are informative; ours has.
 pub(crate) fn search_severity(
-    trials: &ValidationCases<'_>,
+    validation: &ValidationCases<'_>,
     tree: &FusionTree,
     shares: &[f64],
     tuning: Tuning,
@@ -33,9 +35,9 @@ pub(crate) fn search_severity(
     }
     let at_severity = |severity: f64| {
         let discounts = |&share: &f64| discount(share, severity).unwrap_or_default();
-        trials.fusion(tree.clone(), &shares.iter().map(discounts).collect::<Vec<Discount>>())
+        validation.fusion(tree.clone(), &shares.iter().map(discounts).collect::<Vec<Discount>>())
     };
-    // The more severe, the smaller every surprisal.
-    let trees = Trees::new(trials, severities.len(), |at| at_severity(severities[at]));
-    Ok(median_of_best(&severities, &sweep(trials, &trees, "severity", control)?))
+    // Surprisals decrease with severity.
+    let trees = Trees::new(validation, severities.len(), |at| at_severity(severities[at]));
+    Ok(median_of_best(&severities, &sweep(validation, &trees, "severity", control)?))
 }

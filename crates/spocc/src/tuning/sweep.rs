@@ -1,4 +1,6 @@
-//! How many rows each value of a grid decides rightly, without trying every value on every row.
+//! The number of correct decisions at every point of a grid, without evaluating every point on every case.
+//!
+//! In: validation cases and a family of fusions whose surprisals decrease along the grid. Out: a count per point.
 
 use std::ops::Range;
 
@@ -11,42 +13,42 @@ use crate::{
     tuning::ValidationCases,
 };
 
-/// Something to be tried on every case at every point of a grid.
+/// A family of fusions, one per point of a grid.
 ///
-/// The surprisals it gives must not increase along the grid, for any class: then a case that is clear-cut
-/// between two points is decided for all points in between, and a few evaluations do for the whole grid.
+/// Surprisals must not increase along the grid, for any class. Then a case with the same clear decision at two points has
+/// it at all points in between, and a few evaluations are enough for the whole grid.
 pub(crate) trait Sweep: Sync {
-    /// What is needed at one point of the grid, made once for all cases.
+    /// The data of one point of the grid, made once for all cases.
     type Point: Sync;
 
     /// Number of points of the grid.
     fn len(&self) -> usize;
 
-    /// Makes ready for evaluating so many cases at a point.
+    /// Prepares the evaluation of `n_cases` cases at a point.
     fn point(&self, at: usize, n_cases: usize) -> Self::Point;
 
     /// Surprisal of every class, case after case.
     fn evaluate(&self, point: &Self::Point, cases: &[u32], out: &mut [f64]);
 
-    /// Whether [`floor`](Self::floor) knows any.
+    /// Whether [`floor`](Self::floor) is implemented.
     const HAS_FLOOR: bool = false;
 
-    /// Surprisals below those of the whole grid.
+    /// Lower bounds of the surprisals at all points.
     fn floor(&self, cases: &[u32], out: &mut [f64]) {
         let _ = (cases, out);
     }
 }
 
-/// A whole tree for each point of the grid.
+/// A fusion tree for each point of the grid.
 pub(crate) struct Trees<'a, F> {
-    trials: &'a ValidationCases<'a>,
+    validation: &'a ValidationCases<'a>,
     n_points: usize,
     make: F,
 }
 
 impl<'a, F: Fn(usize) -> Fusion + Sync> Trees<'a, F> {
-    pub(crate) fn new(trials: &'a ValidationCases<'a>, n_points: usize, make: F) -> Self {
-        Self { trials, n_points, make }
+    pub(crate) fn new(validation: &'a ValidationCases<'a>, n_points: usize, make: F) -> Self {
+        Self { validation, n_points, make }
     }
 }
 
@@ -63,32 +65,32 @@ impl<F: Fn(usize) -> Fusion + Sync> Sweep for Trees<'_, F> {
 
     fn evaluate(&self, fusion: &Fusion, cases: &[u32], out: &mut [f64]) {
         let (mut scratch, mut surprisals) = (FusionScratch::default(), Vec::new());
-        for (&case, out) in cases.iter().zip(out.chunks_mut(self.trials.n_classes.max(1))) {
-            self.trials.evaluate(fusion, case, &mut scratch, &mut surprisals);
+        for (&case, out) in cases.iter().zip(out.chunks_mut(self.validation.n_classes.max(1))) {
+            self.validation.evaluate(fusion, case, &mut scratch, &mut surprisals);
             out.copy_from_slice(&surprisals);
         }
     }
 }
 
-/// What is this much larger is larger, whatever the rounding.
+/// A surprisal that is larger by this factor is larger whatever the rounding.
 const CLEAR: f64 = 1.0 + 1e-9;
 
-/// Cases evaluated by one thread at a time: their surprisals stay in its cache.
+/// Cases evaluated by one thread at a time, so that their surprisals stay in its cache.
 pub(super) const CHUNK: usize = 128;
 
-/// Number of rows decided rightly at each point of the grid; ties go to the first class.
+/// Number of correct rows at each point of the grid; ties go to the first class.
 pub(crate) fn sweep<S: Sweep>(
-    trials: &ValidationCases<'_>,
+    validation: &ValidationCases<'_>,
     grid: &S,
     stage: &'static str,
     control: &Control<'_>,
 ) -> Result<Vec<u64>, Error> {
-    /// Surprisals held for one point.
+    /// Surprisals in memory for one point.
     const VALUES: usize = 1 << 21;
     let mut bisection =
-        Bisection { trials, grid, stage, control, changes: vec![0; grid.len() + 1], done: 0.0 };
-    let block = (VALUES / trials.n_classes.max(1)).max(CHUNK) as u32;
-    let n = trials.n_cases() as u32;
+        Bisection { validation, grid, stage, control, changes: vec![0; grid.len() + 1], done: 0.0 };
+    let block = (VALUES / validation.n_classes.max(1)).max(CHUNK) as u32;
+    let n = validation.n_cases() as u32;
     let mut start = 0;
     while start < n {
         let end = n.min(start.saturating_add(block));
@@ -104,32 +106,32 @@ pub(crate) fn sweep<S: Sweep>(
 }
 
 struct Bisection<'a, S: Sweep> {
-    trials: &'a ValidationCases<'a>,
+    validation: &'a ValidationCases<'a>,
     grid: &'a S,
     stage: &'static str,
     control: &'a Control<'a>,
-    /// Differences of the numbers of right rows from point to point, modulo 2^64.
+    /// Differences of the numbers of correct rows from point to point, modulo 2^64.
     changes: Vec<u64>,
-    /// Cases decided, each in shares of the grid.
+    /// Decided cases times points of the grid.
     done: f64,
 }
 
-/// Cases not yet decided between two points of the grid, with their surprisals at both.
-struct Span {
+/// Cases that are not yet decided between two points of the grid, with their surprisals at both.
+struct UndecidedSpan {
     points: [usize; 2],
     cases: Vec<u32>,
     low: Vec<f64>,
     high: Vec<f64>,
 }
 
-/// What the first point says of some cases.
+/// The evaluation of some cases at the first point.
 #[derive(Default)]
-struct Opened {
-    /// Rows decided rightly at all points.
+struct FirstPoint {
+    /// Rows that are correct at all points.
     settled: u64,
-    /// Rows decided rightly at the first point, of cases that are not settled.
+    /// Rows that are correct at the first point, of cases that are not settled.
     first: u64,
-    /// These cases, and their surprisals there.
+    /// The cases that are not settled, and their surprisals at the first point.
     cases: Vec<u32>,
     low: Vec<f64>,
 }
@@ -141,9 +143,10 @@ impl<S: Sweep> Bisection<'_, S> {
         let point = self.grid.point(0, cases.len());
         let parts = parallel::map_ranges(cases.len(), 16 * CHUNK, |range| {
             let cases: Vec<u32> = (first + range.start as u32..first + range.end as u32).collect();
-            self.open(&point, &cases)
+            self.decide_first(&point, &cases)
         });
-        let mut open = Span { points: [0, last], cases: Vec::new(), low: Vec::new(), high: Vec::new() };
+        let mut open =
+            UndecidedSpan { points: [0, last], cases: Vec::new(), low: Vec::new(), high: Vec::new() };
         for part in parts {
             self.change([0, last], part.settled);
             self.change([0, 0], part.first);
@@ -162,10 +165,10 @@ impl<S: Sweep> Bisection<'_, S> {
         Ok(())
     }
 
-    /// Decides cases at the first point, and those that stay as they are down to the floor at all points.
-    fn open(&self, point: &S::Point, cases: &[u32]) -> Opened {
-        let l = self.trials.n_classes.max(1);
-        let mut opened = Opened::default();
+    /// Decides cases at the first point, and those with the same decision down to the floor at all points.
+    fn decide_first(&self, point: &S::Point, cases: &[u32]) -> FirstPoint {
+        let l = self.validation.n_classes.max(1);
+        let mut decided = FirstPoint::default();
         let mut buffers = [vec![0.0; CHUNK * l], vec![0.0; CHUNK * l]];
         for cases in cases.chunks(CHUNK) {
             let [low, floor] = buffers.each_mut().map(|buffer| &mut buffer[..cases.len() * l]);
@@ -177,22 +180,22 @@ impl<S: Sweep> Bisection<'_, S> {
             }
             for (&case, (low, floor)) in cases.iter().zip(low.chunks(l).zip(floor.chunks(l))) {
                 let class = first_best(low);
-                let count = self.trials.count(case as usize, class);
+                let count = self.validation.count(case as usize, class);
                 if self.grid.len() == 1 || S::HAS_FLOOR && is_settled(low, floor, class) {
-                    opened.settled += count;
+                    decided.settled += count;
                 } else {
-                    opened.first += count;
-                    opened.cases.push(case);
-                    opened.low.extend_from_slice(low);
+                    decided.first += count;
+                    decided.cases.push(case);
+                    decided.low.extend_from_slice(low);
                 }
             }
         }
-        opened
+        decided
     }
 
-    /// Decides the cases of a span that are clear-cut, and evaluates the others in its middle.
-    fn divide(&mut self, span: &Span, spans: &mut Vec<Span>) -> Result<(), Error> {
-        let l = self.trials.n_classes.max(1);
+    /// Decides the clear cases of a span, and evaluates the others in its middle.
+    fn divide(&mut self, span: &UndecidedSpan, spans: &mut Vec<UndecidedSpan>) -> Result<(), Error> {
+        let l = self.validation.n_classes.max(1);
         let [from, to] = span.points;
         let (mut cases, mut lows, mut highs) = (Vec::new(), Vec::new(), Vec::new());
         for (&case, (low, high)) in span.cases.iter().zip(span.low.chunks(l).zip(span.high.chunks(l))) {
@@ -207,13 +210,13 @@ impl<S: Sweep> Bisection<'_, S> {
         if !cases.is_empty() {
             let middle = usize::midpoint(from, to);
             let values = self.evaluate(middle, &cases)?;
-            spans.push(Span {
+            spans.push(UndecidedSpan {
                 points: [from, middle],
                 cases: cases.clone(),
                 low: lows,
                 high: values.clone(),
             });
-            spans.push(Span { points: [middle, to], cases, low: values, high: highs });
+            spans.push(UndecidedSpan { points: [middle, to], cases, low: values, high: highs });
         }
         Ok(())
     }
@@ -221,7 +224,7 @@ impl<S: Sweep> Bisection<'_, S> {
     /// Surprisals of some cases at a point.
     fn evaluate(&self, at: usize, cases: &[u32]) -> Result<Vec<f64>, Error> {
         self.report()?;
-        let l = self.trials.n_classes.max(1);
+        let l = self.validation.n_classes.max(1);
         let mut out = vec![0.0; cases.len() * l];
         if !cases.is_empty() {
             let point = self.grid.point(at, cases.len());
@@ -235,23 +238,23 @@ impl<S: Sweep> Bisection<'_, S> {
 
     fn report(&self) -> Result<(), Error> {
         let done = (self.done / self.grid.len() as f64) as usize;
-        self.control.report(self.stage, done, self.trials.n_cases())
+        self.control.report(self.stage, done, self.validation.n_cases())
     }
 
     fn decide(&mut self, case: u32, [from, to]: [usize; 2], class: usize) {
-        self.change([from, to], self.trials.count(case as usize, class));
+        self.change([from, to], self.validation.count(case as usize, class));
         self.done += (to + 1 - from) as f64;
     }
 
-    /// So many more rows are decided rightly from one point to another.
+    /// Adds `count` correct rows from one point to another.
     fn change(&mut self, [from, to]: [usize; 2], count: u64) {
         self.changes[from] = self.changes[from].wrapping_add(count);
         self.changes[to + 1] = self.changes[to + 1].wrapping_sub(count);
     }
 }
 
-/// Whether `class`, the best at the first of two points, wins everywhere between them: even its larger surprisal
-/// is below the smaller one of every other class, or neither of the two moves.
+/// Whether `class`, the best at the first of two points, is the best at all points between them: its larger surprisal is
+/// below the smaller one of every other class, or neither of the two changes.
 fn is_settled(low: &[f64], high: &[f64], class: usize) -> bool {
     let limit = low[class] * CLEAR;
     let near = high.iter().filter(|high| **high <= limit).count();

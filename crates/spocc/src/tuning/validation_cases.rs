@@ -1,4 +1,6 @@
-//! The rows a setting is judged on, each with the possibilities it would have met.
+//! The rows on which a setting is evaluated, each with the possibility distributions that exclude it.
+//!
+//! In: evidence with its tally, and a [`Tuning`]. Out: cases with a table of distributions and counts of truths.
 
 use crate::{
     data::{LabelMatrix, MISSING, Row},
@@ -11,11 +13,10 @@ use crate::{
     tuning::Tuning,
 };
 
-/// Cases to decide. A case is a pattern of answers with the possibilities to decide it by, and how often each
-/// class was true of it.
+/// Cases to decide. A case is a pattern of predictions, the distributions to decide it by, and the count of each truth.
 ///
-/// Resubstitution has a case per pattern; leave-one-out a case per pattern and truth, whose possibilities are
-/// counted without one row of that truth; k-fold a case per pattern and fold, counted without that fold.
+/// Resubstitution has a case per pattern; leave-one-out a case per pattern and truth, with distributions that are counted
+/// without one row of that truth; k-fold a case per pattern and fold, counted without that fold.
 #[derive(Clone, Debug)]
 pub(crate) struct ValidationCases<'a> {
     pub(crate) n_classes: usize,
@@ -24,10 +25,10 @@ pub(crate) struct ValidationCases<'a> {
     /// Possibility degrees: a row per distinct distribution.
     pub(crate) degrees: Vec<f64>,
     pub(crate) leaf_of_row: Vec<u32>,
-    /// Row of the distribution that leaves out one row, by classifier, answer and truth; empty if nothing is left out.
-    left_out: Vec<u32>,
+    /// Row of the distribution that holds out one row, by classifier, predicted and true; only for leave-one-out.
+    held_out: Vec<u32>,
     patterns: &'a LabelMatrix,
-    /// Pattern of each case, and what it leaves out: a truth, or a fold.
+    /// Pattern of each case, and what it holds out: a truth, or a fold.
     cases: Vec<(u32, u32)>,
     starts: Vec<usize>,
     classes: Vec<u16>,
@@ -50,13 +51,13 @@ impl<'a> ValidationCases<'a> {
             }
         };
         control.allow(|| format!("tuning on {n_cases} cases"), &[n_cases, 26])?;
-        let mut trials = Self {
+        let mut validation = Self {
             n_classes: evidence.n_classes(),
             n_leaves: evidence.n_classifiers(),
             n_labels: evidence.n_labels(),
             degrees: Vec::new(),
             leaf_of_row: Vec::new(),
-            left_out: Vec::new(),
+            held_out: Vec::new(),
             patterns: tally.patterns(),
             cases: Vec::with_capacity(n_cases),
             starts: vec![0],
@@ -64,11 +65,11 @@ impl<'a> ValidationCases<'a> {
             counts: Vec::new(),
         };
         match tuning {
-            Tuning::Resubstitution => trials.resubstitute(evidence, tally, control)?,
-            Tuning::LeaveOneOut => trials.leave_one_out(evidence, tally, control)?,
-            Tuning::KFold(folds) => trials.fold(evidence, tally, folds, control)?,
+            Tuning::Resubstitution => validation.resubstitute(evidence, tally, control)?,
+            Tuning::LeaveOneOut => validation.leave_one_out(evidence, tally, control)?,
+            Tuning::KFold(folds) => validation.fold(evidence, tally, folds, control)?,
         }
-        Ok(trials)
+        Ok(validation)
     }
 
     pub(crate) fn n_cases(&self) -> usize {
@@ -79,29 +80,29 @@ impl<'a> ValidationCases<'a> {
         self.leaf_of_row.len()
     }
 
-    /// Row of the distribution behind an answer to a case.
+    /// Row of the distribution of a leaf's prediction for a case.
     #[inline]
-    fn row(&self, leaf: usize, answer: u16, leaves_out: u32) -> usize {
-        let said = leaf * self.n_labels + usize::from(answer);
-        if self.left_out.is_empty() {
+    fn row(&self, leaf: usize, predicted: u16, holds_out: u32) -> usize {
+        let at = leaf * self.n_labels + usize::from(predicted);
+        if self.held_out.is_empty() {
             // Each fold has a table of its own.
-            return leaves_out as usize * self.n_leaves * self.n_labels + said;
+            return holds_out as usize * self.n_leaves * self.n_labels + at;
         }
-        self.left_out[said * self.n_classes + leaves_out as usize] as usize
+        self.held_out[at * self.n_classes + holds_out as usize] as usize
     }
 
-    /// Shows (leaf, row) of every distribution of a case.
+    /// Calls `show(leaf, row)` for every distribution of a case.
     #[inline]
-    pub(crate) fn for_each_opinion(&self, case: u32, mut show: impl FnMut(usize, usize)) {
-        let (pattern, leaves_out) = self.cases[case as usize];
-        self.patterns.row(pattern as usize).for_each(|leaf, j| show(leaf, self.row(leaf, j, leaves_out)));
+    pub(crate) fn for_each_distribution(&self, case: u32, mut show: impl FnMut(usize, usize)) {
+        let (pattern, holds_out) = self.cases[case as usize];
+        self.patterns.row(pattern as usize).for_each(|leaf, j| show(leaf, self.row(leaf, j, holds_out)));
     }
 
-    /// Shows (place in `cases`, row) of every distribution that some leaves have on some cases.
+    /// Calls `show(position in cases, row)` for every distribution of some leaves on some cases.
     ///
-    /// Of a dense table leaf after leaf, so that a leaf's possibilities stay in cache while they are met again.
+    /// A dense table is read leaf by leaf, so that the distributions of a leaf stay in cache.
     #[inline]
-    pub(crate) fn for_each_opinion_of(
+    pub(crate) fn for_each_distribution_of(
         &self,
         leaves: &Members,
         cases: &[u32],
@@ -110,17 +111,17 @@ impl<'a> ValidationCases<'a> {
         if let Some(cells) = self.patterns.dense_cells() {
             for &leaf in &leaves.list {
                 for (at, &case) in cases.iter().enumerate() {
-                    let (pattern, leaves_out) = self.cases[case as usize];
-                    let answer = cells[pattern as usize * self.n_leaves + leaf];
-                    if answer != MISSING {
-                        show(at, self.row(leaf, answer, leaves_out));
+                    let (pattern, holds_out) = self.cases[case as usize];
+                    let predicted = cells[pattern as usize * self.n_leaves + leaf];
+                    if predicted != MISSING {
+                        show(at, self.row(leaf, predicted, holds_out));
                     }
                 }
             }
             return;
         }
         for (at, &case) in cases.iter().enumerate() {
-            self.for_each_opinion(case, |leaf, row| {
+            self.for_each_distribution(case, |leaf, row| {
                 if leaves.is_member[leaf] {
                     show(at, row);
                 }
@@ -136,12 +137,12 @@ impl<'a> ValidationCases<'a> {
         scratch: &mut FusionScratch,
         out: &mut Vec<f64>,
     ) {
-        let (pattern, leaves_out) = self.cases[case as usize];
-        let row_of = |leaf, j| self.row(leaf, j, leaves_out);
+        let (pattern, holds_out) = self.cases[case as usize];
+        let row_of = |leaf, j| self.row(leaf, j, holds_out);
         fusion.surprisals(self.patterns.row(pattern as usize), row_of, scratch, out);
     }
 
-    /// How often `class` was true of a case.
+    /// The count of `class` as the truth of a case.
     #[inline]
     pub(crate) fn count(&self, case: usize, class: usize) -> u64 {
         let range = self.starts[case]..self.starts[case + 1];
@@ -149,7 +150,7 @@ impl<'a> ValidationCases<'a> {
         at.map_or(0, |at| self.counts[range.start + at])
     }
 
-    /// A tree over these cases' possibilities, each discounted.
+    /// A fusion tree over the discounted distributions of these cases.
     pub(crate) fn fusion(&self, tree: FusionTree, discounts: &[Discount]) -> Fusion {
         let leaf_of_row = |row: usize| self.leaf_of_row[row] as usize;
         let mut table = self.degrees.clone();
@@ -183,8 +184,8 @@ impl<'a> ValidationCases<'a> {
         control: &Control<'_>,
     ) -> Result<(), Error> {
         let (s, l) = (evidence.n_labels(), self.n_classes);
-        control.allow(|| "index of left-out possibilities".to_owned(), &[self.n_leaves, s, l, 4])?;
-        // One altered distribution for every (classifier, said, true) that occurs.
+        control.allow(|| "index of held-out distributions".to_owned(), &[self.n_leaves, s, l, 4])?;
+        // One distribution for every (classifier, predicted, true) that occurs.
         let mut row_of = vec![u32::MAX; self.n_leaves * s * l];
         let mut triples: Vec<(u32, u16, u16)> = Vec::new();
         for k in 0..self.n_leaves {
@@ -200,12 +201,12 @@ impl<'a> ValidationCases<'a> {
                 self.push((p as u32, class.into()), [(class, count)].into_iter());
             }
         }
-        self.left_out = row_of;
+        self.held_out = row_of;
         self.leaf_of_row = triples.iter().map(|triple| triple.0).collect();
         self.fill_degrees(evidence, control, |row, counts| {
             let (k, j, i) = triples[row];
             counts.copy_from_slice(evidence.row(k as usize, j));
-            // A weighted row is taken out by what one row counts, or by all there is.
+            // Subtract the count of one row, or all there is of a row of smaller weight.
             counts[usize::from(i)] -= counts[usize::from(i)].min(evidence.row_unit(i));
         })
     }
@@ -255,7 +256,7 @@ impl<'a> ValidationCases<'a> {
         self.starts.push(self.counts.len());
     }
 
-    /// Transforms the counts that `fill(row, counts)` gives for every row of the table.
+    /// Transforms the counts that `fill(row, counts)` writes for every row of the table.
     fn fill_degrees(
         &mut self,
         evidence: &Evidence,
@@ -317,47 +318,48 @@ mod tests {
 
     fn evidence() -> Evidence {
         let mut rows = Predictions::builder(["a", "b"]).expect("two names");
-        let answers = [["x", "x"], ["x", "y"], ["x", "x"], ["y", "y"], ["x", "x"]];
-        answers.iter().for_each(|row| rows.push(row.map(Some)).expect("two answers"));
+        let predictions = [["x", "x"], ["x", "y"], ["x", "x"], ["y", "y"], ["x", "x"]];
+        predictions.iter().for_each(|row| rows.push(row.map(Some)).expect("two predictions"));
         let truth = Truth::new(["x", "x", "x", "y", "y"].map(Some)).expect("few labels");
         Evidence::new(&rows.finish(), &truth).expect("rows")
     }
 
-    fn trials(evidence: &Evidence, tuning: Tuning) -> ValidationCases<'_> {
+    fn validation(evidence: &Evidence, tuning: Tuning) -> ValidationCases<'_> {
         ValidationCases::new(evidence, evidence.tally().expect("a tally"), tuning, &Control::default())
             .expect("fits")
     }
 
     /// The distribution of the first leaf on a case.
-    fn first_opinion<'a>(trials: &'a ValidationCases<'_>, case: usize) -> &'a [f64] {
+    fn first_distribution<'a>(validation: &'a ValidationCases<'_>, case: usize) -> &'a [f64] {
         let mut first = None;
-        trials.for_each_opinion(case as u32, |_, row| first = first.or(Some(row)));
-        let row = first.expect("somebody spoke");
-        &trials.degrees[row * 2..row * 2 + 2]
+        validation.for_each_distribution(case as u32, |_, row| first = first.or(Some(row)));
+        let row = first.expect("a prediction");
+        &validation.degrees[row * 2..row * 2 + 2]
     }
 
     #[test]
-    fn every_row_is_judged_once() {
+    fn every_row_is_evaluated_once() {
         for tuning in [Tuning::Resubstitution, Tuning::LeaveOneOut, Tuning::KFold(3)] {
             let evidence = evidence();
-            let trials = trials(&evidence, tuning);
-            let total: u64 =
-                (0..trials.n_cases()).map(|case| trials.count(case, 0) + trials.count(case, 1)).sum();
+            let validation = validation(&evidence, tuning);
+            let total: u64 = (0..validation.n_cases())
+                .map(|case| validation.count(case, 0) + validation.count(case, 1))
+                .sum();
             assert_eq!(total, 5, "{tuning}");
         }
     }
 
     #[test]
-    fn a_row_left_out_does_not_speak_for_itself() {
+    fn a_held_out_row_does_not_count_in_its_own_distributions() {
         let evidence = evidence();
-        let trials = trials(&evidence, Tuning::LeaveOneOut);
-        // Pattern (y, y) with truth y: without that row, `a` never said y, so it has no distribution.
-        let case = (0..trials.n_cases()).last().expect("cases");
-        assert_eq!(trials.count(case, 1), 1);
-        assert_eq!(first_opinion(&trials, case), [1.0, 1.0]);
-        // Pattern (x, x) with truth y: `a` said x four times; without this row it was always right.
-        let case = (0..trials.n_cases()).find(|&case| trials.count(case, 1) == 1).expect("one such");
-        assert_eq!(first_opinion(&trials, case), [1.0, 1.0 / 5.0]);
+        let validation = validation(&evidence, Tuning::LeaveOneOut);
+        // Pattern (y, y) with truth y: without that row `a` never predicts y, so that every class is possible.
+        let case = (0..validation.n_cases()).last().expect("cases");
+        assert_eq!(validation.count(case, 1), 1);
+        assert_eq!(first_distribution(&validation, case), [1.0, 1.0]);
+        // Pattern (x, x) with truth y: `a` predicts x four times; without this row it is always correct.
+        let case = (0..validation.n_cases()).find(|&case| validation.count(case, 1) == 1).expect("one such");
+        assert_eq!(first_distribution(&validation, case), [1.0, 1.0 / 5.0]);
     }
 
     #[test]

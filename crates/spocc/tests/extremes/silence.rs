@@ -41,10 +41,7 @@ fn a_label_first_met_at_prediction_is_silence_and_is_reported() {
             .collect();
         assert_eq!(unseen, [("ann".into(), "yak".into(), 0, 3), ("bob".into(), "emu".into(), 2, 2)]);
         let refused = model.align(&table).expect("columns").strict().expect_err("a stranger");
-        assert_eq!(
-            refused.to_string(),
-            "row 1: expected `ann` to say a label known to the model, found `yak`"
-        );
+        assert_eq!(refused.to_string(), "row 1: expected `ann` to predict a label of the model, found `yak`");
         let known = self::table(&names, &[&["dog", "-"]]);
         assert!(model.align(&known).expect("columns").strict().is_ok());
     }
