@@ -4,7 +4,7 @@ use std::{hint::black_box, time::Duration};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use spocc::{
-    Combiner, Control, Evidence, Method,
+    Control, Evidence, Fit, Method,
     evidence::{Counting, Level},
     methods::AdaSpocc,
     tuning::Tuning,

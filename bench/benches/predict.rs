@@ -3,7 +3,7 @@
 use std::{hint::black_box, time::Duration};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use spocc::{Evidence, Method};
+use spocc::{Evidence, Fit, Method};
 use spocc_bench::{Ease, Shape};
 
 /// Rows that every model is fitted to, however many it decides.

@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use serde_json::json;
 use spocc::{
-    Control, Evidence, Method, Predictions, Truth, dendrogram::Dendrogram, dependence::Dissimilarities,
+    Control, Evidence, Fit, Method, Predictions, Truth, dendrogram::Dendrogram, dependence::Dissimilarities,
     evidence::Level,
 };
 use spocc_bench::{Ease, Shape};

@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout)]
 
 use spocc::{
-    Combiner, Control, Error, Evidence, Model, Predictions, Truth,
+    Control, Error, Evidence, Fit, Model, Predictions, Truth,
     methods::{AdaSpocc, Parameters},
 };
 

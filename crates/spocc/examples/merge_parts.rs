@@ -2,7 +2,7 @@
 //! `cargo run --example merge_parts`.
 #![allow(clippy::print_stdout)]
 
-use spocc::{Combiner, Control, Error, Evidence, Predictions, Truth, methods::AdaSpocc};
+use spocc::{Control, Error, Evidence, Fit, Predictions, Truth, methods::AdaSpocc};
 
 /// What a site counts at home: `rows` of its own.
 fn site(rows: std::ops::Range<usize>) -> Result<Evidence, Error> {

@@ -1,7 +1,7 @@
 //! From a table of answers to decisions, an audit of the panel and a reason: `cargo run --example quickstart`.
 #![allow(clippy::print_stdout)]
 
-use spocc::{Combiner, Control, Error, Evidence, Predictions, Truth, audit::Audit, methods::AdaSpocc};
+use spocc::{Control, Error, Evidence, Fit, Predictions, Truth, audit::Audit, methods::AdaSpocc};
 
 fn main() -> Result<(), Error> {
     // Two honest judges with different weaknesses, one who copies the first, one who always lies.

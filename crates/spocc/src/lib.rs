@@ -8,7 +8,7 @@
 //! decide new rows, grow by a classifier, audit its panel and explain itself.
 //!
 //! ```
-//! use spocc::{Combiner, Evidence, Predictions, Truth, methods::AdaSpocc};
+//! use spocc::{Evidence, Fit, Predictions, Truth, methods::AdaSpocc};
 //!
 //! let mut rows = Predictions::builder(["ann", "bob", "eve"])?;
 //! for answers in [["cat", "cat", "dog"], ["dog", "dog", "cat"], ["cat", "dog", "dog"], ["dog", "dog", "cat"]] {
@@ -53,7 +53,7 @@ pub use decision::Decision;
 pub use error::Error;
 pub use evidence::Evidence;
 pub use methods::{Combiner, Ladder, Method};
-pub use model::{Model, Options};
+pub use model::{Fit, Model, Options};
 pub use progress::Control;
 
 /// The README's example, run as it is printed.

@@ -2,7 +2,7 @@
 //! close to what a full refit would have given.
 
 use spocc::{
-    Combiner, Control, Error, Evidence, Label, Ladder, Model, Options, Predictions, Truth,
+    Combiner, Control, Error, Evidence, Fit, Label, Ladder, Model, Options, Predictions, Truth,
     data::Missing,
     evidence::Counting,
     fusion::Exponent,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use spocc::{
-    Control, Evidence, Label, Method, Predictions, Truth,
+    Control, Evidence, Fit, Label, Method, Predictions, Truth,
     evidence::{Counting, Level},
 };
 

@@ -4,7 +4,7 @@ mod panels;
 
 use panels::{Panel, Random, Shape};
 use spocc::{
-    Control, Decision, Error, Evidence, Label, Method, Model, Options, Predictions, Truth,
+    Control, Decision, Error, Evidence, Fit, Label, Method, Model, Options, Predictions, Truth,
     data::{IntegerSlice, IntegerTable, Missing, PredictionTable},
     decision::TieBreak,
     evidence::{Counting, Level},

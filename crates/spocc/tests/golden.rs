@@ -8,7 +8,7 @@ use std::{fs, path::PathBuf};
 
 use serde_json::Value;
 use spocc::{
-    Combiner, Control, Evidence, Label, Model, Predictions, Truth,
+    Control, Evidence, Fit, Label, Model, Predictions, Truth,
     audit::clopper_pearson,
     dendrogram::Dendrogram,
     dependence::Dissimilarities,

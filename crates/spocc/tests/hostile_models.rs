@@ -9,7 +9,7 @@ use std::cell::Cell;
 use panels::{Panel, Random, Shape, config};
 use proptest::prelude::*;
 use spocc::{
-    Control, Error, Evidence, Method, Model, Options, Predictions,
+    Control, Error, Evidence, Fit, Method, Model, Options, Predictions,
     conformal::{ConformalScheme, ConformalSettings, Coverage},
     data::{ClassWeights, Missing},
     decision::TieBreak,

@@ -1,7 +1,7 @@
 //! What the ladder promises: copies, other names, guessers and hardly any evidence.
 
 use spocc::{
-    Combiner, Control, Evidence, Ladder, Method, Model, Predictions, Truth,
+    Combiner, Control, Evidence, Fit, Ladder, Method, Model, Predictions, Truth,
     evidence::Counting,
     methods::{Majority, Parameters, Selection},
 };

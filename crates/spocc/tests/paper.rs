@@ -8,7 +8,7 @@ use naive::{Judged, Variant};
 use panels::{Panel, Random, Shape, config, plain_panels};
 use proptest::prelude::*;
 use spocc::{
-    Combiner, Control, Decision, Method, Model,
+    Control, Decision, Fit, Method, Model,
     dependence::Dissimilarities,
     fusion::{Exponent, t_norm},
     methods::{AdaSpocc, Parameters, Spocc, SpoccExponent},

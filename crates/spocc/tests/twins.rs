@@ -10,7 +10,7 @@ use naive::{Closeness, Counts, Judged, Variant};
 use panels::{Panel, Random, Shape, config, panels, plain_panels};
 use proptest::prelude::*;
 use spocc::{
-    Combiner, Control, Model,
+    Control, Fit, Model,
     dendrogram::Dendrogram,
     dependence::Dissimilarities,
     evidence::Level,

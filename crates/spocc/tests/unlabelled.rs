@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use panels::{Panel, Random, Shape, config, panels};
 use proptest::prelude::*;
 use spocc::{
-    Combiner, Control, Error, Evidence, Label, Method, Model, Options, Predictions, Truth,
+    Combiner, Control, Error, Evidence, Fit, Label, Method, Model, Options, Predictions, Truth,
     conformal::{ConformalScheme, ConformalSettings},
     data::{ClassWeights, Missing},
     evidence::{Counting, Level},

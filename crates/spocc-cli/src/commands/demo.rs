@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use spocc::{
-    Combiner, Control, Error as EngineError, Evidence, Label, Model,
+    Control, Error as EngineError, Evidence, Fit, Label, Model,
     audit::Audit,
     evaluate::{CompareSettings, compare},
     methods::{AdaSpocc, Majority},

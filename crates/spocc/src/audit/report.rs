@@ -163,7 +163,7 @@ fn known_merges(tree: &Dendrogram, dependence: &Dependence) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Combiner, Control, Evidence, Predictions, Truth, audit::Audit, methods::Majority};
+    use crate::{Control, Evidence, Fit, Predictions, Truth, audit::Audit, methods::Majority};
 
     #[test]
     fn a_report_fits_a_terminal() {

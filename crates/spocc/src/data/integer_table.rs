@@ -26,7 +26,7 @@ pub enum IntegerSlice<'a> {
 /// A table of predictions without missing cells, of which the labels are the integers from 0. It is not copied.
 ///
 /// ```
-/// use spocc::{Combiner, Evidence, Truth, Control, data::IntegerTable, evidence::Counting, methods::NaiveBayes};
+/// use spocc::{Evidence, Fit, Truth, Control, data::IntegerTable, evidence::Counting, methods::NaiveBayes};
 /// let cells = [0, 0, 1, 1, 0, 1]; // row after row
 /// let table = IntegerTable::of_rows(["ann", "bob"], cells.as_slice(), 2)?;
 /// let truth = Truth::new([0, 1, 0].map(Some))?;

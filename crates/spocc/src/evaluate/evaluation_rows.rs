@@ -181,7 +181,7 @@ fn effective_sizes(mut weights: Vec<f64>, counts: &[u64]) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::{
-        Combiner,
+        Fit,
         evaluate::test_panels::{evidence, table},
         evidence::Level,
         methods::Majority,

@@ -24,7 +24,6 @@ mod weighted_vote;
 use crate::{
     error::Error,
     evidence::{Evidence, Level},
-    model::{Model, Options},
     progress::Control,
 };
 
@@ -50,7 +49,7 @@ pub(crate) use spocc::{PossibilityTable, opinions_of};
 
 use rule::{FittedRule, check_numbers};
 
-/// The settings of one method; a fit to evidence makes a [`Model`].
+/// The settings of one method; fitted to evidence it becomes a [`Model`](crate::Model).
 ///
 /// The trait is sealed: a method is a file of this module and a row of [`Capabilities`].
 #[expect(private_bounds, reason = "the private bound seals the trait")]
@@ -60,15 +59,6 @@ pub trait Combiner: Learn + Send + Sync {
 
     /// How much evidence it needs.
     fn needs(&self) -> Level;
-
-    /// Fits a model with default options.
-    ///
-    /// # Errors
-    ///
-    /// As [`Model::fit`].
-    fn fit(&self, evidence: &Evidence) -> Result<Model, Error> {
-        Model::fit(self, evidence, &Options::default(), &Control::default())
-    }
 }
 
 /// How a method learns its rule from evidence.

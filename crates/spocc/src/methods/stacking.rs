@@ -427,6 +427,7 @@ impl FittedRule for Regression {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Fit;
     use crate::{Label, Predictions, Truth, evidence::Counting};
 
     /// The whole curve of accuracies against C, on which the choice of C rests, as in a golden file.

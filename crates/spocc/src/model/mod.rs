@@ -50,6 +50,20 @@ pub struct Model {
     pub(crate) calibration: Option<Calibration>,
 }
 
+/// Fitting a method to evidence with default options; [`Model::fit`] takes others.
+pub trait Fit: Combiner {
+    /// The model of the evidence.
+    ///
+    /// # Errors
+    ///
+    /// As [`Model::fit`].
+    fn fit(&self, evidence: &Evidence) -> Result<Model, Error> {
+        Model::fit(self, evidence, &Options::default(), &Control::default())
+    }
+}
+
+impl<C: Combiner + ?Sized> Fit for C {}
+
 impl Model {
     /// Fits a combiner to evidence.
     ///

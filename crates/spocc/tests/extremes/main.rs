@@ -17,7 +17,7 @@ use weights::weighted;
 
 use panels::{Panel, Random, Shape};
 use spocc::{
-    Combiner, Control, Decision, Error, Evidence, Label, Method, Model, Options, Predictions, Truth,
+    Combiner, Control, Decision, Error, Evidence, Fit, Label, Method, Model, Options, Predictions, Truth,
     data::{ClassWeights, Missing},
     decision::{Basis, TieBreak},
     dendrogram::Dendrogram,

@@ -19,7 +19,7 @@ use naive::{Closeness, Judged, Variant};
 use panels::{Panel, Random, Shape, config, panels, plain_panels};
 use proptest::prelude::*;
 use spocc::{
-    Combiner, Control, Decision, Error, Evidence, Label, Method, Model, Options, Predictions, Truth,
+    Combiner, Control, Decision, Error, Evidence, Fit, Label, Method, Model, Options, Predictions, Truth,
     data::{ClassWeights, Missing},
     decision::TieBreak,
     dendrogram::Dendrogram,

@@ -4,7 +4,7 @@ mod audit;
 mod explanations;
 
 use spocc::{
-    Combiner, Control, Evidence, Label, Ladder, Method, Model, Options, Predictions, Truth,
+    Control, Evidence, Fit, Label, Ladder, Method, Model, Options, Predictions, Truth,
     audit::{Audit, Verdict, clopper_pearson},
     data::Missing,
     decision::Basis,

@@ -188,7 +188,7 @@ mod tests {
     use bytes::Bytes;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use spocc::{
-        Combiner, Control, Evidence, Model, Options, Predictions, Truth,
+        Combiner, Control, Evidence, Fit, Model, Options, Predictions, Truth,
         conformal::{ConformalScheme, ConformalSettings, Coverage},
         methods::{Majority, NaiveBayes},
         predict::{DecisionColumns, Decisions},
