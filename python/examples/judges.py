@@ -1,8 +1,8 @@
-"""A panel of language models judges which of two answers is better; people judged a few hundred pairs too.
+"""Language models judge which of two answers is better; the verdict of people is known for some pairs.
 
-Of the nine voices, two are distilled from a third, one is told to do the opposite, one likes whatever is
-long, and one prefers what it reads first, so that it is asked twice, the second time with the answers
-swapped. Everything is made up from a seed.
+Of the nine judges, two are distilled from a third, one is adversarial, one prefers the longer answer, one has
+a missing verdict on most pairs, and one prefers the answer it reads first, so that it is asked twice, the
+second time with the answers swapped. The data is simulated.
 """
 
 from __future__ import annotations
@@ -17,45 +17,43 @@ VERDICTS = np.array(["A", "B", "tie"], dtype=object)
 
 
 def ask(rng: np.random.Generator, n_pairs: int) -> tuple[dict[str, Labels], Labels]:
-    """What every judge says of so many pairs, and what people say."""
+    """The verdict of every judge on a number of pairs, and that of people."""
     truth = rng.choice(VERDICTS, n_pairs, p=[0.42, 0.42, 0.16])
     longer = rng.choice(VERDICTS[:2], n_pairs)
 
-    def mostly(share: float, what: Labels) -> Labels:
-        """Says `what` on that share of the pairs, else anything."""
-        return np.where(rng.random(n_pairs) < share, what, rng.choice(VERDICTS, n_pairs))
+    def mostly(share: float, verdicts: Labels) -> Labels:
+        """These verdicts on that share of the pairs, else random ones."""
+        return np.where(rng.random(n_pairs) < share, verdicts, rng.choice(VERDICTS, n_pairs))
 
     quick = mostly(0.55, truth)
     opposite = np.select([truth == "A", truth == "B"], ["B", "A"], "tie").astype(object)
-    # It reads one answer first, and on three pairs of ten that is all that counts.
-    hasty = rng.random(n_pairs) < 0.3
+    # On 30 % of the pairs, the answer that is read first is preferred.
+    is_biased = rng.random(n_pairs) < 0.3
     careful = mostly(0.7, truth)
-    shy = mostly(0.85, truth)
-    shy[rng.random(n_pairs) < 0.7] = None
-    said = {
+    verdicts = {
         "large": mostly(0.65, truth),
         "quick": quick,
         "quick-mini": mostly(0.95, quick),
         "quick-nano": mostly(0.92, quick),
         "hostile": mostly(0.8, opposite),
         "wordy": mostly(0.9, longer),
-        "first": np.where(hasty, "A", careful),
-        "first-swapped": np.where(hasty, "B", careful),
-        "shy": np.where(rng.random(n_pairs) < 0.7, np.array(None), mostly(0.85, truth)),
+        "first": np.where(is_biased, "A", careful),
+        "first-swapped": np.where(is_biased, "B", careful),
+        "selective": np.where(rng.random(n_pairs) < 0.7, np.array(None), mostly(0.85, truth)),
     }
-    return said, truth
+    return verdicts, truth
 
 
 def main() -> None:
-    """Audits the panel, combines it, and looks at one decision."""
+    """Audits the judges, combines them, and explains one decision."""
     rng = np.random.default_rng(7)
     gold, truth = ask(rng, 400)
     new, hidden = ask(rng, 5000)
 
     model = spocc.fit(gold, truth, calibrate="cross")
-    print(str(model.audit()).split("\nwho depends")[0])
+    print(str(model.audit()).split("\ndependence")[0])
 
-    print("right on 5000 other pairs")
+    print("accuracy on 5000 new pairs")
     best = max(model.audit().classifiers, key=lambda judge: judge.accuracy * judge.coverage).name
     print(f"  {best + ' alone':<13} {np.mean(new[best] == hidden):.1%}")
     for method in ("majority", "dawid-skene", "ladder"):
@@ -63,14 +61,14 @@ def main() -> None:
         print(f"  {method:<13} {np.mean(decided == hidden):.1%}")
 
     sets = model.predict_set(new, coverage=0.98)
-    held = sets[hidden[:, None] == model.classes]
-    one = sets.sum(axis=1) == 1
-    print(f"\nsets meant to hold what people say on 98 % of the pairs do so on {held.mean():.1%};")
-    print(f"{one.mean():.1%} hold one verdict alone, and people need to see only the rest")
+    covered = sets[hidden[:, None] == model.classes]
+    single = sets.sum(axis=1) == 1
+    print(f"\nconformal sets at a coverage of 98 % contain the truth on {covered.mean():.1%} of the pairs;")
+    print(f"{single.mean():.1%} contain one verdict, so that people need to review only the others")
 
-    split = new["first"] != new["first-swapped"]
-    row = int(np.flatnonzero(split & ~one)[0])
-    print(f"\npair {row} is of that rest; people would say {hidden[row]}\n")
+    differs = new["first"] != new["first-swapped"]
+    row = int(np.flatnonzero(differs & ~single)[0])
+    print(f"\npair {row}, one of the others; the truth is {hidden[row]}\n")
     print(model.explain(new, row))
 
 

@@ -1,8 +1,8 @@
-"""A VotingClassifier, and what takes its place: the same estimators, one changed line.
+"""Replaces a VotingClassifier by a SpoccEnsemble of the same estimators, in one changed line.
 
-Two panels sort handwritten digits: four classifiers that differ, and the same four beside six trees that see
-only the middle of the picture and say much the same. A vote counts heads, so the six decide. The ensemble has
-watched on rows kept aside who knows what and who repeats whom.
+Two panels classify handwritten digits: four different classifiers, and the same four together with six trees
+that use only the middle of the picture and mostly agree with each other. In a vote the six trees prevail. The
+ensemble measures accuracy and dependence on held-out rows.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ALIKE: list[tuple[str, Any]] = [
 
 
 def rivals(estimators: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Ways to make one classifier of many: the second and third use probabilities, the others labels."""
+    """Ways to combine classifiers: the second and third use probabilities, the others labels."""
     final = LogisticRegression(max_iter=1000)
     return {
         "VotingClassifier(estimators)": VotingClassifier(estimators),
@@ -48,11 +48,11 @@ def rivals(estimators: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Trains all of them and prints how often each is right on digits it has not seen."""
+    """Trains all of them and prints their accuracy on test digits."""
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
-    print(f"right on {len(y_test)} digits, {len(y_train)} learned from\n")
-    print(f"{'':<44} {'four that differ':>16} {'and six alike':>16}")
+    print(f"accuracy on {len(y_test)} digits after training on {len(y_train)}\n")
+    print(f"{'':<44} {'four different':>16} {'and six trees':>16}")
     panels = [rivals(DIFFERENT), rivals(DIFFERENT + ALIKE)]
     for name in panels[0]:
         scores = [panel[name].fit(X_train, y_train).score(X_test, y_test) for panel in panels]

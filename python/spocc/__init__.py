@@ -1,22 +1,23 @@
-"""Turns the answers of many black-box classifiers into one trustworthy answer.
+"""Combines the predicted labels of many black-box classifiers into one decision per row.
 
-`Evidence` counts how a panel answered rows whose truth is known; `fit` makes a `Model` of it, which decides
-new rows, says how sure it is, explains itself and audits its panel.
+`fit` learns from predictions and known true labels which classifiers are accurate and which depend on each
+other. The `Model` decides new rows, quantifies and explains its decisions, and audits the classifiers.
+`Evidence` holds the counts that every method learns from; counts of separate rows add up exactly.
 
 Examples
 --------
 >>> import spocc
->>> said = [["cat", "cat", "dog"], ["dog", "dog", "cat"], ["cat", "dog", "dog"], ["dog", "dog", "cat"]]
->>> model = spocc.fit(said, ["cat", "dog", "cat", "dog"], method="adaspocc")
->>> model.predict(said)
+>>> predictions = [["cat", "cat", "dog"], ["dog", "dog", "cat"], ["cat", "dog", "dog"], ["dog", "dog", "cat"]]
+>>> model = spocc.fit(predictions, ["cat", "dog", "cat", "dog"], method="adaspocc")
+>>> model.predict(predictions)
 array(['cat', 'dog', 'cat', 'dog'], dtype='<U3')
 """
 
 from spocc._evidence import Evidence
-from spocc._fit import ColumnWarning, audit, fit, load
+from spocc._fit import ColumnWarning, audit, fit, load, load_evidence, load_model
 from spocc._model import Model
 from spocc._native import METHODS, VERSION, SpoccError
-from spocc._reports import Audit, ClassifierAudit, Decisions, Explanation, Voice
+from spocc._reports import Audit, ClassifierAudit, Contribution, Decisions, Explanation
 
 __version__ = VERSION
 
@@ -25,14 +26,16 @@ __all__ = [
     "Audit",
     "ClassifierAudit",
     "ColumnWarning",
+    "Contribution",
     "Decisions",
     "Evidence",
     "Explanation",
     "Model",
     "SpoccError",
-    "Voice",
     "__version__",
     "audit",
     "fit",
     "load",
+    "load_evidence",
+    "load_model",
 ]

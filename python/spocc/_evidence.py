@@ -1,4 +1,4 @@
-"""Evidence: counts that add up."""
+"""Evidence: mergeable counts of predictions and true labels."""
 
 from __future__ import annotations
 
@@ -8,46 +8,48 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spocc import _native, _tables
+from spocc import _input, _native
 from spocc._files import FilePath, write
 from spocc._native import SpoccError
 from spocc._progress import Progress, bar
 from spocc._reports import Audit, html, shown
+from spocc._settings import Level
 
 __all__ = ["Evidence"]
 
 
 class Evidence:
-    """Counts of how a panel answered rows whose truth is known: all that any method learns from.
+    """Counts of the predictions of a panel on rows with known truth: all that a method learns from.
+
+    Evidence of separate rows adds up exactly, in any order: ``a + b`` is the evidence of the rows of both.
 
     Parameters
     ----------
-    answers
-        What every classifier said: a 2-d array, a list of rows, a dict of columns, a data frame of pandas or
-        polars, a table of Arrow or anything that speaks its PyCapsule interface. None, NaN and their kin are
-        silence.
+    predictions
+        A column per classifier: a 2-d array, a list of rows, a dict of columns, a data frame of pandas or
+        polars, an Arrow table, or any object with the Arrow PyCapsule interface. None, NaN and masked cells
+        are missing predictions.
     truth
-        One label per row, missing where it is not known; None if nobody knows any.
+        One label per row, missing where it is not known; None if no truth is known.
     names
-        Names of the classifiers: of the columns of an array in their order (default: x0, x1, ..); of a table
-        that has names, which columns to take (default: all).
+        Names of the classifiers: for an array, of its columns in order (default: x0, x1, ..); for a table
+        with column names, the columns to use (default: all).
     classes
-        Exactly the classes that may be decided, in the order in which ties are resolved, and as they come
-        back; by default the truths and what else the rows show to be classes. Labels then come back in the
-        kind of the truth: as texts if the truth holds texts, as integers if it holds integers, however the
-        classifiers write them.
+        The classes that may be decided, in the order in which ties are resolved. By default the true labels,
+        and predicted labels unless the rows show that they are no classes. Decisions have the type of these
+        labels, or of the truth, however the classifiers write them.
     weights
         A weight per row.
     counts
-        How often each row occurred, where equal rows were grouped before.
+        How often each row occurs, if equal rows are already grouped.
     level
-        How much to keep: ``"tally"`` (everything), ``"pairs"`` or ``"marginals"``.
+        The detail to keep: ``"tally"`` (all), ``"pairs"`` or ``"marginals"``.
     unlabelled
-        Whether rows without truth are counted too, for the methods that learn from them.
+        Whether rows without truth are counted too, for methods that use them.
     memory
         Bytes that any one table may need.
     progress
-        Whether to show a bar (where tqdm is installed), or a function of stage, done and total.
+        True for a progress bar (needs tqdm), or a function of stage, done and total.
 
     Examples
     --------
@@ -66,30 +68,30 @@ class Evidence:
 
     def __init__(
         self,
-        answers: object,
+        predictions: object,
         truth: object = None,
         *,
         names: Iterable[object] | None = None,
         classes: object = None,
         weights: object = None,
         counts: object = None,
-        level: str = "tally",
+        level: Level = "tally",
         unlabelled: bool = False,
         memory: int | None = None,
         progress: bool | Progress = False,
     ) -> None:
-        chosen = _tables.strings("names", names)
+        selected = _input.strings("names", names)
         with bar(progress) as callback:
             self._engine = _native.Evidence.count(
-                _tables.table(answers, chosen),
-                chosen,
-                None if truth is None else _tables.column("truth", truth),
-                classes=None if classes is None else _tables.column("classes", classes),
-                weights=_tables.numbers("weights", weights, np.float64),
-                counts=_tables.numbers("counts", counts, np.uint64),
+                _input.table(predictions, selected),
+                selected,
+                None if truth is None else _input.column("truth", truth),
+                classes=None if classes is None else _input.column("classes", classes),
+                weights=_input.numbers("weights", weights, np.float64),
+                counts=_input.numbers("counts", counts, np.uint64),
                 level=level,
                 unlabelled=unlabelled,
-                memory=None if memory is None else _tables.whole("memory", memory),
+                memory=None if memory is None else _input.whole("memory", memory),
                 progress=callback,
             )
 
@@ -103,34 +105,34 @@ class Evidence:
         *,
         names: Iterable[object] | None = None,
         classes: object = None,
-        level: str = "tally",
+        level: Level = "tally",
         unlabelled: bool = False,
         memory: int | None = None,
         progress: bool | Progress = False,
     ) -> Evidence:
-        """Counts a table with a row per answer: which item, who, what.
+        """Counts a table with one row per prediction: item, classifier and label.
 
-        The truth is by item: a dict, or a series of pandas with the items as its index. Items without truth
-        are left out unless ``unlabelled`` asks for them.
+        The truth is given by item: a dict, or a pandas Series indexed by item. Items without truth are
+        skipped unless ``unlabelled`` is true.
 
         Examples
         --------
         >>> import spocc
-        >>> items, who, said = [1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "dog"]
-        >>> spocc.Evidence.from_long(items, who, said, {1: "cat", 2: "dog"})
+        >>> items, workers, labels = [1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "dog"]
+        >>> spocc.Evidence.from_long(items, workers, labels, {1: "cat", 2: "dog"})
         Evidence(2 classifiers, 2 rows, 2 classes: cat, dog; tally of 2 patterns)
         """
         with bar(progress) as callback:
             native = _native.Evidence.count_long(
-                _tables.column("items", items),
-                _tables.column("classifiers", classifiers),
-                _tables.column("labels", labels),
-                *_tables.gold(truth),
-                names=_tables.strings("names", names),
-                classes=None if classes is None else _tables.column("classes", classes),
+                _input.column("items", items),
+                _input.column("classifiers", classifiers),
+                _input.column("labels", labels),
+                *_input.truth_by_item(truth),
+                names=_input.strings("names", names),
+                classes=None if classes is None else _input.column("classes", classes),
                 level=level,
                 unlabelled=unlabelled,
-                memory=None if memory is None else _tables.whole("memory", memory),
+                memory=None if memory is None else _input.whole("memory", memory),
                 progress=callback,
             )
         return cls._of(native)
@@ -148,33 +150,34 @@ class Evidence:
 
     @property
     def classes(self) -> NDArray[Any]:
-        """The classes in the kind of the truth, in the order in which ties are resolved."""
-        return _tables.labels(self._engine.classes)
+        """The classes in the order in which ties are resolved."""
+        return _input.labels(self._engine.classes)
 
     @property
     def labels(self) -> NDArray[Any]:
-        """The classes, then other answers, which are never decided."""
-        return _tables.labels(self._engine.labels)
+        """The classes, then the other predicted labels, which are never decided."""
+        return _input.labels(self._engine.labels)
 
     @property
     def n_rows(self) -> float:
-        """Number of rows whose truth is known, or the sum of their weights."""
+        """Number of labelled rows, or the sum of their weights."""
         return self._engine.n_rows
 
     @property
     def n_unlabelled(self) -> float:
-        """Number of rows counted without their truth, or the sum of their weights."""
+        """Number of rows without truth, or the sum of their weights."""
         return self._engine.n_unlabelled
 
     @property
-    def level(self) -> str:
-        """How much it holds: tally, pairs or marginals."""
+    def level(self) -> Level:
+        """The level of detail: tally, pairs or marginals."""
         return self._engine.level
 
     def confusion(self, classifier: str | int) -> NDArray[np.float64]:
         """How often a classifier predicted each label (columns) when each class (rows) was true.
 
-        As ``sklearn.metrics.confusion_matrix``; rows are `classes`, columns are `labels`, which may be more.
+        As ``sklearn.metrics.confusion_matrix``, except that the columns are `labels`, which include labels
+        that are no classes.
         """
         names = self.classifiers
         k = names.index(classifier) if isinstance(classifier, str) and classifier in names else classifier
@@ -184,28 +187,28 @@ class Evidence:
         return np.ascontiguousarray(self._engine.confusion(k).T)
 
     def select(self, names: Iterable[object]) -> Evidence:
-        """The evidence about these classifiers only, in this order."""
-        return Evidence._of(self._engine.select(_tables.strings("names", names) or []))
+        """The evidence of these classifiers only, in this order."""
+        return Evidence._of(self._engine.select(_input.strings("names", names) or []))
 
-    def reduce(self, level: str) -> Evidence:
-        """The same rows with less detail."""
+    def reduce(self, level: Level) -> Evidence:
+        """The same rows at a lower level of detail."""
         return Evidence._of(self._engine.reduce(level))
 
     def audit(self) -> Audit:
-        """Who is worth listening to, who guesses, copies, lies or keeps silent."""
+        """The accuracy of every classifier, and which of them are copies, guessers or adversaries."""
         return Audit(*self._engine.audit())
 
     def to_bytes(self) -> bytes:
-        """The bytes of a tally file, which every face of spocc reads: the same rows, the same bytes."""
+        """The bytes of an evidence file, which the command reads too; equal evidence has equal bytes."""
         return self._engine.to_bytes()
 
     @staticmethod
     def from_bytes(data: bytes) -> Evidence:
-        """Reads the bytes of a tally file."""
+        """Reads the bytes of an evidence file."""
         return Evidence._of(_native.Evidence.from_bytes(data))
 
     def save(self, path: FilePath) -> None:
-        """Writes a tally file."""
+        """Writes an evidence file."""
         write(path, self.to_bytes())
 
     def __add__(self, other: Evidence) -> Evidence:
@@ -214,7 +217,7 @@ class Evidence:
         return Evidence._of(self._engine.merge(other._engine))
 
     def __radd__(self, other: object) -> Evidence:
-        # What `sum` begins with.
+        # The start value of `sum`.
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __eq__(self, other: object) -> bool:
@@ -232,7 +235,7 @@ class Evidence:
         rows = f"{self.n_rows:g} rows"
         return f"{rows} and {self.n_unlabelled:g} without truth" if self.n_unlabelled > 0 else rows
 
-    def _held(self) -> str:
+    def _detail(self) -> str:
         n_patterns = self._engine.n_patterns
         return self.level if n_patterns is None else f"tally of {n_patterns} patterns"
 
@@ -240,13 +243,13 @@ class Evidence:
         classes = [str(label) for label in self._engine.classes]
         some = ", ".join(classes[:6]) + (", .." if len(classes) > 6 else "")
         n = len(self.classifiers)
-        return f"Evidence({n} classifiers, {self._rows()}, {len(classes)} classes: {some}; {self._held()})"
+        return f"Evidence({n} classifiers, {self._rows()}, {len(classes)} classes: {some}; {self._detail()})"
 
     def _repr_html_(self) -> str:
         rows = [
             ["classifiers", shown(self.classifiers)],
             ["rows", self._rows()],
             ["classes", shown(self._engine.classes)],
-            ["level", self._held()],
+            ["level", self._detail()],
         ]
         return html("Evidence", [], rows)

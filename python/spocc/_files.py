@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic writes: a file appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FilePath = str | os.PathLike[str]
 
 
 def write(path: FilePath, data: bytes) -> None:
-    """Writes a file beside its place and moves it there: what was there stays until all is written."""
+    """Writes a temporary file and moves it to its path: an old file stays until the new one is complete."""
     target = Path(path)
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
@@ -24,6 +24,6 @@ def write(path: FilePath, data: bytes) -> None:
     except BaseException as error:
         part.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            # Who saved knows of no other file.
+            # The error names the path that the caller gave, not the temporary file.
             raise OSError(error.errno, error.strerror, os.fspath(path)) from None
         raise

@@ -1,182 +1,161 @@
-"""Fitting: rows or counts become a model."""
+"""Fitting models, and reading them from files."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
-from inspect import signature
-from typing import Any
+from collections.abc import Iterable
 
-import numpy as np
-
-from spocc import _native, _tables
+from spocc import _input, _native
 from spocc._evidence import Evidence
 from spocc._files import FilePath
 from spocc._model import Model
-from spocc._native import SpoccError
+from spocc._native import DEFAULT_METHOD, DEFAULT_MISSING, DEFAULT_TIES, SpoccError
 from spocc._progress import Progress, bar
 from spocc._reports import Audit
+from spocc._settings import (
+    Calibrate,
+    ClassWeight,
+    Exponent,
+    Inputs,
+    Method,
+    Missing,
+    Strength,
+    Ties,
+    Tuning,
+    combiner,
+    options,
+)
 
-__all__ = ["ColumnWarning", "audit", "fit", "load", "model_of"]
+__all__ = ["ColumnWarning", "audit", "fit", "fit_evidence", "load", "load_evidence", "load_model"]
 
 
 class ColumnWarning(UserWarning):
-    """A column that was counted as a classifier looks like an id, a group or the truth itself."""
+    """A column that is counted as a classifier looks like an id, a group or the truth itself."""
 
 
 def fit(
-    answers: object,
+    predictions: object,
     truth: object = None,
-    method: str = "ladder",
+    method: Method = DEFAULT_METHOD,
     *,
     names: Iterable[object] | None = None,
     classes: object = None,
     weights: object = None,
-    missing: str = "auto",
-    ties: str = "first",
-    class_weight: str | Mapping[Any, float] | None = None,
-    calibrate: str | None = None,
+    tuning: Tuning | None = None,
+    inputs: Inputs | None = None,
+    exponent: Exponent | None = None,
+    strength: Strength | None = None,
+    missing: Missing = DEFAULT_MISSING,
+    ties: Ties = DEFAULT_TIES,
+    class_weight: ClassWeight | None = None,
+    calibrate: Calibrate | None = None,
     per_class: bool = False,
     seed: int = 0,
     unlabelled: bool | None = None,
     memory: int | None = None,
     progress: bool | Progress = False,
-    **settings: Any,
 ) -> Model:
-    """Learns from answers and truths, or from `Evidence`, how to combine a panel.
+    """Fits a model to predictions and true labels, or to `Evidence`.
 
     Parameters
     ----------
-    answers, truth, names, classes, weights
-        As for `Evidence`; or evidence alone.
+    predictions, truth, names, classes, weights
+        As for `Evidence`; or the evidence alone.
     method
         One of `spocc.METHODS`.
+    tuning
+        Validation of tuned settings, for ``adaspocc``, ``exp-vote``, ``spocc`` and ``stacking``:
+        ``"resubstitution"``, ``"leave-one-out"`` or ``"k-fold"``.
+    inputs
+        Encoding of the predictions, for ``stacking``: ``"one-hot"`` or ``"ordinal"``.
+    exponent
+        Exponent of the t-norm, for ``spocc``: from 1 (independent classifiers) to ``"inf"`` (copies), or
+        ``"tuned"``.
+    strength
+        Inverse regularisation strength, for ``stacking``, as C of scikit-learn: a number above 0 or
+        ``"tuned"``.
     missing
-        What an empty cell means: ``"silent"`` (not asked), ``"symbol"`` (an answer) or ``"auto"`` (what the
-        rows say of each classifier).
+        Treatment of missing predictions: ``"ignore"`` them, read them as one more label (``"answer"``), or
+        choose between both for each classifier by the evidence (``"auto"``).
     ties
-        Which of several equally good classes is decided: ``"first"`` or ``"random"``, by ``seed``.
+        Which of several equally good classes is decided: ``"first"``, or ``"random"`` by ``seed``.
     class_weight
-        ``"balanced"``, or how much the rows of each class count.
+        ``"balanced"``, or a weight per class.
     calibrate
-        ``"split"`` or ``"cross"``, so that `Model.predict_set` can promise something.
+        Calibration of the conformal sets of `Model.predict_set`: ``"split"`` (split conformal, with a
+        guarantee) or ``"cross"`` (cross-conformal, without one).
     per_class
-        Whether it promises that within each class.
+        Whether the sets have their coverage within each class.
     seed
-        Of whatever is drawn at random.
+        Seed of random ties and of the calibration split.
     unlabelled
-        Whether rows without truth are learned from: by default those methods do so that take nothing else.
+        Whether rows without truth are used too; None for the default of the method.
     memory
         Bytes that any one table may need.
     progress
-        Whether to show a bar (where tqdm is installed), or a function of stage, done and total.
-    **settings
-        Of single methods: ``exponent`` (spocc), ``inputs`` and ``strength`` (stacking), ``tuning``.
+        True for a progress bar (needs tqdm), or a function of stage, done and total.
 
     Warns
     -----
     ColumnWarning
-        For a column that looks like an id (a different label in nearly every row), like the truth itself,
-        or that shares no label with the truth. It is counted all the same.
+        For a column that looks like an id (a different label in nearly every row), like the truth itself, or
+        that shares no label with the truth. The column is used nevertheless.
 
     Examples
     --------
     >>> import spocc
-    >>> said = [["cat", "cat"], ["dog", "dog"], ["cat", "dog"], ["dog", "dog"]]
-    >>> spocc.fit(said, ["cat", "dog", "cat", "dog"], method="naive-bayes").predict([["cat", None]])
+    >>> predictions = [["cat", "cat"], ["dog", "dog"], ["cat", "dog"], ["dog", "dog"]]
+    >>> model = spocc.fit(predictions, ["cat", "dog", "cat", "dog"], method="naive-bayes")
+    >>> model.predict([["cat", None]])
     array(['cat'], dtype='<U3')
-    >>> spocc.fit(said, ["cat", "dog", "cat", "dog"], method="majority", strength=2)
-    Traceback (most recent call last):
-    ...
-    spocc.SpoccError: strength: expected a method that has it (stacking), found majority
     """
-    level, learns_all = needs(method, truth, unlabelled, calibrate, settings)
-    combiner = _native.Combiner(method, **settings)
-    chosen = options(missing, ties, class_weight, calibrate, per_class, seed)
+    chosen = combiner(method, tuning, inputs, exponent, strength)
+    shared = options(missing, ties, class_weight, calibrate, per_class, seed)
     with bar(progress) as callback:
-        if isinstance(answers, Evidence):
+        if isinstance(predictions, Evidence):
             beside = {"truth": truth, "names": names, "classes": classes, "weights": weights}
             for name, value in (beside | {"unlabelled": unlabelled}).items():
                 if value is not None:
                     raise SpoccError(f"{name}: expected none beside evidence, which holds its own, found one")
-            evidence = answers
+            evidence = predictions
         else:
+            level, uses_unlabelled = chosen.counting(truth is not None, unlabelled, calibrate is not None)
             evidence = Evidence(
-                answers,
+                predictions,
                 truth,
                 names=names,
                 classes=classes,
                 weights=weights,
                 level=level,
-                unlabelled=learns_all,
+                unlabelled=uses_unlabelled,
                 memory=memory,
                 progress=callback or False,
             )
         for warning in evidence._engine.column_warnings():
             warnings.warn(warning, ColumnWarning, stacklevel=2)
-        return model_of(evidence, combiner, chosen, memory, callback)
+        return fit_evidence(evidence, chosen, shared, memory, callback)
 
 
-def model_of(
+def fit_evidence(
     evidence: Evidence,
-    combiner: _native.Combiner,
-    chosen: _native.Options,
+    chosen: _native.Combiner,
+    shared: _native.Options,
     memory: int | None = None,
     progress: Progress | None = None,
 ) -> Model:
-    """The model of some evidence, without a look at its columns."""
-    limit = None if memory is None else _tables.whole("memory", memory)
-    return Model._of(_native.Model.fit(combiner, evidence._engine, chosen, memory=limit, progress=progress))
-
-
-def needs(
-    method: str, truth: object, unlabelled: bool | None, calibrate: str | None, settings: Mapping[str, Any]
-) -> tuple[str, bool]:
-    """The level at which rows are counted, and whether those without truth are, as by the command."""
-    known = ("exponent", "inputs", "strength", "tuning")
-    for strange in (name for name in settings if name not in known):
-        close = get_close_matches(strange, [*signature(fit).parameters, *known], 1)
-        meant = f" (did you mean {close[0]}?)" if close else ""
-        raise SpoccError(f"settings: expected some of {', '.join(known)}, found {strange}{meant}")
-    if not isinstance(method, str):
-        raise SpoccError(f"method: expected one of {', '.join(_native.METHODS)}, found {method!r}")
-    level = _native.Combiner(method, **settings).level
-    if unlabelled and method not in ("ladder", "dawid-skene", "majority"):
-        learners = "ladder, dawid-skene, majority"
-        raise SpoccError(f"unlabelled: expected a method that takes such rows ({learners}), found {method}")
-    if unlabelled is None:
-        unlabelled = method == "dawid-skene" or (method == "majority" and truth is None)
-    return "tally" if calibrate is not None or unlabelled else level, unlabelled
-
-
-def options(
-    missing: str,
-    ties: str,
-    class_weight: str | Mapping[Any, float] | None,
-    calibrate: str | None,
-    per_class: bool,
-    seed: int,
-) -> _native.Options:
-    """What every method shares, refused before a row is read."""
-    weighed: object = class_weight
-    by_class = None
-    if isinstance(class_weight, Mapping):
-        weighed = _tables.column("class_weight", list(class_weight))
-        by_class = _tables.numbers("class_weight", list(class_weight.values()), np.float64)
-    return _native.Options(
-        missing=missing,
-        ties=ties,
-        seed=_tables.whole("seed", seed),
-        class_weight=weighed,
-        weights=by_class,
-        calibrate=calibrate,
-        per_class=per_class,
-    )
+    """Fits a model to evidence, without warnings about its columns."""
+    limit = None if memory is None else _input.whole("memory", memory)
+    return Model._of(_native.Model.fit(chosen, evidence._engine, shared, memory=limit, progress=progress))
 
 
 def load(path: FilePath) -> Model | Evidence:
-    """Reads a file of spocc, whichever face wrote it: a model or a tally.
+    """Reads a model file or an evidence file; `load_model` and `load_evidence` expect one of them."""
+    native = _native.read(_bytes(path))
+    return Model._of(native) if isinstance(native, _native.Model) else Evidence._of(native)
+
+
+def load_model(path: FilePath) -> Model:
+    """Reads a model file, written by `Model.save` or by the command ``spocc fit``.
 
     Examples
     --------
@@ -184,14 +163,32 @@ def load(path: FilePath) -> Model | Evidence:
     >>> model = spocc.fit([["cat", "dog"], ["dog", "dog"]], ["cat", "dog"], method="spocc")
     >>> path = os.path.join(tempfile.mkdtemp(), "panel.spocc")
     >>> model.save(path)
-    >>> spocc.load(path) == model
+    >>> spocc.load_model(path) == model
     True
     """
+    return Model.from_bytes(_bytes(path))
+
+
+def load_evidence(path: FilePath) -> Evidence:
+    """Reads an evidence file, written by `Evidence.save` or by the command ``spocc tally``.
+
+    Examples
+    --------
+    >>> import spocc, tempfile, os
+    >>> evidence = spocc.Evidence([["cat", "dog"], ["dog", "dog"]], ["cat", "dog"])
+    >>> path = os.path.join(tempfile.mkdtemp(), "panel.tally")
+    >>> evidence.save(path)
+    >>> spocc.load_evidence(path) == evidence
+    True
+    """
+    return Evidence.from_bytes(_bytes(path))
+
+
+def _bytes(path: FilePath) -> bytes:
     with open(path, "rb") as file:
-        native = _native.read(file.read())
-    return Model._of(native) if isinstance(native, _native.Model) else Evidence._of(native)
+        return file.read()
 
 
 def audit(evidence: Evidence) -> Audit:
-    """Who of a panel is worth listening to, who guesses, copies, lies or keeps silent."""
+    """The accuracy of every classifier, and which of them are copies, guessers or adversaries."""
     return evidence.audit()

@@ -1,4 +1,4 @@
-"""Models: fitted, complete, immutable."""
+"""Fitted models."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spocc import _native, _tables
+from spocc import _input, _native
 from spocc._evidence import Evidence
 from spocc._files import FilePath, write
-from spocc._native import SpoccError
 from spocc._reports import Audit, Decisions, Explanation, html, shown
+from spocc._settings import Method, Missing
 
 __all__ = ["Model"]
 
 
 class Model:
-    """A fitted combiner, made by `spocc.fit` or read by `spocc.load`.
+    """A fitted model, made by `spocc.fit` or read by `spocc.load_model`. It is immutable.
 
-    Tables that have names (data frames, Arrow, dicts) are matched to the classifiers by name, whatever else
-    they hold; arrays and lists by position. Labels that the model never met count as silence, unless
-    ``strict`` is asked for.
+    Columns of tables with names (data frames, Arrow, dicts) are matched to the classifiers by name, and other
+    columns are ignored; columns of arrays and lists by position. Labels that did not occur in the evidence
+    count as missing predictions, or are refused if ``strict`` is true.
 
     Examples
     --------
     >>> import spocc
-    >>> said = {"ann": ["cat", "dog", "cat", "dog"], "bob": ["cat", "dog", "dog", "dog"]}
-    >>> said["eve"] = ["dog", "cat", "dog", "cat"]
-    >>> model = spocc.fit(said, ["cat", "dog", "cat", "dog"], method="adaspocc")
+    >>> predictions = {"ann": ["cat", "dog", "cat", "dog"], "bob": ["cat", "dog", "dog", "dog"]}
+    >>> predictions["eve"] = ["dog", "cat", "dog", "cat"]
+    >>> model = spocc.fit(predictions, ["cat", "dog", "cat", "dog"], method="adaspocc")
     >>> model
     Model(adaspocc, 3 classifiers, 2 classes: cat, dog; fitted to 4 rows)
-    >>> model.predict([["dog", "cat", "cat"]])  # eve always lies
+    >>> model.predict([["dog", "cat", "cat"]])  # eve is always wrong
     array(['dog'], dtype='<U3')
     """
 
     _engine: _native.Model
 
     def __init__(self) -> None:
-        raise TypeError("a Model is made by spocc.fit or spocc.load")
+        raise TypeError("a Model is made by spocc.fit or spocc.load_model")
 
     @classmethod
     def _of(cls, native: _native.Model) -> Model:
@@ -49,133 +49,134 @@ class Model:
         model._engine = native
         return model
 
-    def _table(self, answers: object) -> object:
-        return _tables.table(answers, self._names)
+    def _table(self, predictions: object) -> object:
+        return _input.table(predictions, self._names)
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
         return tuple(self._engine.classifiers)
 
     @property
-    def method(self) -> str:
-        """The method it was fitted with."""
+    def method(self) -> Method:
+        """The method that was fitted."""
         return self._engine.method
 
     @property
     def classifiers(self) -> list[str]:
-        """The classifiers it listens to."""
+        """Names of the classifiers, in the order of columns without names."""
         return list(self._names)
 
     @cached_property
     def classes(self) -> NDArray[Any]:
-        """The classes it decides between, in the kind of the truth that it was fitted to."""
-        classes = _tables.labels(self._engine.classes)
+        """The classes, in the order of `predict_possibility` and `predict_proba`."""
+        classes = _input.labels(self._engine.classes)
         classes.flags.writeable = False
         return classes
 
     @property
-    def missing(self) -> str:
-        """What an empty cell means to it: silent, symbol or auto."""
+    def missing(self) -> Missing:
+        """The treatment of missing predictions: ignore, answer or auto."""
         return self._engine.missing
 
     @property
-    def declines(self) -> list[bool]:
-        """Whether the silence of each classifier is an answer."""
-        return self._engine.declines
+    def missing_is_answer(self) -> list[bool]:
+        """For each classifier, whether a missing prediction is read as one more label."""
+        return self._engine.missing_is_answer
 
     @property
     def fitted(self) -> dict[str, Any]:
-        """The parameters it was fitted with."""
+        """The fitted parameters."""
         fitted: dict[str, Any] = json.loads(self._engine.fitted)
         return fitted
 
     @property
     def calibration(self) -> str | None:
-        """What its sets promise, in words; None if it was not calibrated."""
+        """The coverage guarantee of its prediction sets, in words; None if it is not calibrated."""
         return self._engine.calibration
 
     @property
     def has_probabilities(self) -> bool:
-        """Whether `predict_proba` has something to say."""
+        """Whether the method has probabilities, so that `predict_proba` works."""
         return self._engine.has_probabilities
 
     @property
     def evidence(self) -> Evidence | None:
-        """The evidence it was fitted to; None if it is slim."""
+        """The evidence it was fitted to; None for a slim model."""
         native = self._engine.evidence
         return None if native is None else Evidence._of(native)
 
     def _labels(self, ids: NDArray[np.uint16]) -> NDArray[Any]:
-        """Labels of classes by their places, which need not be looked up where they are the labels."""
-        places = np.arange(len(self.classes))
-        are_places = self.classes.dtype.kind in "iu" and np.array_equal(self.classes, places)
-        return ids.astype(self.classes.dtype) if are_places else self.classes[ids]
+        """The labels of class indices; no lookup is needed if the labels are 0, 1, 2, .."""
+        indices = np.arange(len(self.classes))
+        are_indices = self.classes.dtype.kind in "iu" and np.array_equal(self.classes, indices)
+        return ids.astype(self.classes.dtype) if are_indices else self.classes[ids]
 
-    def predict(self, answers: object, *, strict: bool = False) -> NDArray[Any]:
-        """The decided label of every row, in the kind of the truth."""
-        return self._labels(self.predict_ids(answers, strict=strict))
+    def predict(self, predictions: object, *, strict: bool = False) -> NDArray[Any]:
+        """The decided class of every row, as a label."""
+        return self._labels(self.predict_ids(predictions, strict=strict))
 
-    def predict_ids(self, answers: object, *, strict: bool = False) -> NDArray[np.uint16]:
-        """The decided class of every row, as its place in `classes`."""
-        return self._engine.predict_ids(self._table(answers), strict)
+    def predict_ids(self, predictions: object, *, strict: bool = False) -> NDArray[np.uint16]:
+        """The decided class of every row, as its index in `classes`."""
+        return self._engine.predict_ids(self._table(predictions), strict)
 
-    def decide(self, answers: object, *, strict: bool = False) -> Decisions:
-        """Every row with its label, its margin, how many answered, ties, and whether the prior decided."""
-        decided = self._engine.decide(self._table(answers), strict)
+    def decide(self, predictions: object, *, strict: bool = False) -> Decisions:
+        """The decision on every row: label, margin, number of predictions, tie, decided by the prior."""
+        decided = self._engine.decide(self._table(predictions), strict)
         return Decisions(self._labels(decided[0]), *decided[1:])
 
-    def margin(self, answers: object, *, strict: bool = False) -> NDArray[np.float64]:
+    def margin(self, predictions: object, *, strict: bool = False) -> NDArray[np.float64]:
         """The margin of every row, ``1 - runner-up / best`` on the method's own scale: 0 for a tie."""
-        return self._engine.decide(self._table(answers), strict)[1]
+        return self._engine.decide(self._table(predictions), strict)[1]
 
-    def possibility(self, answers: object, *, strict: bool = False) -> NDArray[np.float64]:
-        """The possibility of every class, a row per row: 1 means that nothing speaks against it."""
-        return self._engine.possibility(self._table(answers), strict)
+    def predict_possibility(self, predictions: object, *, strict: bool = False) -> NDArray[np.float64]:
+        """The possibility of every class (columns) in every row: 1 if no prediction speaks against it."""
+        return self._engine.possibility(self._table(predictions), strict)
 
-    def predict_proba(self, answers: object, *, strict: bool = False) -> NDArray[np.float64]:
-        """The probability of every class, from methods that have one (see `has_probabilities`)."""
-        return self._engine.probability(self._table(answers), strict)
+    def predict_proba(self, predictions: object, *, strict: bool = False) -> NDArray[np.float64]:
+        """The probability of every class (columns) in every row, of methods that `has_probabilities`."""
+        return self._engine.probability(self._table(predictions), strict)
 
     def predict_set(
         self,
-        answers: object,
+        predictions: object,
         coverage: float = 0.95,
         *,
         seed: int = 0,
         ids: object = None,
         strict: bool = False,
     ) -> NDArray[np.bool_]:
-        """Which classes are in a set that holds the truth as often as ``coverage`` says.
+        """The conformal prediction set of every row, as a mask of classes (columns).
 
-        Needs a model fitted with ``calibrate``. Rows whose scores have equals draw lots, by ``seed`` and by
-        their number, or by what ``ids`` names them: then the same row gets the same set in whatever order.
+        The sets contain the truth with probability ``coverage``. Needs a model fitted with ``calibrate``.
+        Ties between conformal scores are broken by a draw that depends on ``seed`` and the row number, or
+        the id of the row if ``ids`` are given: then a row has the same set in any order of the rows.
         """
-        names = None if ids is None else _tables.column("ids", ids)
+        names = None if ids is None else _input.column("ids", ids)
         return self._engine.predict_set(
-            self._table(answers), strict, coverage, _tables.whole("seed", seed), names
+            self._table(predictions), strict, coverage, _input.whole("seed", seed), names
         )
 
-    def explain(self, answers: object, row: int = 0) -> Explanation:
-        """Why a row was decided as it was. Rows are counted from 0, as in all messages."""
-        told = self._engine.explain(self._table(answers), _tables.whole("row", row))
-        return Explanation(*told, self.classes)
+    def explain(self, predictions: object, row: int = 0) -> Explanation:
+        """The contribution of every classifier to the decision on one row, counted from 0."""
+        explained = self._engine.explain(self._table(predictions), _input.whole("row", row))
+        return Explanation(*explained, self.classes)
 
     def audit(self) -> Audit:
-        """Who of the panel is worth listening to, and how often each sways a decision."""
+        """The accuracy and the influence of every classifier, and which of them are copies or adversaries."""
         return Audit(*self._engine.audit())
 
     def append(self, evidence: Evidence) -> Model:
-        """The same model and the one classifier more that ``evidence`` of the same rows knows."""
+        """The same model with the one additional classifier of ``evidence``, which counts the same rows."""
         if not isinstance(evidence, Evidence):
-            raise SpoccError(f"append: expected Evidence, found {type(evidence).__name__}")
+            raise TypeError(f"append: expected Evidence, found {type(evidence).__name__}")
         return Model._of(self._engine.append(evidence._engine))
 
     def slim(self) -> Model:
-        """The same model without its evidence: smaller, decides alike, cannot be audited or appended to."""
+        """The same model without its evidence: smaller, equal decisions, no audit and no append."""
         return Model._of(self._engine.slim())
 
     def to_bytes(self) -> bytes:
-        """The bytes of a model file, which every face of spocc reads: the same model, the same bytes."""
+        """The bytes of a model file, which the command reads too; equal models have equal bytes."""
         return self._engine.to_bytes()
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""A bar that shows how far long work is, where tqdm is installed."""
+"""Progress of long calls: a callback, or a tqdm bar if tqdm is installed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 __all__ = ["Progress", "bar"]
 
 Progress = Callable[[str, int, int], object]
-"""Called with a stage, units done and units in all."""
+"""Called with the stage, the units done and the total number of units."""
 
 
 @contextmanager
 def bar(progress: bool | Progress) -> Iterator[Progress | None]:
-    """A callback for (stage, done, total): the user's own, that of a bar, or none."""
+    """A callback for (stage, done, total): the given one, that of a tqdm bar, or None."""
     if callable(progress):
         yield progress
         return

@@ -1,4 +1,4 @@
-"""Reports of the engine as objects of Python."""
+"""Reports of the engine as Python objects."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Audit", "ClassifierAudit", "Decisions", "Explanation", "Voice", "frame", "html", "shown"]
+__all__ = ["Audit", "ClassifierAudit", "Contribution", "Decisions", "Explanation", "frame", "html", "shown"]
 
 
 def frame(columns: dict[str, Any]) -> Any:
-    """A data frame of pandas."""
+    """A pandas data frame."""
     try:
         import pandas as pd
     except ImportError:
@@ -24,7 +24,7 @@ def frame(columns: dict[str, Any]) -> Any:
 
 
 def html(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], notes: str = "") -> str:
-    """A table of texts with notes below it, escaped: names and labels may hold markup."""
+    """An HTML table of escaped texts with notes below it."""
 
     def line(tag: str, cells: Iterable[str]) -> str:
         return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
@@ -36,22 +36,22 @@ def html(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], not
 
 
 def shown(names: Iterable[object]) -> str:
-    """How many there are, and the first of them."""
+    """The number of names, and the first of them."""
     words = [str(name) for name in names]
     return f"{len(words)}: {', '.join(words[:12])}{', ..' if len(words) > 12 else ''}"
 
 
 def _around_table(text: str) -> tuple[str, str]:
-    """What a report of the engine says before and after its table: blank lines set them apart."""
+    """The text of a report before and after its table, from which blank lines separate it."""
     head, _, rest = text.partition("\n\n")
     return head, rest.partition("\n\n")[2]
 
 
 def _square(condensed: dict[str, Any], diagonal: float) -> NDArray[np.float64]:
-    """One value per pair as a symmetric square; not a number where it is unknown."""
+    """One value per pair as a symmetric matrix; NaN where it is unknown."""
     n = condensed["n"]
     square = np.zeros((n, n))
-    # None becomes not a number.
+    # None becomes NaN.
     square[np.triu_indices(n, 1)] = np.array(condensed["values"], dtype=np.float64)
     square += square.T
     np.fill_diagonal(square, diagonal)
@@ -60,7 +60,7 @@ def _square(condensed: dict[str, Any], diagonal: float) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True)
 class ClassifierAudit:
-    """What is known about one classifier."""
+    """The audit of one classifier."""
 
     name: str
     """Its name."""
@@ -69,30 +69,30 @@ class ClassifierAudit:
     original: str | None
     """The most accurate classifier of its family, if it is a copy."""
     accuracy: float
-    """Share of its predictions that are right."""
+    """Share of its predictions that are correct."""
     interval: tuple[float, float]
     """95 % interval of the accuracy."""
     relabelled_accuracy: float
-    """Accuracy if each label is read as the class it is shown to stand for; never below `accuracy`."""
+    """Accuracy if each label is read as the class that it is shown to stand for; at least `accuracy`."""
     coverage: float
-    """Share of the rows with a prediction."""
+    """Share of the rows for which it has a prediction."""
     information: float
     """Mutual information of its predictions and the truth, in bits."""
     p_value: float
-    """Probability of so much information by chance."""
+    """Probability of at least this information by chance."""
     influence: float | None
-    """Share of the decisions that change if its predictions are missing; needs a tally."""
+    """Share of the decisions that change if its predictions are missing; None without a tally."""
 
 
 class Audit:
-    """How good every classifier of a panel is, and which of them depend on each other.
+    """The accuracy of every classifier of a panel, and the dependence between classifiers.
 
-    Its ``repr`` is the engine's own report.
+    Its ``repr`` is the text that the command prints.
     """
 
     __slots__ = ("_text", "as_dict", "classifiers")
     as_dict: dict[str, Any]
-    """Everything, by the keys that every face of spocc uses."""
+    """The whole audit, with the keys of the command's JSON."""
     classifiers: list[ClassifierAudit]
     """One entry per classifier."""
 
@@ -128,10 +128,10 @@ class Audit:
 
     @property
     def dependence(self) -> NDArray[np.float64] | None:
-        """The dependence of every pair of classifiers, as a square: 0 for independence, 1 for copies.
+        """The dependence of every pair of classifiers, as a matrix: 0 for independence, 1 for copies.
 
-        Not a number for a pair with fewer than 20 joint rows, or if one of the two is constant on them. None
-        without pair counts.
+        NaN for a pair with fewer than 20 joint rows, or if one of the two is constant on them. None without
+        pair counts.
         """
         condensed = self.panel["dependence"]
         return None if condensed is None else _square(condensed, 1.0)
@@ -144,18 +144,18 @@ class Audit:
 
     @property
     def influence_on(self) -> str | None:
-        """The method whose decisions influence is measured on."""
+        """The method on whose decisions the influence is measured."""
         method: str | None = self.as_dict["influence_on"]
         return method
 
     @property
     def dissimilarities(self) -> NDArray[np.float64] | None:
-        """The paper's ``exp(-mutual information)`` of every pair, as a square; None without pair counts."""
+        """``exp(-mutual information)`` of every pair, as a matrix; None without pair counts."""
         condensed = self.panel["dissimilarities"]
         return None if condensed is None else _square(condensed, 0.0)
 
     def to_frame(self) -> Any:
-        """A row per classifier, as a data frame of pandas; ``low`` and ``high`` are the 95 % interval."""
+        """A pandas data frame with a row per classifier; ``low`` and ``high`` are the 95 % interval."""
         entries = self.classifiers
         columns: dict[str, list[Any]] = {
             "classifier": [entry.name for entry in entries],
@@ -195,48 +195,48 @@ class Audit:
 
 
 def _verdict(entry: ClassifierAudit) -> str:
-    """A verdict in the words of the engine's report."""
+    """A verdict as the text shows it."""
     return entry.verdict if entry.original is None else f"copy of {entry.original}"
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
-    """What one classifier contributed to a decision."""
+class Contribution:
+    """The contribution of one classifier to a decision."""
 
     classifier: str
     """Its name."""
-    said: Any
-    """What it said, as it went in; None if it said nothing."""
+    predicted: Any
+    """The label it predicted, with its own type; None if the prediction is missing."""
     possibility: tuple[float, ...] | None
-    """The possibility its answer leaves to each class; for possibilistic methods."""
-    push: float | None
-    """How much it pushes towards the decision and away from the runner-up."""
+    """The possibility of each class given its prediction, for methods with possibilities."""
+    contribution: float | None
+    """Its contribution to the log-odds of the decided class against the runner-up."""
 
 
 class Explanation:
-    """Why one row was decided as it was. Its ``repr`` is the engine's own text."""
+    """The explanation of one decision. Its ``repr`` is the text that the command prints."""
 
-    __slots__ = ("_text", "as_dict", "classes", "voices")
+    __slots__ = ("_text", "as_dict", "classes", "contributions")
     as_dict: dict[str, Any]
-    """Everything, by the keys that every face of spocc uses."""
+    """The whole explanation, with the keys of the command's JSON."""
     classes: NDArray[Any]
     """The classes, in the order of all distributions here."""
-    voices: list[Voice]
-    """Every classifier, in the order of the model."""
+    contributions: list[Contribution]
+    """One entry per classifier, in the order of the model."""
 
-    def __init__(self, report: str, text: str, said: Iterable[Any], classes: NDArray[Any]) -> None:
+    def __init__(self, report: str, text: str, predicted: Iterable[Any], classes: NDArray[Any]) -> None:
         self.as_dict = json.loads(report)
         self._text = text
         self.classes = classes
-        labels = iter(said)
-        self.voices = [
-            Voice(
-                classifier=voice["classifier"],
-                said=None if voice["said"] is None else next(labels),
-                possibility=None if voice["possibility"] is None else tuple(voice["possibility"]),
-                push=voice["push"],
+        labels = iter(predicted)
+        self.contributions = [
+            Contribution(
+                classifier=entry["classifier"],
+                predicted=None if entry["said"] is None else next(labels),
+                possibility=None if entry["possibility"] is None else tuple(entry["possibility"]),
+                contribution=entry["push"],
             )
-            for voice in self.as_dict["voices"]
+            for entry in self.as_dict["contributions"]
         ]
 
     @property
@@ -246,9 +246,9 @@ class Explanation:
 
     @property
     def runner_up(self) -> Any:
-        """The class that would have been next, if there is one."""
-        place = self.as_dict["runner_up"]
-        return None if place is None else self.classes[place]
+        """The second best class; None if there is only one class."""
+        index = self.as_dict["runner_up"]
+        return None if index is None else self.classes[index]
 
     @property
     def margin(self) -> float:
@@ -262,34 +262,35 @@ class Explanation:
 
     @property
     def probability(self) -> NDArray[np.float64] | None:
-        """The probability of each class, from methods that have one."""
+        """The probability of each class; None for methods without probabilities."""
         probability = self.as_dict["decision"]["probability"]
         return None if probability is None else np.array(probability, dtype=np.float64)
 
     @property
     def flips(self) -> list[dict[str, Any]] | None:
-        """Every single other answer that would change the decision; None if there are too many to try."""
+        """The changes of a single prediction that change the decision; None if there are too many to try."""
         flips: list[dict[str, Any]] | None = self.as_dict["flips"]
         return flips
 
     def to_frame(self) -> Any:
-        """A row per classifier, as a data frame of pandas."""
+        """A pandas data frame with a row per classifier."""
+        entries = self.contributions
         columns: dict[str, list[object]] = {
-            "classifier": [voice.classifier for voice in self.voices],
-            "said": [voice.said for voice in self.voices],
-            "push": [voice.push for voice in self.voices],
+            "classifier": [entry.classifier for entry in entries],
+            "predicted": [entry.predicted for entry in entries],
+            "contribution": [entry.contribution for entry in entries],
         }
-        for place, label in enumerate(self.classes):
+        for index, label in enumerate(self.classes):
             columns[str(label)] = [
-                None if voice.possibility is None else voice.possibility[place] for voice in self.voices
+                None if entry.possibility is None else entry.possibility[index] for entry in entries
             ]
         return frame(columns)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Explanation):
             return NotImplemented
-        same = self.as_dict == other.as_dict and self.voices == other.voices
-        return same and np.array_equal(self.classes, other.classes)
+        is_same = self.as_dict == other.as_dict and self.contributions == other.contributions
+        return is_same and np.array_equal(self.classes, other.classes)
 
     def __repr__(self) -> str:
         return self._text
@@ -297,24 +298,24 @@ class Explanation:
     def _repr_html_(self) -> str:
         rows = [
             [
-                voice.classifier,
-                "-" if voice.said is None else str(voice.said),
-                *map(_degree, voice.possibility or [None] * len(self.classes)),
-                "" if voice.push is None else f"{voice.push:+.2f}",
+                entry.classifier,
+                "-" if entry.predicted is None else str(entry.predicted),
+                *map(_degree, entry.possibility or [None] * len(self.classes)),
+                "" if entry.contribution is None else f"{entry.contribution:+.2f}",
             ]
-            for voice in self.voices
+            for entry in self.contributions
         ]
         totals = {"possibility": self.possibility, "probability": self.probability}
         for name, degrees in totals.items():
             if degrees is not None:
                 rows.append([name, "", *map(_degree, degrees.tolist()), ""])
-        header = ["classifier", "said", *(str(label) for label in self.classes), "push"]
+        header = ["classifier", "predicted", *(str(label) for label in self.classes), "contribution"]
         caption, notes = _around_table(self._text)
         return html(caption, header, rows, notes)
 
 
 def _degree(degree: float | None) -> str:
-    """A possibility as the engine's text shows it."""
+    """A possibility as the text shows it."""
     if degree is None:
         return ""
     if 0 < degree < 0.001:
@@ -322,17 +323,17 @@ def _degree(degree: float | None) -> str:
     return f"{degree:.3f}"
 
 
-# Rows shown of many.
+# Number of rows that HTML shows.
 _SHOWN = 10
-# What is known of a decision besides its label.
+# Columns besides the decision.
 _FURTHER = ("margin", "answered", "is_tie", "by_prior")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions:
-    """Decided rows, an array per question.
+    """Decisions on rows, one array per column.
 
-    Two are equal if all their arrays are. Arrays can be written to, so there is no hash.
+    Two objects are equal if all their arrays are. The arrays are mutable, so there is no hash.
     """
 
     label: NDArray[Any]
@@ -340,17 +341,17 @@ class Decisions:
     margin: NDArray[np.float64]
     """``1 - runner-up / best`` on the method's scale (possibility, probability, vote share): 0 for a tie."""
     answered: NDArray[np.uint32]
-    """How many classifiers gave a prediction that the model knows."""
+    """Number of classifiers with a prediction that the model knows."""
     is_tie: NDArray[np.bool_]
-    """Whether other classes were as good."""
+    """Whether another class is equally good."""
     by_prior: NDArray[np.bool_]
-    """Whether the most frequent class was decided, because no prediction of the row counts."""
+    """Whether the most frequent class is decided because the row has no usable prediction."""
 
     def __len__(self) -> int:
         return len(self.label)
 
     def to_frame(self) -> Any:
-        """A row per decision, as a data frame of pandas, with the columns of ``spocc predict`` and Spark."""
+        """A pandas data frame with a row per decision and the columns of ``spocc predict`` and Spark."""
         return frame({"decision": self.label} | {name: getattr(self, name) for name in _FURTHER})
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""What Spark's workers do: count a partition, merge counts, decide a partition."""
+"""The functions that Spark's workers run: counting, merging and deciding partitions."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from spocc._evidence import Evidence
 from spocc._model import Model
 from spocc._native import SpoccError
+from spocc._settings import Level
 
-# Rows counted at a time: many more than a batch of Spark has, so that few tables are merged.
-_ROWS = 1 << 20
+# Rows counted at a time: far more than a batch of Spark has, so that few tables are merged.
+_BLOCK_ROWS = 1 << 20
 
 
 class _Broadcast(Protocol):
-    """Bytes that Spark has brought to this worker."""
+    """A broadcast variable that holds bytes."""
 
     @property
     def value(self) -> bytes: ...
@@ -29,43 +30,43 @@ class _Broadcast(Protocol):
 
 @dataclass(frozen=True)
 class Counter:
-    """Counts tables whose columns are the classifiers, then what ``extra`` names, in that order."""
+    """Counts tables whose columns are the classifiers, then the columns of the roles in ``extra``."""
 
     names: tuple[str, ...]
     extra: tuple[str, ...]
     classes: object
-    level: str
+    level: Level
     unlabelled: bool
     memory: int | None
 
     def with_counts(self) -> Counter:
-        """The same for tables of grouped rows."""
+        """The same counter for tables of grouped rows."""
         return replace(self, extra=(*self.extra, "count"))
 
-    def nothing(self) -> Evidence:
+    def empty(self) -> Evidence:
         """The evidence of no rows."""
         width = len(self.names) + len(self.extra)
         return self._evidence(pyarrow.table([pyarrow.nulls(0)] * width, [str(k) for k in range(width)]))
 
     def count(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """One row with the evidence of a partition, or with why it was refused; none if there are no rows."""
+        """One row with the evidence of a partition, or with an error; no row for an empty partition."""
         _one_task_one_core()
-        # Rows have no number that a user would know.
+        # The row number within a partition means nothing to the caller.
         return self._summed(map(self._evidence, _tables(batches)), "in a partition, ")
 
     def merge(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """One row with the sum of such rows."""
+        """One row with the sum of the evidence of such rows."""
         _one_task_one_core()
         rows = (row for batch in batches for row in batch.to_pylist())
-        return self._summed(self._read(row["evidence"], row["refused"]) for row in rows)
+        return self._summed(self._read(row["evidence"], row["error"]) for row in rows)
 
-    def add(self, total: Evidence, data: bytes, refused: str | None) -> Evidence:
-        """The sum with one more such row."""
-        return self._plus(total, self._read(data, refused))
+    def add(self, total: Evidence, data: bytes, error: str | None) -> Evidence:
+        """The sum of ``total`` and the evidence of one such row."""
+        return self._plus(total, self._read(data, error))
 
-    def _read(self, data: bytes, refused: str | None) -> Evidence:
-        if refused is not None:
-            raise SpoccError(refused)
+    def _read(self, data: bytes, error: str | None) -> Evidence:
+        if error is not None:
+            raise SpoccError(error)
         return Evidence.from_bytes(bytes(data))
 
     def _plus(self, a: Evidence, b: Evidence) -> Evidence:
@@ -76,9 +77,9 @@ class Counter:
         weights, counts = (
             columns[role].to_numpy() if role in columns else None for role in ("weight", "count")
         )
-        answers = table.select(range(len(self.names))).rename_columns(list(self.names))
+        predictions = table.select(range(len(self.names))).rename_columns(list(self.names))
         return Evidence(
-            answers,
+            predictions,
             columns.get("label"),
             classes=self.classes,
             weights=weights,
@@ -88,66 +89,66 @@ class Counter:
             memory=self.memory,
         )
 
-    def _summed(self, pieces: Iterator[Evidence], where: str = "") -> Iterator[Any]:
-        # A refusal goes to the driver as data and is raised there; a failed task would be retried.
-        total = refused = None
+    def _summed(self, parts: Iterator[Evidence], where: str = "") -> Iterator[Any]:
+        # An error is sent to the driver as data and raised there; Spark would retry a failed task.
+        total = message = None
         try:
-            for piece in pieces:
-                total = piece if total is None else self._plus(total, piece)
+            for part in parts:
+                total = part if total is None else self._plus(total, part)
         except SpoccError as error:
-            refused = f"{where}{error}"
-        if refused is not None:
-            yield _row(None, refused)
+            message = f"{where}{error}"
+        if message is not None:
+            yield _row(None, message)
         elif total is not None:
             yield _row(total.to_bytes(), None)
 
 
-def _row(data: bytes | None, refused: str | None) -> Any:
-    arrays = [pyarrow.array([data], pyarrow.binary()), pyarrow.array([refused], pyarrow.string())]
-    return pyarrow.record_batch(arrays, ["evidence", "refused"])
+def _row(data: bytes | None, error: str | None) -> Any:
+    arrays = [pyarrow.array([data], pyarrow.binary()), pyarrow.array([error], pyarrow.string())]
+    return pyarrow.record_batch(arrays, ["evidence", "error"])
 
 
 @dataclass(frozen=True)
-class Sets:
-    """Sets of classes instead of decisions, in which lots are drawn by the column at ``place``."""
+class SetSettings:
+    """The settings of conformal sets; the ids of the rows are in the column at ``id_index``."""
 
     coverage: float
     seed: int
-    place: int
+    id_index: int
 
 
 @dataclass(frozen=True)
 class Decider:
-    """Decides tables in which the model's classifiers are at ``places``."""
+    """Decides tables in which the classifiers of the model are the columns at ``indices``."""
 
     model: _Broadcast
-    places: tuple[int, ...]
-    wanted: tuple[str, ...] | Sets
+    indices: tuple[int, ...]
+    wanted: tuple[str, ...] | SetSettings
 
     def decide(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Every batch with its decisions beside it."""
+        """Every batch with the columns of its decisions appended."""
         _one_task_one_core()
         model = _loaded(self.model.value)
         for batch in batches:
             try:
-                arrays = [*batch.columns, *self._beside(model, batch)]
+                arrays = [*batch.columns, *self._new_columns(model, batch)]
             except SpoccError as error:
-                # Rows have no number that a user would know, and Spark shows whatever is behind an error.
+                # The row number means nothing to the caller, and Spark prints the cause of an error too.
                 raise SpoccError(f"in a partition, {error}") from None
             yield pyarrow.record_batch(arrays, [str(k) for k in range(len(arrays))])
 
-    def _beside(self, model: Model, batch: Any) -> list[Any]:
-        table = pyarrow.Table.from_batches([batch]).select(self.places).rename_columns(model.classifiers)
+    def _new_columns(self, model: Model, batch: Any) -> list[Any]:
+        table = pyarrow.Table.from_batches([batch]).select(self.indices).rename_columns(model.classifiers)
         classes = _column(model)
-        if isinstance(self.wanted, Sets):
-            lots, ids = self.wanted, batch.column(self.wanted.place)
-            members = model.predict_set(table, lots.coverage, seed=lots.seed, ids=ids)
+        if isinstance(self.wanted, SetSettings):
+            ids = batch.column(self.wanted.id_index)
+            members = model.predict_set(table, self.wanted.coverage, seed=self.wanted.seed, ids=ids)
             return [_lists(members.sum(axis=1), classes.take(pyarrow.array(members.nonzero()[1])))]
-        found = dict(_found(model, table, set(self.wanted)))
-        return [classes.take(pyarrow.array(found["id"])), *(found[name] for name in self.wanted)]
+        columns = dict(_decision_columns(model, table, set(self.wanted)))
+        return [classes.take(pyarrow.array(columns["id"])), *(columns[name] for name in self.wanted)]
 
 
-def _found(model: Model, table: Any, wanted: set[str]) -> Iterator[tuple[str, Any]]:
+def _decision_columns(model: Model, table: Any, wanted: set[str]) -> Iterator[tuple[str, Any]]:
     if wanted.isdisjoint(("margin", "answered", "is_tie", "by_prior")):
         yield "id", model.predict_ids(table)
     else:
@@ -158,22 +159,22 @@ def _found(model: Model, table: Any, wanted: set[str]) -> Iterator[tuple[str, An
         yield "is_tie", pyarrow.array(is_tie)
         yield "by_prior", pyarrow.array(by_prior)
     degrees: dict[str, Callable[[Any], Any]] = {
-        "possibility": model.possibility,
+        "possibility": model.predict_possibility,
         "probability": model.predict_proba,
     }
     for name in degrees.keys() & wanted:
-        shares = degrees[name](table)
-        yield name, _lists(np.full(len(shares), shares.shape[1]), pyarrow.array(shares.reshape(-1)))
+        values = degrees[name](table)
+        yield name, _lists(np.full(len(values), values.shape[1]), pyarrow.array(values.reshape(-1)))
 
 
 def _lists(lengths: NDArray[np.integer[Any]], values: Any) -> Any:
-    """The values in lists of these lengths, one per row."""
+    """A column of lists with these lengths."""
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     return pyarrow.ListArray.from_arrays(pyarrow.array(starts), values)
 
 
 def _column(model: Model) -> Any:
-    """The classes as a column of their own type, or of texts where they have several."""
+    """The classes as a column of their type, or of texts if they have several types."""
     classes = model.classes
     values = classes.tolist() if classes.dtype.kind in "ibf" else [str(label) for label in classes]
     return pyarrow.array(values)
@@ -181,24 +182,24 @@ def _column(model: Model) -> Any:
 
 @lru_cache(maxsize=2)
 def _loaded(data: bytes) -> Model:
-    """The model of these bytes, read once per worker."""
+    """The model of these bytes, parsed once per worker."""
     return Model.from_bytes(data)
 
 
 def _tables(batches: Iterable[Any]) -> Iterator[Any]:
-    """Batches together, at least ``_ROWS`` rows at a time."""
-    held: list[Any] = []
+    """Tables of successive batches with at least ``_BLOCK_ROWS`` rows each."""
+    block: list[Any] = []
     n_rows = 0
     for batch in batches:
-        held.append(batch)
+        block.append(batch)
         n_rows += batch.num_rows
-        if n_rows >= _ROWS:
-            yield pyarrow.Table.from_batches(held)
-            held, n_rows = [], 0
-    if held:
-        yield pyarrow.Table.from_batches(held)
+        if n_rows >= _BLOCK_ROWS:
+            yield pyarrow.Table.from_batches(block)
+            block, n_rows = [], 0
+    if block:
+        yield pyarrow.Table.from_batches(block)
 
 
 def _one_task_one_core() -> None:
-    """Spark runs a task per core; a task that took all cores would only disturb the others."""
+    """Limits the engine to one thread: Spark runs one task per core."""
     os.environ.setdefault("RAYON_NUM_THREADS", "1")

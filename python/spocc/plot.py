@@ -1,14 +1,15 @@
-"""Pictures of a panel and of its decisions, by matplotlib (``pip install 'spocc[plot]'``).
+"""Plots of audits and decisions with matplotlib (``pip install 'spocc[plot]'``).
 
-Every function draws into ``ax``, or into a figure of its own of a fitting size, and returns the Axes. Where
-an audit is drawn, whatever can be audited is accepted too: evidence, a model, an ensemble.
+Every function draws into ``ax``, or into a new figure of a suitable size, and returns the Axes. Plots of an
+audit accept any object with an audit as well: evidence, a model, an ensemble.
 
 Examples
 --------
 >>> import spocc
 >>> import spocc.plot
->>> said = [["cat", "cat", "dog"], ["dog", "dog", "cat"], ["cat", "dog", "dog"], ["dog", "dog", "cat"]]
->>> model = spocc.fit(said, ["cat", "dog", "cat", "dog"], "adaspocc", names=["ann", "bob", "eve"])
+>>> predictions = [["cat", "cat", "dog"], ["dog", "dog", "cat"], ["cat", "dog", "dog"], ["dog", "dog", "cat"]]
+>>> truth = ["cat", "dog", "cat", "dog"]
+>>> model = spocc.fit(predictions, truth, "adaspocc", names=["ann", "bob", "eve"])
 >>> ax = spocc.plot.audit(model)
 >>> [tick.get_text() for tick in ax.get_yticklabels()]
 ['ann', 'bob', 'eve']
@@ -22,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spocc import _canvas
-from spocc._canvas import BLUE, GREY, INK, ORANGE, PALE, PURPLE, SKY, VERMILION
+from spocc import _axes
+from spocc._axes import BLUE, GREY, INK, ORANGE, PALE, PURPLE, SKY, VERMILION
 from spocc._evidence import Evidence
 from spocc._model import Model
 from spocc._native import SpoccError
@@ -43,7 +44,7 @@ _VERDICTS = {
     "constant": GREY,
     "silent": GREY,
 }
-_MOST_BARS = 15
+_MAX_BARS = 15
 
 
 class _Audited(Protocol):
@@ -51,19 +52,19 @@ class _Audited(Protocol):
 
 
 def audit(source: Audit | _Audited, ax: Axes | None = None) -> Axes:
-    """The accuracy of each classifier, with its 95 % interval and the verdict on it.
+    """The accuracy of each classifier, with its 95 % interval and its verdict.
 
-    A ring shows the relabelled accuracy, which is that after each of its predictions is replaced by the class
-    that it mostly goes with: far to the right for a classifier that is reliably wrong. The dotted line is the
-    share of the most frequent class.
+    A ring shows the relabelled accuracy, after each predicted label is replaced by the class that it stands
+    for: it is high for a classifier that is reliably wrong. The dotted line is the share of the most frequent
+    class.
     """
     report = _audit(source)
     entries = report.classifiers
-    ax = _canvas.axes(ax, 7.5, 1.6 + 0.3 * len(entries))
+    ax = _axes.axes(ax, 7.5, 1.6 + 0.3 * len(entries))
     for y, entry in enumerate(entries):
         colour = _VERDICTS.get(entry.verdict, INK)
-        verdict = entry.verdict if entry.original is None else f"copy of {_canvas.short(entry.original)}"
-        _canvas.note(ax, y, len(entries), verdict)
+        verdict = entry.verdict if entry.original is None else f"copy of {_axes.short(entry.original)}"
+        _axes.note(ax, y, len(entries), verdict)
         if entry.coverage > 0:
             ends = [entry.accuracy, entry.relabelled_accuracy]
             ax.plot(ends, [y, y], ":", color=colour, lw=1)
@@ -79,21 +80,21 @@ def audit(source: Audit | _Audited, ax: Axes | None = None) -> Axes:
     votes = report.panel["effective_votes"]
     worth = "" if votes is None else f", effective number of votes {votes:.1f}"
     ax.set_title(f"{len(entries)} classifiers{worth}, {report.n_rows:g} labelled rows", loc="left")
-    _canvas.rows(ax, [entry.name for entry in entries])
+    _axes.rows(ax, [entry.name for entry in entries])
     ax.grid(axis="x", color="#E6E6E6")
     ax.set_axisbelow(True)
     return ax
 
 
 def dendrogram(source: Audit | _Audited, ax: Axes | None = None) -> Axes:
-    """The tree of dependence: copies join at 1, independent classifiers at 0.
+    """The dendrogram of dependence: copies merge at 1, independent classifiers at 0.
 
-    Blue are families of copies.
+    Families of copies are blue.
     """
     report = _audit(source)
     names, merges = _tree(report)
     originals = [{entry.original or entry.name} for entry in report.classifiers]
-    ax = _canvas.axes(ax, 7.5, 1.2 + 0.26 * len(names))
+    ax = _axes.axes(ax, 7.5, 1.2 + 0.26 * len(names))
     order = _leaves(len(names), merges)
     places = {leaf: (1.0, float(y)) for y, leaf in enumerate(order)}
     for q, merge in enumerate(merges):
@@ -106,28 +107,28 @@ def dendrogram(source: Audit | _Audited, ax: Axes | None = None) -> Axes:
     ax.set_xlim(1.02, -0.02)
     ax.set_xlabel("mean dependence across the merge (1: copies, 0: independent or not known)")
     ax.set_title("Dependence between classifiers (blue: families of copies)", loc="left")
-    _canvas.rows(ax, [names[leaf] for leaf in order])
+    _axes.rows(ax, [names[leaf] for leaf in order])
     ax.spines["left"].set_visible(False)
     return ax
 
 
 def dependence(source: Audit | _Audited, ax: Axes | None = None) -> Axes:
-    """The dependence of every pair of classifiers, those that join first in the dendrogram side by side."""
+    """The dependence of every pair of classifiers, in the order of the leaves of the dendrogram."""
     report = _audit(source)
     names, merges = _tree(report)
     order = _leaves(len(names), merges)
     shared = np.asarray(report.dependence)[np.ix_(order, order)]
     np.fill_diagonal(shared, np.nan)
     ordered = [names[leaf] for leaf in order]
-    letters = max(map(len, _canvas.shorten(ordered)))
+    letters = max(map(len, _axes.shorten(ordered)))
     side = min((0.36 if len(names) <= 16 else 0.24) * len(names) + 0.09 * letters + 1.2, 24)
-    ax = _canvas.axes(ax, side + 0.6, side)
+    ax = _axes.axes(ax, side + 0.6, side)
     image = ax.imshow(shared, cmap="Blues", vmin=0, vmax=1)
     ax.set_facecolor(PALE)
     if len(names) <= 16:
-        _canvas.numbers(ax, shared, "{:.2f}")
-    _canvas.rows(ax, ordered)
-    _canvas.columns(ax, ordered)
+        _axes.numbers(ax, shared, "{:.2f}")
+    _axes.rows(ax, ordered)
+    _axes.columns(ax, ordered)
     ax.set_title("Dependence (0: independent, 1: copies, grey: not known)", loc="left")
     ax.figure.colorbar(image, ax=ax, shrink=0.7, pad=0.02)
     return ax
@@ -138,29 +139,29 @@ def confusion(
     classifiers: Iterable[str | int] | None = None,
     ax: Axes | Sequence[Axes] | NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """What each classifier predicted (columns) when each class was true (rows), as shares of each row.
+    """The confusion table of each classifier: predicted labels in columns, true classes in rows, as shares.
 
-    Draws every classifier, or those named, each into Axes of its own, and returns an array of them.
+    Draws every classifier, or the selected ones, each into Axes of its own, and returns an array of Axes.
     """
     evidence = source.evidence if isinstance(source, Model) else source
     if isinstance(classifiers, str):
-        raise SpoccError(f"classifiers: expected a sequence of names, found the text `{classifiers}`")
+        raise TypeError(f"classifiers: expected a sequence of names, found the text `{classifiers}`")
     if evidence is None:
         raise SpoccError("confusion: expected a model with its evidence, found a slim one")
     if not isinstance(evidence, Evidence):
-        raise SpoccError(f"confusion: expected evidence or a model, found {type(evidence).__name__}")
+        raise TypeError(f"confusion: expected evidence or a model, found {type(evidence).__name__}")
     panel = evidence.classifiers
     chosen = list(panel if classifiers is None else classifiers)
     tables = [evidence.confusion(classifier) for classifier in chosen]
     truths, labels = [[str(label) for label in kind] for kind in (evidence.classes, evidence.labels)]
-    cells = _canvas.grid(ax, len(chosen), len(truths), len(labels))
+    cells = _axes.grid(ax, len(chosen), len(truths), len(labels))
     per_row = cells.shape[-1]
     names = [classifier if isinstance(classifier, str) else panel[classifier] for classifier in chosen]
-    for at, (name, table, cell) in enumerate(zip(_canvas.shorten(names), tables, cells.flat, strict=False)):
+    for at, (name, table, cell) in enumerate(zip(_axes.shorten(names), tables, cells.flat, strict=False)):
         _table(cell, name, table)
-        _canvas.rows(cell, truths if at % per_row == 0 else [""] * len(truths))
-        _canvas.columns(cell, labels if at + per_row >= len(chosen) else [""] * len(labels))
-        # Names under a table with nothing below it may use that room instead of pushing the rows apart.
+        _axes.rows(cell, truths if at % per_row == 0 else [""] * len(truths))
+        _axes.columns(cell, labels if at + per_row >= len(chosen) else [""] * len(labels))
+        # Tick labels under the last table of a column may use the empty space below it.
         cell.xaxis.set_in_layout(at + len(chosen) % per_row >= len(chosen) or len(chosen) % per_row == 0)
     for spare in cells.flat[len(chosen) :]:
         spare.set_visible(False)
@@ -168,38 +169,39 @@ def confusion(
 
 
 def possibility(
-    source: Explanation | Model, answers: object = None, row: int = 0, ax: Axes | None = None
+    source: Explanation | Model, predictions: object = None, row: int = 0, ax: Axes | None = None
 ) -> Axes:
-    """How possible each class is after all voices: an explanation, or a model and a row (from 0) of answers.
+    """The fused possibility of each class, of an explanation or of a row (from 0) decided by a model.
 
-    The best class counts as 1. Marks show what single classifiers leave to each class, where the method has
-    possibilities of theirs.
+    Possibilities are divided by that of the best class. Marks show the possibilities of single classifiers,
+    for methods that have them.
     """
     if isinstance(source, Explanation):
-        told = source
-    elif answers is None:
-        raise SpoccError("answers: expected the rows to explain one of, found none")
+        explained = source
+    elif predictions is None:
+        raise SpoccError("predictions: expected a table whose row is explained, found none")
     else:
-        told = source.explain(answers, row)
-    best = told.as_dict["decision"]["class"]
-    fused = told.possibility / (told.possibility.max() or 1.0)
-    # The decided class leads, also among its equals.
-    order = sorted(range(len(fused)), key=lambda i: (i != best, -fused[i]))[:_MOST_BARS]
-    opinions = [voice.possibility for voice in told.voices if voice.possibility is not None]
-    ax = _canvas.axes(ax, 8, 1.5 + 0.42 * len(order))
+        explained = source.explain(predictions, row)
+    best = explained.as_dict["decision"]["class"]
+    fused = explained.possibility / (explained.possibility.max() or 1.0)
+    # The decided class comes first, also in a tie.
+    order = sorted(range(len(fused)), key=lambda i: (i != best, -fused[i]))[:_MAX_BARS]
+    entries = explained.contributions
+    marks = [entry.possibility for entry in entries if entry.possibility is not None]
+    ax = _axes.axes(ax, 8, 1.5 + 0.42 * len(order))
     colours = [SKY if i == best else "#BDBDBD" for i in order]
     ax.barh(range(len(order)), fused[order], height=0.66, color=colours)
     for y, i in enumerate(order):
-        ax.plot([opinion[i] for opinion in opinions], [y] * len(opinions), "|", color=INK, ms=11, alpha=0.6)
-        said = [voice.classifier for voice in told.voices if _means(voice.said, told.classes[i])]
-        _canvas.note(ax, y, len(order), _number(fused[i]) + _said_by(said))
+        ax.plot([mark[i] for mark in marks], [y] * len(marks), "|", color=INK, ms=11, alpha=0.6)
+        names = [entry.classifier for entry in entries if _names(entry.predicted, explained.classes[i])]
+        _axes.note(ax, y, len(order), _number(fused[i]) + _predicted_by(names))
     ax.set_xlim(0, 1.01)
-    left_out = len(fused) - len(order)
-    marks = "; marks: what single classifiers leave to it" if opinions else ""
-    more = f"\n{left_out} less possible classes are left out" if left_out else ""
-    ax.set_xlabel(f"possibility, the best being 1{marks}{more}")
-    ax.set_title(f"Decided: {_canvas.short(str(told.label))}, margin {told.margin:.3f}", loc="left")
-    _canvas.rows(ax, [str(told.classes[i]) for i in order])
+    n_omitted = len(fused) - len(order)
+    legend = "; marks: single classifiers" if marks else ""
+    more = f"\n{n_omitted} less possible classes are not shown" if n_omitted else ""
+    ax.set_xlabel(f"possibility relative to the best class{legend}{more}")
+    ax.set_title(f"Decided: {_axes.short(str(explained.label))}, margin {explained.margin:.3f}", loc="left")
+    _axes.rows(ax, [str(explained.classes[i]) for i in order])
     return ax
 
 
@@ -208,7 +210,7 @@ def _audit(source: Audit | _Audited) -> Audit:
         return source
     if not hasattr(source, "audit"):
         found = type(source).__name__
-        raise SpoccError(f"source: expected an audit, evidence, a model or an ensemble, found {found}")
+        raise TypeError(f"source: expected an audit, evidence, a model or an ensemble, found {found}")
     return source.audit()
 
 
@@ -222,7 +224,7 @@ def _tree(report: Audit) -> tuple[list[str], list[dict[str, Any]]]:
 
 
 def _leaves(n: int, merges: Sequence[dict[str, Any]]) -> list[int]:
-    """Leaves in an order in which no two branches cross."""
+    """The leaves in an order without crossing branches."""
     members: list[list[int]] = [[leaf] for leaf in range(n)]
     for merge in merges:
         a, b = merge["children"]
@@ -231,30 +233,30 @@ def _leaves(n: int, merges: Sequence[dict[str, Any]]) -> list[int]:
 
 
 def _table(ax: Axes, name: str, table: NDArray[np.float64]) -> None:
-    """Shares of what was said, per truth."""
-    spoken = table.sum(axis=1, keepdims=True)
-    shares = np.divide(table, spoken, out=np.full_like(table, np.nan), where=spoken > 0)
+    """A confusion table as shares of each row."""
+    totals = table.sum(axis=1, keepdims=True)
+    shares = np.divide(table, totals, out=np.full_like(table, np.nan), where=totals > 0)
     ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     ax.set_facecolor(PALE)
     if max(table.shape) <= 6:
-        _canvas.numbers(ax, shares, "{:.0%}")
-    right = f"{table.trace() / spoken.sum():.0%} right" if spoken.sum() > 0 else ""
+        _axes.numbers(ax, shares, "{:.0%}")
+    accuracy = f"accuracy {table.trace() / totals.sum():.0%}" if totals.sum() > 0 else ""
     # A letter is about 0.6 of its size wide; a long name has a line of its own.
-    lines = [f"{name}  {right}"] if len(name) <= 16 else [name, right]
-    size = _canvas.size(ax, round(0.5 * max(map(len, lines))), ax.bbox.width)
+    lines = [f"{name}  {accuracy}"] if len(name) <= 12 else [name, accuracy]
+    size = _axes.size(ax, round(0.5 * max(map(len, lines))), ax.bbox.width)
     ax.set_title("\n".join(lines), loc="left", fontsize=size)
 
 
-def _means(said: Any, label: Any) -> bool:
-    """Whether an answer names a class, be it as text."""
-    return said is not None and (said == label or str(said) == str(label))
+def _names(predicted: Any, label: Any) -> bool:
+    """Whether a predicted label is that of a class, possibly as text."""
+    return predicted is not None and (predicted == label or str(predicted) == str(label))
 
 
 def _number(share: float) -> str:
     return f"{share:.3f}" if share >= 0.001 or share == 0 else f"{share:.0e}"
 
 
-def _said_by(names: Sequence[str]) -> str:
-    """Their names, or how many they are where names would take too much room."""
+def _predicted_by(names: Sequence[str]) -> str:
+    """The names of classifiers, or their number if the names are long."""
     listed = ", ".join(names)
-    return f"  said by {listed if len(listed) <= 24 else len(names)}" if names else ""
+    return f"  predicted by {listed if len(listed) <= 24 else len(names)}" if names else ""

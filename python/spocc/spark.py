@@ -1,13 +1,13 @@
-"""Spark: rows are counted where they lie, fitted once on the driver, and decided partition by partition.
+"""Spark: partitions are counted on the workers, the model is fitted on the driver, partitions are decided.
 
-Counts add up to the same in whatever pieces, so a fit here has the bytes of the local fit on the same rows.
+Counts of partitions add up exactly, so a model has the same bytes as that of a local fit on the same rows.
 Needs pyspark and pyarrow (``pip install 'spocc[spark]'``), and spocc on every worker.
 
 Examples
 --------
 >>> from spocc.spark import fit, predict
 >>> rows = [("cat", "cat", "dog"), ("dog", "dog", "cat"), ("cat", "dog", "dog"), ("dog", "dog", "cat")]
->>> df = spark.createDataFrame([(*said, said[0]) for said in rows], ["ann", "bob", "eve", "truth"])
+>>> df = spark.createDataFrame([(*row, row[0]) for row in rows], ["ann", "bob", "eve", "truth"])
 >>> model = fit(df, "truth", method="adaspocc")
 >>> model
 Model(adaspocc, 3 classifiers, 2 classes: cat, dog; fitted to 4 rows)
@@ -23,8 +23,8 @@ Model(adaspocc, 3 classifiers, 2 classes: cat, dog; fitted to 4 rows)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
 try:
     import pyarrow  # noqa: F401
@@ -34,15 +34,28 @@ except ImportError as error:
     raise ImportError("spocc.spark: expected pyspark and pyarrow: pip install 'spocc[spark]'") from error
 
 import spocc
-from spocc._fit import needs, options
-from spocc._native import SpoccError
-from spocc._spark_workers import Counter, Decider, Sets
-from spocc._tables import strings
+from spocc._input import strings
+from spocc._native import DEFAULT_METHOD, DEFAULT_MISSING, DEFAULT_TIES, SpoccError
+from spocc._settings import (
+    Calibrate,
+    ClassWeight,
+    Exponent,
+    Inputs,
+    Level,
+    Method,
+    Missing,
+    Strength,
+    Ties,
+    Tuning,
+    combiner,
+    options,
+)
+from spocc._spark_workers import Counter, Decider, SetSettings
 
 __all__ = ["evidence", "fit", "predict", "predict_set"]
 
-# The driver adds up so many pieces one after the other, and holds no more than two of them beside the sum.
-_PIECES = 8
+# Number of partial sums that the driver merges one after the other; it holds at most two beside the sum.
+_N_PARTIAL_SUMS = 8
 
 _NUMBERS = (types.IntegralType, types.FloatType, types.DoubleType)
 _LABELS = (
@@ -51,6 +64,7 @@ _LABELS = (
 )
 _ROLES = {"weight": (_NUMBERS, "numbers"), "count": ((types.IntegralType,), "whole numbers")}
 
+Column = Literal["margin", "answered", "is_tie", "by_prior", "possibility", "probability"]
 _COLUMNS: dict[str, types.DataType] = {
     "margin": types.DoubleType(),
     "answered": types.IntegerType(),
@@ -69,25 +83,25 @@ def evidence(
     weight: str | None = None,
     count: str | None = None,
     classes: object = None,
-    level: str = "tally",
+    level: Level = "tally",
     unlabelled: bool = False,
     memory: int | None = None,
 ) -> spocc.Evidence:
-    """Counts a frame of Spark: what `spocc.Evidence` would count of the same rows, to the byte.
+    """Counts a Spark data frame into the evidence that `spocc.Evidence` counts of the same rows.
 
-    For a tally equal rows are first counted by a ``groupBy``, in memory that Spark bounds. Each partition
-    becomes evidence of its own; pieces are merged on the workers and, last, on the driver.
+    For a tally, equal rows are first grouped by a ``groupBy``, in memory that Spark bounds. Each partition is
+    counted into evidence, which is merged on the workers and finally on the driver.
 
     Parameters
     ----------
     df
-        A row per item, a column per classifier; nulls are silence.
+        A row per item and a column per classifier; nulls are missing predictions.
     label
-        The column with the truth, null where it is not known; None if nobody knows any.
+        The column with the truth, null where it is not known; None if no truth is known.
     classifiers
-        The columns that answer, in this order; by default all but ``label``, ``weight`` and ``count``.
+        The columns of the classifiers, in this order; by default all but ``label``, ``weight`` and ``count``.
     weight, count
-        Columns with a weight per row, and with how often each row occurred where rows were grouped before.
+        Columns with a weight per row, and with how often each row occurs if equal rows are already grouped.
     classes, level, unlabelled, memory
         As for `spocc.Evidence`; ``memory`` bounds the tally on each worker and on the driver (default 4 GiB).
 
@@ -103,7 +117,7 @@ def evidence(
     """
     _check_frame(df)
     if df.isStreaming:
-        raise SpoccError("df: expected a frame of known rows, found a stream")
+        raise SpoccError("df: expected a data frame that is no stream, found a stream")
     roles = {"label": label, "weight": weight, "count": count}
     given = {role: name for role, name in roles.items() if name is not None}
     names = strings("classifiers", classifiers)
@@ -111,22 +125,24 @@ def evidence(
         names = [name for name in df.columns if name not in given.values()]
     for role, name in [*given.items(), *(("classifiers", name) for name in names)]:
         _check(df, role, name)
-    twice = [name for role, name in given.items() if [*names, *given.values()].count(name) > 1]
-    if twice:
-        raise SpoccError(f"column `{twice[0]}`: expected one use of it, found two")
+    repeated = [name for role, name in given.items() if [*names, *given.values()].count(name) > 1]
+    if repeated:
+        raise SpoccError(f"column `{repeated[0]}`: expected one use of it, found two")
     counter = Counter(tuple(names), tuple(given), classes, level, unlabelled, memory)
-    # Refuses names, classes and level before any job runs, and is the sum of no rows.
-    total = counter.nothing()
-    rows = _picked(df, [*names, *given.values()])
+    # The evidence of no rows; names, classes and level are checked before any job runs.
+    total = counter.empty()
+    rows = _selected(df, [*names, *given.values()])
     if label is not None and not unlabelled:
         rows = rows.where(sql.col(rows.columns[len(names)]).isNotNull())
     if level == "tally" and weight is None and count is None:
         counter = counter.with_counts()
         rows = rows.groupBy(*rows.columns).count()
-    schema = "evidence binary, refused string"
-    pieces = rows.mapInArrow(counter.count, schema).repartition(_PIECES).mapInArrow(counter.merge, schema)
-    for piece in pieces.toLocalIterator(prefetchPartitions=True):
-        total = counter.add(total, piece.evidence, piece.refused)
+    schema = "evidence binary, error string"
+    partial_sums = (
+        rows.mapInArrow(counter.count, schema).repartition(_N_PARTIAL_SUMS).mapInArrow(counter.merge, schema)
+    )
+    for row in partial_sums.toLocalIterator(prefetchPartitions=True):
+        total = counter.add(total, row.evidence, row.error)
     return total
 
 
@@ -134,30 +150,35 @@ def fit(
     df: DataFrame,
     label: str | None,
     classifiers: Iterable[str] | None = None,
-    method: str = "ladder",
+    method: Method = DEFAULT_METHOD,
     *,
     weight: str | None = None,
     count: str | None = None,
     classes: object = None,
-    missing: str = "auto",
-    ties: str = "first",
-    class_weight: str | Mapping[Any, float] | None = None,
-    calibrate: str | None = None,
+    tuning: Tuning | None = None,
+    inputs: Inputs | None = None,
+    exponent: Exponent | None = None,
+    strength: Strength | None = None,
+    missing: Missing = DEFAULT_MISSING,
+    ties: Ties = DEFAULT_TIES,
+    class_weight: ClassWeight | None = None,
+    calibrate: Calibrate | None = None,
     per_class: bool = False,
     seed: int = 0,
     unlabelled: bool | None = None,
     memory: int | None = None,
-    **settings: Any,
 ) -> spocc.Model:
-    """Learns from a frame of Spark what `spocc.fit` would learn from the same rows, to the byte.
+    """Fits a model to a Spark data frame, equal to that of `spocc.fit` on the same rows.
 
-    Only counts come to the driver: marginals for the methods that need no more, else the tally.
+    Only counts reach the driver: marginals if the method needs no more, else the tally.
 
     Parameters
     ----------
     df, label, classifiers, weight, count
         As for `evidence`.
-    method, missing, ties, class_weight, calibrate, per_class, seed, unlabelled, memory, **settings
+    classes, method, tuning, inputs, exponent, strength, missing, ties, class_weight, calibrate, per_class
+        As for `spocc.fit`.
+    seed, unlabelled, memory
         As for `spocc.fit`.
 
     Examples
@@ -167,9 +188,10 @@ def fit(
     >>> fit(df, "truth", ["ann", "bob"], method="naive-bayes").classes
     array([False,  True])
     """
-    level, everyone = needs(method, label, unlabelled, calibrate, settings)
-    # Refuses settings before any job runs.
+    # Settings are checked before any job runs.
     options(missing, ties, class_weight, calibrate, per_class, seed)
+    chosen = combiner(method, tuning, inputs, exponent, strength)
+    level, uses_unlabelled = chosen.counting(label is not None, unlabelled, calibrate is not None)
     counted = evidence(
         df,
         label,
@@ -178,12 +200,16 @@ def fit(
         count=count,
         classes=classes,
         level=level,
-        unlabelled=everyone,
+        unlabelled=uses_unlabelled,
         memory=memory,
     )
     return spocc.fit(
         counted,
         method=method,
+        tuning=tuning,
+        inputs=inputs,
+        exponent=exponent,
+        strength=strength,
         missing=missing,
         ties=ties,
         class_weight=class_weight,
@@ -191,23 +217,22 @@ def fit(
         per_class=per_class,
         seed=seed,
         memory=memory,
-        **settings,
     )
 
 
 def predict(
-    df: DataFrame, model: spocc.Model, *, output: str = "decision", columns: Sequence[str] = ()
+    df: DataFrame, model: spocc.Model, *, output: str = "decision", columns: Sequence[Column] = ()
 ) -> DataFrame:
-    """The same frame with the decision on every row; nothing runs before Spark is asked for the rows.
+    """Adds the decision on every row to a Spark data frame, lazily.
 
     Parameters
     ----------
     df
-        A frame or stream with a column for each classifier of the model, found by name; all columns are kept.
+        A data frame or stream with a column for each classifier of the model, by name; all columns are kept.
     model
-        A fitted model; without its evidence it is broadcast to the workers.
+        A fitted model, which is broadcast to the workers without its evidence.
     output
-        Name of the column with the decided label: bigint, boolean, double or string, as labels were written.
+        Name of the column with the decided label: bigint, boolean, double or string, as in ``model.classes``.
     columns
         Further columns: ``margin``, ``answered``, ``is_tie``, ``by_prior``; ``possibility`` and
         ``probability`` are arrays in the order of ``model.classes``.
@@ -228,13 +253,13 @@ def predict(
     <BLANKLINE>
     """
     wanted = strings("columns", columns) or []
-    strange = [name for name in wanted if name not in _COLUMNS]
-    if strange:
-        raise SpoccError(f"columns: expected some of {', '.join(_COLUMNS)}, found {', '.join(strange)}")
+    unknown = [name for name in wanted if name not in _COLUMNS]
+    if unknown:
+        raise SpoccError(f"columns: expected some of {', '.join(_COLUMNS)}, found {', '.join(unknown)}")
     if "probability" in wanted and not model.has_probabilities:
-        raise SpoccError(f"columns: expected a method that has probabilities, found {model.method}")
-    kinds = [_type_of(model), *(_COLUMNS[name] for name in wanted)]
-    return _decided(df, model, [output, *wanted], kinds, tuple(wanted))
+        raise SpoccError(f"columns: expected a method with probabilities, found {model.method}")
+    column_types = [_type_of(model), *(_COLUMNS[name] for name in wanted)]
+    return _decided(df, model, [output, *wanted], column_types, tuple(wanted))
 
 
 def predict_set(
@@ -246,7 +271,7 @@ def predict_set(
     seed: int = 0,
     output: str = "set",
 ) -> DataFrame:
-    """The same frame with a set of classes on every row that holds the truth as often as ``coverage`` says.
+    """Adds the conformal prediction set of every row to a Spark data frame, lazily.
 
     Parameters
     ----------
@@ -255,8 +280,8 @@ def predict_set(
     coverage, seed
         As for `spocc.Model.predict_set`.
     id
-        The column that names the rows: with it a row gets the same set whatever the partitions, and the one
-        that ``ids`` gives it locally.
+        The column with the ids of the rows, from which ties between conformal scores are broken: the set of a
+        row does not depend on the partitions, and equals the local one with these ``ids``.
     output
         Name of the column with the sets: arrays of labels, in the order of ``model.classes``.
 
@@ -277,20 +302,20 @@ def predict_set(
     """
     _check_frame(df)
     _check(df, "id", id)
-    # Refuses models, coverage and seed before any job runs.
+    # The model, the coverage and the seed are checked before any job runs.
     model.predict_set({name: [] for name in model.classifiers}, coverage, seed=seed)
-    kind = types.ArrayType(_type_of(model), containsNull=False)
-    return _decided(df, model, [output], [kind], Sets(coverage, seed, df.columns.index(id)))
+    column_type = types.ArrayType(_type_of(model), containsNull=False)
+    return _decided(df, model, [output], [column_type], SetSettings(coverage, seed, df.columns.index(id)))
 
 
 def _decided(
     df: DataFrame,
     model: spocc.Model,
     names: list[str],
-    kinds: list[types.DataType],
-    wanted: tuple[str, ...] | Sets,
+    column_types: list[types.DataType],
+    wanted: tuple[str, ...] | SetSettings,
 ) -> DataFrame:
-    """The frame and what is wanted of its decisions, as columns of these names and types."""
+    """The data frame with the wanted columns of its decisions, of these names and types."""
     _check_frame(df)
     taken = {name.casefold() for name in df.columns}
     for name in names:
@@ -303,8 +328,8 @@ def _decided(
     shared = df.sparkSession.sparkContext.broadcast(model.slim().to_bytes())
     decider = Decider(shared, tuple(places), wanted)
     schema = _numbered(df).schema
-    for kind in kinds:
-        schema = schema.add(str(len(schema)), kind)
+    for column_type in column_types:
+        schema = schema.add(str(len(schema)), column_type)
     return _numbered(df).mapInArrow(decider.decide, schema).toDF(*df.columns, *names)
 
 
@@ -319,14 +344,14 @@ def _type_of(model: spocc.Model) -> types.DataType:
 
 
 def _check_frame(df: DataFrame) -> None:
-    """Refuses what is no frame of Spark, and frames of Spark Connect, which has no broadcasts."""
+    """Refuses objects that are no Spark data frame, and Spark Connect, which has no broadcasts."""
     if not hasattr(df, "_jdf"):
         found = f"{type(df).__module__}.{type(df).__name__}"
-        raise SpoccError(f"df: expected a frame of Spark, and not of Spark Connect, found {found}")
+        raise TypeError(f"df: expected a data frame of Spark, and not of Spark Connect, found {found}")
 
 
 def _check(df: DataFrame, role: str, name: str) -> None:
-    """Refuses a column that is not there once, or whose type its role cannot have."""
+    """Refuses a column that does not occur exactly once, or whose type does not fit its role."""
     found = [field.dataType for field in df.schema.fields if field.name == name]
     if not found:
         raise SpoccError(f"{role}: expected some of the columns {', '.join(df.columns[:12])}, found `{name}`")
@@ -334,19 +359,19 @@ def _check(df: DataFrame, role: str, name: str) -> None:
         raise SpoccError(f"{role}: expected one column `{name}`, found {len(found)}")
     kinds, expected = _ROLES.get(role, _LABELS)
     if not isinstance(found[0], kinds):
-        raise SpoccError(f"{role}, column `{name}`: expected {expected}, found {found[0].simpleString()}")
+        raise TypeError(f"{role}, column `{name}`: expected {expected}, found {found[0].simpleString()}")
 
 
 def _numbered(df: DataFrame) -> DataFrame:
-    """The same columns called by their number: Spark stumbles over dots, twins and the case of names."""
+    """The same columns named by number: Spark mishandles dots, duplicates and case in column names."""
     return df.toDF(*map(str, range(len(df.columns))))
 
 
-def _picked(df: DataFrame, names: list[str]) -> DataFrame:
-    """Some columns in this order, called by their number."""
+def _selected(df: DataFrame, names: list[str]) -> DataFrame:
+    """The columns of these names in this order, named by number."""
     kinds = [field.dataType for field in df.schema.fields]
     places = [df.columns.index(name) for name in names]
-    # A collation may take different texts for equal; labels never do.
+    # A collation may treat different texts as equal; labels are compared exactly.
     texts = {k for k in places if isinstance(kinds[k], types.StringType)}
     cells = [sql.col(str(k)).cast("string") if k in texts else sql.col(str(k)) for k in places]
     return _numbered(_numbered(df).select(*cells))

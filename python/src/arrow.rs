@@ -1,4 +1,4 @@
-//! Columns of Arrow data: chunks of booleans, numbers, texts and dictionaries.
+//! Arrow columns: chunks of booleans, numbers, texts and dictionaries.
 
 use std::ops::Range;
 
@@ -14,25 +14,27 @@ use arrow_schema::DataType;
 use spocc::data::IntegerSlice;
 
 use crate::{
-    columns::{Column, Number, Refusal, write},
-    error::Fault,
-    labels::{Id, Interner},
+    columns::{CellError, LabelColumn, NumericLabel, write},
+    error::BindingError,
+    labels::{LabelId, LabelInterner},
 };
 
-/// A column in chunks.
-pub(crate) struct Chunks<I> {
+/// An Arrow column in chunks.
+pub(crate) struct ArrowColumn<I> {
     arrays: Vec<ArrayRef>,
     n_rows: usize,
-    /// Ids of the entries of one chunk's dictionary, and which chunk that is.
+    /// The chunk whose dictionary is cached, and the ids of its entries met so far.
     entries: (usize, Vec<Option<I>>),
 }
 
-impl<I: Id> Chunks<I> {
-    /// Refuses chunks of what cannot be a label.
-    pub(crate) fn new(chunks: Vec<ArrayRef>) -> Result<Self, Fault> {
+impl<I: LabelId> ArrowColumn<I> {
+    /// # Errors
+    ///
+    /// [`BindingError::Type`] for chunks of a type that cannot hold labels.
+    pub(crate) fn new(chunks: Vec<ArrayRef>) -> Result<Self, BindingError> {
         if let Some(chunk) = chunks.iter().find(|chunk| !is_readable(chunk.data_type())) {
             let found = chunk.data_type();
-            return Err(Fault::Refused(format!(
+            return Err(BindingError::Type(format!(
                 "expected labels that are texts, whole numbers or booleans, found {found}"
             )));
         }
@@ -41,7 +43,7 @@ impl<I: Id> Chunks<I> {
     }
 }
 
-/// The numbers of a chunk of whole numbers without gaps.
+/// The values of an integer chunk without nulls.
 pub(crate) fn integers(chunk: &dyn Array) -> Option<IntegerSlice<'_>> {
     macro_rules! values {
         ($kind:ty) => {
@@ -74,7 +76,7 @@ fn is_readable(kind: &DataType) -> bool {
     }
 }
 
-impl<I: Id> Column<I> for Chunks<I> {
+impl<I: LabelId> LabelColumn<I> for ArrowColumn<I> {
     fn len(&self) -> usize {
         self.n_rows
     }
@@ -84,8 +86,8 @@ impl<I: Id> Column<I> for Chunks<I> {
         rows: Range<usize>,
         out: &mut [I],
         width: usize,
-        labels: &mut Interner<I>,
-    ) -> Result<(), Refusal> {
+        labels: &mut LabelInterner<I>,
+    ) -> Result<(), CellError> {
         let mut start = 0;
         for (number, chunk) in self.arrays.iter().enumerate() {
             let end = start + chunk.len();
@@ -97,7 +99,7 @@ impl<I: Id> Column<I> for Chunks<I> {
                 let out = &mut out[(here.start - rows.start) * width..];
                 let within = here.start - start..here.end - start;
                 fill(chunk, within, out, width, labels, &mut self.entries.1)
-                    .map_err(|(row, fault)| (start + row, fault))?;
+                    .map_err(|(row, error)| (start + row, error))?;
             }
             start = end;
         }
@@ -105,14 +107,14 @@ impl<I: Id> Column<I> for Chunks<I> {
     }
 }
 
-fn fill<I: Id>(
+fn fill<I: LabelId>(
     chunk: &dyn Array,
     rows: Range<usize>,
     out: &mut [I],
     width: usize,
-    labels: &mut Interner<I>,
+    labels: &mut LabelInterner<I>,
     entries: &mut Vec<Option<I>>,
-) -> Result<(), Refusal> {
+) -> Result<(), CellError> {
     macro_rules! each {
         ($array:expr, $id:expr) => {{
             let array = $array;
@@ -120,7 +122,8 @@ fn fill<I: Id>(
             if array.null_count() == 0 {
                 write(first, out, width, rows.map(|row| $id(labels, array.value(row))))
             } else {
-                let id = |row| if array.is_null(row) { Ok(I::GAP) } else { $id(labels, array.value(row)) };
+                let id =
+                    |row| if array.is_null(row) { Ok(I::MISSING) } else { $id(labels, array.value(row)) };
                 write(first, out, width, rows.map(id))
             }
         }};
@@ -129,14 +132,15 @@ fn fill<I: Id>(
         ($kind:ty) => {
             each!(
                 chunk.as_primitive::<$kind>(),
-                |labels: &mut Interner<I>, value: <$kind as ArrowPrimitiveType>::Native| value.id(labels)
+                |labels: &mut LabelInterner<I>, value: <$kind as ArrowPrimitiveType>::Native| value
+                    .id(labels)
             )
         };
     }
-    let text = |labels: &mut Interner<I>, value: &str| labels.text(value);
+    let text = |labels: &mut LabelInterner<I>, value: &str| labels.text(value);
     match chunk.data_type() {
         DataType::Boolean => {
-            each!(chunk.as_boolean(), |labels: &mut Interner<I>, value| labels.boolean(value))
+            each!(chunk.as_boolean(), |labels: &mut LabelInterner<I>, value| labels.boolean(value))
         }
         DataType::Int8 => numbers!(Int8Type),
         DataType::Int16 => numbers!(Int16Type),
@@ -147,7 +151,7 @@ fn fill<I: Id>(
         DataType::UInt32 => numbers!(UInt32Type),
         DataType::UInt64 => numbers!(UInt64Type),
         DataType::Float16 => {
-            each!(chunk.as_primitive::<Float16Type>(), |labels: &mut Interner<I>, value| {
+            each!(chunk.as_primitive::<Float16Type>(), |labels: &mut LabelInterner<I>, value| {
                 labels.float(f64::from(value))
             })
         }
@@ -157,53 +161,54 @@ fn fill<I: Id>(
         DataType::LargeUtf8 => each!(chunk.as_string::<i64>(), text),
         DataType::Utf8View => each!(chunk.as_string_view(), text),
         DataType::Dictionary(_, _) => dictionary(chunk, rows, out, width, labels, entries),
-        // A column without a type has nothing in it.
-        _ => write(rows.start, out, width, rows.map(|_| Ok(I::GAP))),
+        // A column of the null type holds only nulls.
+        _ => write(rows.start, out, width, rows.map(|_| Ok(I::MISSING))),
     }
 }
 
-fn dictionary<I: Id>(
+fn dictionary<I: LabelId>(
     chunk: &dyn Array,
     rows: Range<usize>,
     out: &mut [I],
     width: usize,
-    labels: &mut Interner<I>,
+    labels: &mut LabelInterner<I>,
     entries: &mut Vec<Option<I>>,
-) -> Result<(), Refusal> {
+) -> Result<(), CellError> {
     let Some(dictionary) = chunk.as_any_dictionary_opt() else { return Ok(()) };
     let values = dictionary.values();
     entries.resize(values.len(), None);
     let first = rows.start;
-    let keys = Keys::of(dictionary.keys());
+    let keys = DictionaryKeys::of(dictionary.keys());
     let id = |row: usize| {
-        let Some(at) = keys.get(row) else { return Ok(I::GAP) };
+        let Some(at) = keys.get(row) else { return Ok(I::MISSING) };
         match entries.get(at) {
             Some(Some(id)) => Ok(*id),
             Some(None) => {
-                let mut one = [I::GAP];
-                fill(values, at..at + 1, &mut one, 1, labels, &mut Vec::new()).map_err(|(_, fault)| fault)?;
+                let mut one = [I::MISSING];
+                fill(values, at..at + 1, &mut one, 1, labels, &mut Vec::new()).map_err(|(_, error)| error)?;
                 entries[at] = Some(one[0]);
                 Ok(one[0])
             }
-            None => {
-                Err(Fault::Refused(format!("dictionary: expected a key below {}, found {at}", values.len())))
-            }
+            None => Err(BindingError::Value(format!(
+                "dictionary: expected a key below {}, found {at}",
+                values.len()
+            ))),
         }
     };
     write(first, out, width, rows.map(id))
 }
 
-/// Keys of a dictionary, whatever their type.
-struct Keys<'a> {
+/// The keys of a dictionary array, of any integer type.
+struct DictionaryKeys<'a> {
     keys: &'a dyn Array,
     read: fn(&dyn Array, usize) -> usize,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> DictionaryKeys<'a> {
     fn of(keys: &'a dyn Array) -> Self {
         macro_rules! read {
             ($kind:ty) => {
-                // A negative key is past the end of any dictionary.
+                // A negative key becomes a number past the end of any dictionary.
                 |keys, row| keys.as_primitive::<$kind>().value(row) as usize
             };
         }

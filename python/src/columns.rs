@@ -1,4 +1,4 @@
-//! Columns of labels as Python holds them: views of its arrays, read without the interpreter.
+//! Columns of labels as views of Python's arrays, read without holding the interpreter.
 
 use std::ops::Range;
 
@@ -7,16 +7,16 @@ use rustc_hash::FxHashMap as HashMap;
 use spocc::Label;
 
 use crate::{
-    error::Fault,
-    labels::{Id, Interner, PLACES, place},
+    error::BindingError,
+    labels::{LabelId, LabelInterner, PLACES, place},
 };
 
-/// A row of a column that was refused, from 0, and why.
-pub(crate) type Refusal = (usize, Fault);
+/// The row of a column (from 0) that cannot be read, and the error.
+pub(crate) type CellError = (usize, BindingError);
 
-/// One column; its ids go to every `width`-th place of a block.
-pub(crate) trait Column<I>: Send {
-    /// Number of rows.
+/// One column of labels, whose ids are written to every `width`-th element of a block.
+pub(crate) trait LabelColumn<I>: Send {
+    /// NumericLabel of rows.
     fn len(&self) -> usize;
 
     /// Writes the ids of `rows` to `out[0]`, `out[width]`, ..
@@ -25,62 +25,62 @@ pub(crate) trait Column<I>: Send {
         rows: Range<usize>,
         out: &mut [I],
         width: usize,
-        labels: &mut Interner<I>,
-    ) -> Result<(), Refusal>;
+        labels: &mut LabelInterner<I>,
+    ) -> Result<(), CellError>;
 }
 
-/// Writes one id after the other to every `width`-th place.
+/// Writes one id after the other to every `width`-th element.
 pub(crate) fn write<I>(
     first: usize,
     out: &mut [I],
     width: usize,
-    ids: impl Iterator<Item = Result<I, Fault>>,
-) -> Result<(), Refusal> {
+    ids: impl Iterator<Item = Result<I, BindingError>>,
+) -> Result<(), CellError> {
     for (at, (place, id)) in out.iter_mut().step_by(width).zip(ids).enumerate() {
-        *place = id.map_err(|fault| (first + at, fault))?;
+        *place = id.map_err(|error| (first + at, error))?;
     }
     Ok(())
 }
 
-/// Numbers looked up together: without a branch for each, as long as all of them are small and known.
-const TOGETHER: usize = 256;
+/// Number of values that are looked up without a branch per value, as long as all of them are small and known.
+const LOOKUP_BLOCK: usize = 256;
 
-/// As [`write`], for numbers that lie side by side, to places that do so too.
-fn write_all<I: Id, T: Number>(
+/// As [`write`], for contiguous values and a contiguous output.
+fn write_all<I: LabelId, T: NumericLabel>(
     first: usize,
     out: &mut [I],
     values: &[T],
-    labels: &mut Interner<I>,
-) -> Result<(), Refusal> {
-    for (block, (out, values)) in out.chunks_mut(TOGETHER).zip(values.chunks(TOGETHER)).enumerate() {
-        // Three short loops, of which the first and the last are done many cells at a time.
-        let past = values.iter().fold(0, |past, value| past | value.place());
-        if past < PLACES {
+    labels: &mut LabelInterner<I>,
+) -> Result<(), CellError> {
+    for (block, (out, values)) in out.chunks_mut(LOOKUP_BLOCK).zip(values.chunks(LOOKUP_BLOCK)).enumerate() {
+        // Three short loops; the first and the last are vectorised.
+        let places = values.iter().fold(0, |places, value| places | value.place());
+        if places < PLACES {
             let small = labels.small();
             for (place, value) in out.iter_mut().zip(values) {
                 *place = small[value.place() % PLACES];
             }
-            if out.iter().map(|id| u32::from(*id == I::GAP)).sum::<u32>() == 0 {
+            if out.iter().map(|id| u32::from(*id == I::MISSING)).sum::<u32>() == 0 {
                 continue;
             }
         }
-        write(first + block * TOGETHER, out, 1, values.iter().map(|value| value.id(labels)))?;
+        write(first + block * LOOKUP_BLOCK, out, 1, values.iter().map(|value| value.id(labels)))?;
     }
     Ok(())
 }
 
-/// A number that can be a label.
-pub(crate) trait Number: Copy + Send + Sync {
-    /// Its place among the small integers, or any number past them.
+/// A numeric type whose values can be labels.
+pub(crate) trait NumericLabel: Copy + Send + Sync {
+    /// Its index among the small integers, or [`PLACES`] or more.
     fn place(self) -> usize;
 
-    /// Its id.
-    fn id<I: Id>(self, labels: &mut Interner<I>) -> Result<I, Fault>;
+    /// The id of its label.
+    fn id<I: LabelId>(self, labels: &mut LabelInterner<I>) -> Result<I, BindingError>;
 }
 
 macro_rules! numbers {
     ($($kind:ty: $place:expr, $id:expr);* $(;)?) => {
-        $(impl Number for $kind {
+        $(impl NumericLabel for $kind {
             #[inline]
             fn place(self) -> usize {
                 let place: fn(Self) -> usize = $place;
@@ -88,8 +88,8 @@ macro_rules! numbers {
             }
 
             #[inline]
-            fn id<I: Id>(self, labels: &mut Interner<I>) -> Result<I, Fault> {
-                let id: fn(&mut Interner<I>, Self) -> Result<I, Fault> = $id;
+            fn id<I: LabelId>(self, labels: &mut LabelInterner<I>) -> Result<I, BindingError> {
+                let id: fn(&mut LabelInterner<I>, Self) -> Result<I, BindingError> = $id;
                 id(labels, self)
             }
         })*
@@ -112,7 +112,7 @@ numbers! {
     f64: |_| PLACES, |labels, value| labels.float(value);
 }
 
-impl<I: Id, T: Number> Column<I> for ArrayView1<'_, T> {
+impl<I: LabelId, T: NumericLabel> LabelColumn<I> for ArrayView1<'_, T> {
     fn len(&self) -> usize {
         ArrayView1::len(self)
     }
@@ -122,9 +122,9 @@ impl<I: Id, T: Number> Column<I> for ArrayView1<'_, T> {
         rows: Range<usize>,
         out: &mut [I],
         width: usize,
-        labels: &mut Interner<I>,
-    ) -> Result<(), Refusal> {
-        // A slice is read without looking at strides.
+        labels: &mut LabelInterner<I>,
+    ) -> Result<(), CellError> {
+        // A contiguous column needs no strides.
         if let Some(values) = self.as_slice() {
             let values = &values[rows.clone()];
             if width == 1 {
@@ -137,21 +137,21 @@ impl<I: Id, T: Number> Column<I> for ArrayView1<'_, T> {
     }
 }
 
-/// Texts of one length, a row of code points each, filled up with zeros.
-pub(crate) struct Texts<'a, I> {
+/// Fixed-width texts, one row of code points each, padded with zeros.
+pub(crate) struct CodePointColumn<'a, I> {
     points: &'a [u32],
     length: usize,
     known: HashMap<&'a [u32], I>,
 }
 
-impl<'a, I> Texts<'a, I> {
+impl<'a, I> CodePointColumn<'a, I> {
     /// Texts of `length` code points, which is not 0.
     pub(crate) fn new(points: &'a [u32], length: usize) -> Self {
         Self { points, length, known: HashMap::default() }
     }
 }
 
-impl<I: Id> Column<I> for Texts<'_, I> {
+impl<I: LabelId> LabelColumn<I> for CodePointColumn<'_, I> {
     fn len(&self) -> usize {
         self.points.len() / self.length
     }
@@ -161,8 +161,8 @@ impl<I: Id> Column<I> for Texts<'_, I> {
         rows: Range<usize>,
         out: &mut [I],
         width: usize,
-        labels: &mut Interner<I>,
-    ) -> Result<(), Refusal> {
+        labels: &mut LabelInterner<I>,
+    ) -> Result<(), CellError> {
         let Self { points, length, known } = self;
         let points = &points[rows.start * *length..rows.end * *length];
         let id = |text| {
@@ -177,32 +177,32 @@ impl<I: Id> Column<I> for Texts<'_, I> {
     }
 }
 
-fn decoded(points: &[u32]) -> Result<String, Fault> {
+fn decoded(points: &[u32]) -> Result<String, BindingError> {
     let end = points.iter().rposition(|point| *point != 0).map_or(0, |last| last + 1);
     let text = points[..end].iter().map(|point| char::from_u32(*point)).collect::<Option<String>>();
     text.ok_or_else(|| {
-        Fault::Refused("label: expected text that is valid Unicode, found other code points".into())
+        BindingError::Value("label: expected text that is valid Unicode, found other code points".into())
     })
 }
 
-/// Numbers of categories; a negative one means that there is none.
-pub(crate) struct Codes<'a, T, I> {
-    of_rows: ArrayView1<'a, T>,
+/// Category codes; a negative code means a missing value.
+pub(crate) struct CategoryColumn<'a, T, I> {
+    codes: ArrayView1<'a, T>,
     categories: Vec<Option<Label>>,
-    /// Looked up when met, so that a category that nobody names leaves no trace.
+    /// Ids of the categories met so far: a category that never occurs must not become a label.
     ids: Vec<I>,
 }
 
-impl<'a, T, I: Id> Codes<'a, T, I> {
-    /// Codes into categories, of which some may be no label.
+impl<'a, T, I: LabelId> CategoryColumn<'a, T, I> {
+    /// Codes into categories, some of which may be missing values.
     pub(crate) fn new(codes: ArrayView1<'a, T>, categories: Vec<Option<Label>>) -> Self {
-        Self { of_rows: codes, ids: vec![I::GAP; categories.len()], categories }
+        Self { codes, ids: vec![I::MISSING; categories.len()], categories }
     }
 }
 
-impl<I: Id, T: Copy + Into<i64> + Send + Sync> Column<I> for Codes<'_, T, I> {
+impl<I: LabelId, T: Copy + Into<i64> + Send + Sync> LabelColumn<I> for CategoryColumn<'_, T, I> {
     fn len(&self) -> usize {
-        self.of_rows.len()
+        self.codes.len()
     }
 
     fn fill(
@@ -210,31 +210,31 @@ impl<I: Id, T: Copy + Into<i64> + Send + Sync> Column<I> for Codes<'_, T, I> {
         rows: Range<usize>,
         out: &mut [I],
         width: usize,
-        labels: &mut Interner<I>,
-    ) -> Result<(), Refusal> {
-        let Self { of_rows, categories, ids } = self;
+        labels: &mut LabelInterner<I>,
+    ) -> Result<(), CellError> {
+        let Self { codes, categories, ids } = self;
         let id = |code: &T| {
             let code: i64 = (*code).into();
-            let Ok(at) = usize::try_from(code) else { return Ok(I::GAP) };
+            let Ok(at) = usize::try_from(code) else { return Ok(I::MISSING) };
             match (ids.get(at), categories.get(at)) {
-                (Some(&id), _) if id != I::GAP => Ok(id),
+                (Some(&id), _) if id != I::MISSING => Ok(id),
                 (_, Some(Some(label))) => {
                     ids[at] = labels.label(label)?;
                     Ok(ids[at])
                 }
-                (_, Some(None)) => Ok(I::GAP),
+                (_, Some(None)) => Ok(I::MISSING),
                 (_, None) => {
                     let n = categories.len();
-                    Err(Fault::Refused(format!("category: expected a code below {n}, found {code}")))
+                    Err(BindingError::Value(format!("category: expected a code below {n}, found {code}")))
                 }
             }
         };
-        write(rows.start, out, width, of_rows.slice_axis(Axis(0), rows.clone().into()).iter().map(id))
+        write(rows.start, out, width, codes.slice_axis(Axis(0), rows.clone().into()).iter().map(id))
     }
 }
 
-/// Ids that were looked up already.
-impl<I: Id> Column<I> for &[I] {
+/// Ids that are already known.
+impl<I: LabelId> LabelColumn<I> for &[I] {
     fn len(&self) -> usize {
         <[I]>::len(self)
     }
@@ -244,8 +244,8 @@ impl<I: Id> Column<I> for &[I] {
         rows: Range<usize>,
         out: &mut [I],
         width: usize,
-        _labels: &mut Interner<I>,
-    ) -> Result<(), Refusal> {
+        _labels: &mut LabelInterner<I>,
+    ) -> Result<(), CellError> {
         write(rows.start, out, width, self[rows.clone()].iter().map(|id| Ok(*id)))
     }
 }

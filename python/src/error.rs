@@ -1,67 +1,75 @@
-//! What is refused, as Python's exceptions: the one place where errors are translated.
+//! Errors as Python exceptions: the one place where they are translated.
 //!
-//! The engine counts rows from 1, as lines of a file are counted; Python counts them from 0, and so do all messages
-//! here.
+//! A value that is refused becomes a `SpoccError`, which is a `ValueError`; an argument of a wrong type becomes a
+//! `TypeError`. The engine counts rows from 1, as lines of a file are counted. Python counts them from 0, and so does
+//! every message here.
 
-use pyo3::{PyErr, create_exception, exceptions::PyRuntimeError, exceptions::PyValueError};
+use pyo3::{
+    PyErr, create_exception,
+    exceptions::{PyRuntimeError, PyTypeError, PyValueError},
+};
 
 create_exception!(
     spocc,
     SpoccError,
     PyValueError,
-    "What spocc refuses: where, what was expected, what was found."
+    "A value that spocc refuses: where, what was expected, what was found."
 );
 
-/// Why something was not done.
+/// Why a call failed.
 #[derive(Debug)]
-pub(crate) enum Fault {
-    /// The engine refused it.
+pub(crate) enum BindingError {
+    /// The engine refused a value.
     Engine(spocc::Error),
-    /// This module refused it, in a line like those of the engine.
-    Refused(String),
-    /// Python raised something: a signal, or a callback's own exception.
+    /// This module refused a value, with a message like those of the engine.
+    Value(String),
+    /// An argument, an array or a label has a type that cannot be used.
+    Type(String),
+    /// Python raised an exception: a signal, or an exception of a callback.
     Python(PyErr),
-    /// Something that cannot happen happened.
+    /// An internal error.
     Panic(String),
 }
 
-impl Fault {
-    /// The same, said of a place.
+impl BindingError {
+    /// The same error with a place before its message.
     pub(crate) fn at(self, place: impl std::fmt::Display) -> Self {
         match self {
-            Self::Engine(error) => Self::Refused(format!("{place}: {}", message(error))),
-            Self::Refused(line) => Self::Refused(format!("{place}: {line}")),
+            Self::Engine(error) => Self::Value(format!("{place}: {}", message(error))),
+            Self::Value(line) => Self::Value(format!("{place}: {line}")),
+            Self::Type(line) => Self::Type(format!("{place}: {line}")),
             other => other,
         }
     }
 }
 
-impl From<spocc::Error> for Fault {
+impl From<spocc::Error> for BindingError {
     fn from(error: spocc::Error) -> Self {
         Self::Engine(error)
     }
 }
 
-impl From<PyErr> for Fault {
+impl From<PyErr> for BindingError {
     fn from(error: PyErr) -> Self {
         Self::Python(error)
     }
 }
 
-impl From<Fault> for PyErr {
-    fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::Engine(error) => SpoccError::new_err(message(error)),
-            Fault::Refused(line) => SpoccError::new_err(line),
-            Fault::Python(error) => error,
-            Fault::Panic(text) => {
+impl From<BindingError> for PyErr {
+    fn from(error: BindingError) -> Self {
+        match error {
+            BindingError::Engine(error) => SpoccError::new_err(message(error)),
+            BindingError::Value(line) => SpoccError::new_err(line),
+            BindingError::Type(line) => PyTypeError::new_err(line),
+            BindingError::Python(error) => error,
+            BindingError::Panic(text) => {
                 PyRuntimeError::new_err(format!("internal error, please report it: {text}"))
             }
         }
     }
 }
 
-/// What the engine refused, in Python's terms: rows counted from 0, options as arguments.
+/// The message of an engine error in Python's terms: rows counted from 0, options as arguments.
 fn message(mut error: spocc::Error) -> String {
     use spocc::Error::{
         BadWeight, LabelId, MissingClassifier, NoSuchRow, NotCalibrated, RepeatedCell, RowWidth,

@@ -1,4 +1,4 @@
-//! Labels between Python and the engine: numbers, truths and texts become ids, and come back as they went in.
+//! Labels between Python and the engine: numbers, booleans and texts become ids, and come back with their type.
 
 use pyo3::{
     prelude::*,
@@ -7,33 +7,33 @@ use pyo3::{
 use rustc_hash::FxHashMap as HashMap;
 use spocc::{Label, data::Written};
 
-use crate::error::Fault;
+use crate::error::BindingError;
 
-/// IntegerTable from here on have a place each: most labels are small numbers.
+/// Integers from here on are looked up by index: most labels are small integers.
 const FIRST: i64 = -1024;
-/// How many of them there are.
+/// How many integers are looked up by index.
 pub(crate) const PLACES: usize = 4096;
 
-/// The place of a small integer; of any other a number past all places.
+/// The index of a small integer; [`PLACES`] or more for any other.
 #[inline]
 pub(crate) fn place(value: i64) -> usize {
     value.wrapping_sub(FIRST) as usize
 }
 
-/// The number of a label among those met so far; the largest means that there is none.
-pub(crate) trait Id: Copy + PartialEq + Send + Sync + 'static {
-    /// No label.
-    const GAP: Self;
-    /// How many labels there can be.
+/// The number of a label among those met so far; the largest value means missing.
+pub(crate) trait LabelId: Copy + PartialEq + Send + Sync + 'static {
+    /// The id of a missing label.
+    const MISSING: Self;
+    /// The largest number of labels.
     const LIMIT: usize;
-    /// The number `at`, which is below the limit.
+    /// The id with index `at`, which is below the limit.
     fn of(at: usize) -> Self;
-    /// Where its label is.
+    /// The index of its label.
     fn place(self) -> usize;
 }
 
-impl Id for u16 {
-    const GAP: Self = Self::MAX;
+impl LabelId for u16 {
+    const MISSING: Self = Self::MAX;
     const LIMIT: usize = Self::MAX as usize;
     fn of(at: usize) -> Self {
         at as Self
@@ -43,8 +43,8 @@ impl Id for u16 {
     }
 }
 
-impl Id for u32 {
-    const GAP: Self = Self::MAX;
+impl LabelId for u32 {
+    const MISSING: Self = Self::MAX;
     const LIMIT: usize = Self::MAX as usize;
     fn of(at: usize) -> Self {
         at as Self
@@ -54,8 +54,8 @@ impl Id for u32 {
     }
 }
 
-/// Every label met, with a way to find it by what was written.
-pub(crate) struct Interner<I> {
+/// All labels met so far, with lookups by Python value.
+pub(crate) struct LabelInterner<I> {
     labels: Vec<Label>,
     small: Box<[I; PLACES]>,
     integers: HashMap<i128, I>,
@@ -65,41 +65,41 @@ pub(crate) struct Interner<I> {
     texts: HashMap<Box<str>, I>,
 }
 
-impl<I: Id> Default for Interner<I> {
+impl<I: LabelId> Default for LabelInterner<I> {
     fn default() -> Self {
         Self {
             labels: Vec::new(),
-            small: Box::new([I::GAP; PLACES]),
+            small: Box::new([I::MISSING; PLACES]),
             integers: HashMap::default(),
-            small_floats: vec![I::GAP; PLACES],
+            small_floats: vec![I::MISSING; PLACES],
             floats: HashMap::default(),
-            booleans: [I::GAP; 2],
+            booleans: [I::MISSING; 2],
             texts: HashMap::default(),
         }
     }
 }
 
-impl<I: Id> Interner<I> {
-    /// The labels, each in its place.
+impl<I: LabelId> LabelInterner<I> {
+    /// The labels in the order of their ids.
     pub(crate) fn into_labels(self) -> Vec<Label> {
         self.labels
     }
 
-    /// The ids of the small integers, by their places.
+    /// The ids of the small integers, by index.
     pub(crate) fn small(&self) -> &[I; PLACES] {
         &self.small
     }
 
     #[inline]
-    pub(crate) fn integer(&mut self, value: i64) -> Result<I, Fault> {
+    pub(crate) fn integer(&mut self, value: i64) -> Result<I, BindingError> {
         match self.small.get(place(value)) {
-            Some(&id) if id != I::GAP => Ok(id),
+            Some(&id) if id != I::MISSING => Ok(id),
             _ => self.new_integer(value.into()),
         }
     }
 
     #[cold]
-    pub(crate) fn new_integer(&mut self, value: i128) -> Result<I, Fault> {
+    pub(crate) fn new_integer(&mut self, value: i128) -> Result<I, BindingError> {
         if let Some(&id) = self.integers.get(&value) {
             return Ok(id);
         }
@@ -112,19 +112,19 @@ impl<I: Id> Interner<I> {
         Ok(id)
     }
 
-    /// Not a number is no label.
+    /// The id of a number; NaN is missing.
     #[inline]
-    pub(crate) fn float(&mut self, value: f64) -> Result<I, Fault> {
+    pub(crate) fn float(&mut self, value: f64) -> Result<I, BindingError> {
         let whole = value as i64;
         match self.small_floats.get(place(whole)) {
-            Some(&id) if id != I::GAP && whole as f64 == value => Ok(id),
+            Some(&id) if id != I::MISSING && whole as f64 == value => Ok(id),
             _ => self.new_float(value),
         }
     }
 
-    fn new_float(&mut self, value: f64) -> Result<I, Fault> {
+    fn new_float(&mut self, value: f64) -> Result<I, BindingError> {
         if value.is_nan() {
-            return Ok(I::GAP);
+            return Ok(I::MISSING);
         }
         // Adding zero turns -0.0 into 0.0.
         let bits = (value + 0.0).to_bits();
@@ -140,15 +140,15 @@ impl<I: Id> Interner<I> {
     }
 
     #[inline]
-    pub(crate) fn boolean(&mut self, value: bool) -> Result<I, Fault> {
-        if self.booleans[usize::from(value)] == I::GAP {
+    pub(crate) fn boolean(&mut self, value: bool) -> Result<I, BindingError> {
+        if self.booleans[usize::from(value)] == I::MISSING {
             self.booleans[usize::from(value)] = self.add(Label::from(value))?;
         }
         Ok(self.booleans[usize::from(value)])
     }
 
     #[inline]
-    pub(crate) fn text(&mut self, text: &str) -> Result<I, Fault> {
+    pub(crate) fn text(&mut self, text: &str) -> Result<I, BindingError> {
         if let Some(&id) = self.texts.get(text) {
             return Ok(id);
         }
@@ -157,8 +157,8 @@ impl<I: Id> Interner<I> {
         Ok(id)
     }
 
-    /// The id of a label from elsewhere.
-    pub(crate) fn label(&mut self, label: &Label) -> Result<I, Fault> {
+    /// The id of an engine label.
+    pub(crate) fn label(&mut self, label: &Label) -> Result<I, BindingError> {
         let digits = label.canonical();
         match label.written() {
             Written::Text(text) => self.text(text),
@@ -172,7 +172,7 @@ impl<I: Id> Interner<I> {
         }
     }
 
-    fn add(&mut self, label: Label) -> Result<I, Fault> {
+    fn add(&mut self, label: Label) -> Result<I, BindingError> {
         if self.labels.len() == I::LIMIT {
             return Err(spocc::Error::TooManyLabels { limit: I::LIMIT }.into());
         }
@@ -180,10 +180,10 @@ impl<I: Id> Interner<I> {
         Ok(I::of(self.labels.len() - 1))
     }
 
-    /// The id of any Python object that can be a label, or of nothing.
-    pub(crate) fn object(&mut self, object: &Bound<'_, PyAny>) -> Result<I, Fault> {
+    /// The id of a Python object; `None` is missing.
+    pub(crate) fn object(&mut self, object: &Bound<'_, PyAny>) -> Result<I, BindingError> {
         if object.is_none() {
-            return Ok(I::GAP);
+            return Ok(I::MISSING);
         }
         if let Ok(text) = object.cast::<PyString>() {
             let text = text.to_cow().map_err(|_| refused(object, "text that is valid Unicode"))?;
@@ -206,17 +206,17 @@ impl<I: Id> Interner<I> {
         self.other_object(object)
     }
 
-    /// The scalars of numpy and the missing values of pandas, neither of which is needed to be there.
-    fn other_object(&mut self, object: &Bound<'_, PyAny>) -> Result<I, Fault> {
+    /// The id of a numpy scalar or of a missing value of pandas, neither of which has to be installed.
+    fn other_object(&mut self, object: &Bound<'_, PyAny>) -> Result<I, BindingError> {
         let kind = object.get_type();
         let (name, module) = (kind.name()?.to_string(), kind.module()?.to_string());
         if module.starts_with("pandas.") && matches!(name.as_str(), "NAType" | "NaTType") {
-            return Ok(I::GAP);
+            return Ok(I::MISSING);
         }
         if module == "numpy" {
             if matches!(name.as_str(), "datetime64" | "timedelta64") {
                 let is_missing = object.ne(object)?;
-                return if is_missing { Ok(I::GAP) } else { Err(not_a_label(object)) };
+                return if is_missing { Ok(I::MISSING) } else { Err(not_a_label(object)) };
             }
             let item = object.call_method0("item")?;
             if !item.get_type().is(&kind) {
@@ -227,21 +227,25 @@ impl<I: Id> Interner<I> {
     }
 }
 
-fn not_a_label(object: &Bound<'_, PyAny>) -> Fault {
-    refused(object, "a whole number, a text or a boolean")
+fn not_a_label(object: &Bound<'_, PyAny>) -> BindingError {
+    BindingError::Type(describe(object, "a whole number, a text or a boolean"))
 }
 
-fn refused(object: &Bound<'_, PyAny>, expected: &str) -> Fault {
+fn refused(object: &Bound<'_, PyAny>, expected: &str) -> BindingError {
+    BindingError::Value(describe(object, expected))
+}
+
+fn describe(object: &Bound<'_, PyAny>, expected: &str) -> String {
     const SHOWN: usize = 60;
     let repr = object.repr().and_then(|repr| repr.to_cow().map(std::borrow::Cow::into_owned));
     let repr = repr.unwrap_or_else(|_| "an object".to_owned());
     let short: String = repr.chars().take(SHOWN).collect();
     let more = if short.len() < repr.len() { ".." } else { "" };
     let kind = object.get_type().name().map(|name| name.to_string()).unwrap_or_default();
-    Fault::Refused(format!("label {short}{more}: expected {expected}, found {kind}"))
+    format!("label {short}{more}: expected {expected}, found {kind}")
 }
 
-/// Labels as Python's own objects, each as it was written.
+/// Labels as Python objects of the type in which they were given.
 pub(crate) fn to_python<'py>(py: Python<'py>, labels: &[Label]) -> PyResult<Bound<'py, PyList>> {
     let objects: PyResult<Vec<Bound<'py, PyAny>>> = labels.iter().map(|label| object(py, label)).collect();
     PyList::new(py, objects?)

@@ -1,19 +1,21 @@
 //! The native module of the Python package `spocc`: it converts and calls, and holds no arithmetic.
 //!
-//! Data comes in as views of Python's own memory (`arrays`, `columns`, `arrow`, `objects`), is worked on while
-//! the interpreter is free (`work`), and leaves as numpy arrays and JSON. The package around it makes of both what
-//! Python's users expect.
+//! Input comes as views of Python's memory (`input`, `input_buffer`, `columns`, `arrow`, `object_columns`, `zero_copy`).
+//! The engine runs while the interpreter is released (`runtime`). Results leave as numpy arrays and JSON, from which
+//! the Python package makes its objects.
 
 mod labels;
 mod columns;
 mod arrow;
-mod objects;
-mod arrays;
-mod lent;
+mod object_columns;
+mod input_buffer;
+mod input;
+mod long_table;
+mod zero_copy;
 mod settings;
 mod evidence;
 mod model;
-mod work;
+mod runtime;
 mod error;
 
 /// The native module.
@@ -24,32 +26,35 @@ mod _native {
     #[pymodule_export]
     use crate::{
         error::SpoccError,
-        evidence::Evidence,
-        model::Model,
-        settings::{Combiner, Options},
+        evidence::PyEvidence,
+        model::PyModel,
+        settings::{PyCombiner, PyOptions},
     };
 
-    use crate::{error::Fault, work::run_here};
+    use crate::{error::BindingError, runtime::run_here};
 
-    /// Reads the bytes of a file: a model or evidence, whichever it is.
+    /// Reads the bytes of a model file or of an evidence file.
     #[pyfunction]
-    fn read(py: Python<'_>, data: &[u8]) -> Result<Py<PyAny>, Fault> {
+    fn read(py: Python<'_>, data: &[u8]) -> Result<Py<PyAny>, BindingError> {
         let model = run_here(py, |_, _| match spocc::Model::from_bytes(data) {
             Ok(model) => Ok(Some(model)),
             Err(spocc::Error::WrongKind { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         })?;
         let object = match model {
-            Some(engine) => Model { engine }.into_py_any(py)?,
-            None => Evidence::from_bytes(py, data)?.into_py_any(py)?,
+            Some(engine) => PyModel { engine }.into_py_any(py)?,
+            None => PyEvidence::from_bytes(py, data)?.into_py_any(py)?,
         };
         Ok(object)
     }
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        let words = spocc::Method::ALL.map(|method| method.to_string());
-        module.add("METHODS", PyTuple::new(module.py(), words)?)?;
+        let methods = spocc::Method::ALL.map(|method| method.to_string());
+        module.add("METHODS", PyTuple::new(module.py(), methods)?)?;
+        module.add("DEFAULT_METHOD", spocc::Method::default().to_string())?;
+        module.add("DEFAULT_MISSING", spocc::data::Missing::Auto.to_string())?;
+        module.add("DEFAULT_TIES", spocc::decision::TieBreak::default().to_string())?;
         module.add("VERSION", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -1,4 +1,4 @@
-//! Models: fitted by Python, deciding its rows.
+//! Models: fitting, deciding rows, explaining.
 
 use std::ops::Range;
 
@@ -13,28 +13,28 @@ use spocc::{
 };
 
 use crate::{
-    arrays::{Labelled, Panel, Source},
-    error::Fault,
-    evidence::{Evidence, array, report},
-    labels::{Id, to_python},
-    lent::SMALL,
-    settings::{Combiner, Options},
-    work::{Signal, Terms, run, run_here},
+    error::BindingError,
+    evidence::{PyEvidence, array, report},
+    input::{InputTable, LabelInput, PredictionInput},
+    labels::{LabelId, to_python},
+    runtime::{Interrupt, RunSettings, run, run_here},
+    settings::{PyCombiner, PyOptions},
+    zero_copy::MAX_LABELS,
 };
 
-/// Cells that are decided in an instant.
-const FEW: usize = 1 << 14;
+/// Number of cells up to which a call runs on one thread, without signal checks.
+const MAX_SHORT_CELLS: usize = 1 << 14;
 /// Degrees held at a time, of rows decided in full.
 const DEGREES: usize = 1 << 22;
 
-/// A fitted combiner.
-#[pyclass(frozen, module = "spocc._native")]
-pub(crate) struct Model {
+/// A fitted model.
+#[pyclass(name = "Model", frozen, module = "spocc._native")]
+pub(crate) struct PyModel {
     pub(crate) engine: spocc::Model,
 }
 
-/// What is known of decided rows: classes, margins, how many answered, ties, decided by the prior.
-type Decided<'py> = (
+/// Columns of decided rows: class, margin, number of predictions, tie, decided by the prior.
+type DecisionArrays<'py> = (
     Bound<'py, PyArray1<u16>>,
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<u32>>,
@@ -43,22 +43,22 @@ type Decided<'py> = (
 );
 
 #[pymethods]
-impl Model {
-    /// Fits a combiner to evidence, of which only what the method needs is kept.
+impl PyModel {
+    /// Fits a method to evidence; the model keeps as much of it as the method needs.
     #[staticmethod]
     #[pyo3(signature = (combiner, evidence, options, *, memory, progress))]
     fn fit(
         py: Python<'_>,
-        combiner: &Combiner,
-        evidence: &Evidence,
-        options: &Options,
+        combiner: &PyCombiner,
+        evidence: &PyEvidence,
+        options: &PyOptions,
         memory: Option<u64>,
         progress: Option<Py<PyAny>>,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, BindingError> {
         let options = &options.engine;
         let level =
             if options.calibrate.is_some() { spocc::evidence::Level::Tally } else { combiner.engine.needs() };
-        let engine = run(py, &Terms { memory, progress }, |control, _| {
+        let engine = run(py, &RunSettings { memory, progress }, |control, _| {
             if combiner.engine.method().uses_unlabelled(&evidence.engine) {
                 return Ok(spocc::Model::fit(&*combiner.engine, &evidence.engine, options, control)?);
             }
@@ -70,17 +70,17 @@ impl Model {
 
     /// Reads the bytes of a model file.
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, data: &[u8]) -> Result<Self, Fault> {
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> Result<Self, BindingError> {
         run_here(py, |_, _| Ok(spocc::Model::from_bytes(data)?)).map(|engine| Self { engine })
     }
 
     /// The bytes of a model file.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>, Fault> {
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>, BindingError> {
         let bytes = run_here(py, |_, _| Ok(self.engine.to_bytes()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The word of the method.
+    /// The name of the method.
     #[getter]
     fn method(&self) -> String {
         self.engine.method().to_string()
@@ -98,13 +98,13 @@ impl Model {
         to_python(py, self.engine.classes())
     }
 
-    /// What an empty cell means.
+    /// The treatment of missing predictions.
     #[getter]
     fn missing(&self) -> String {
         self.engine.missing().to_string()
     }
 
-    /// Whose silence is an answer.
+    /// For each classifier, whether a missing prediction is read as an answer.
     #[getter]
     fn missing_is_answer(&self) -> Vec<bool> {
         self.engine.missing_is_answer().to_vec()
@@ -116,54 +116,56 @@ impl Model {
         self.engine.method().capabilities().probabilities
     }
 
-    /// What its sets can promise, if it was calibrated.
+    /// The coverage guarantee of its prediction sets, if it is calibrated.
     #[getter]
     fn calibration(&self) -> Option<String> {
         self.engine.calibration().map(ToString::to_string)
     }
 
-    /// The parameters as JSON.
+    /// The fitted parameters as JSON.
     #[getter]
-    fn fitted(&self) -> Result<String, Fault> {
-        serde_json::to_string(&self.engine.parameters()).map_err(|error| Fault::Panic(error.to_string()))
+    fn fitted(&self) -> Result<String, BindingError> {
+        serde_json::to_string(&self.engine.parameters())
+            .map_err(|error| BindingError::Panic(error.to_string()))
     }
 
-    /// The evidence it was fitted to, unless it is slim.
+    /// The evidence it was fitted to, unless the model is slim.
     #[getter]
-    fn evidence(&self) -> Option<Evidence> {
-        self.engine.evidence().map(|evidence| Evidence { engine: evidence.clone() })
+    fn evidence(&self) -> Option<PyEvidence> {
+        self.engine.evidence().map(|evidence| PyEvidence { engine: evidence.clone() })
     }
 
-    /// The same without its evidence.
+    /// The same model without its evidence.
     fn slim(&self) -> Self {
         Self { engine: self.engine.slim() }
     }
 
-    /// The same with the one classifier more that the evidence knows.
-    fn append(&self, py: Python<'_>, evidence: &Evidence) -> Result<Self, Fault> {
-        let grown =
-            run(py, &Terms::default(), |control, _| Ok(self.engine.append(&evidence.engine, control)?));
-        grown.map(|engine| Self { engine })
+    /// The same model with the additional classifier of the evidence.
+    fn append(&self, py: Python<'_>, evidence: &PyEvidence) -> Result<Self, BindingError> {
+        let appended = run(py, &RunSettings::default(), |control, _| {
+            Ok(self.engine.append(&evidence.engine, control)?)
+        });
+        appended.map(|engine| Self { engine })
     }
 
-    /// The number of the class of every row.
+    /// The class index of every row.
     fn predict_ids<'py>(
         &self,
         py: Python<'py>,
         cells: &Bound<'py, PyAny>,
         strict: bool,
-    ) -> Result<Bound<'py, PyArray1<u16>>, Fault> {
+    ) -> Result<Bound<'py, PyArray1<u16>>, BindingError> {
         let decided = self.decided(py, cells, strict, DecisionColumns::default())?;
         Ok(array(py, decided.class))
     }
 
-    /// Every row with what is known of its decision.
+    /// The decision on every row.
     fn decide<'py>(
         &self,
         py: Python<'py>,
         cells: &Bound<'py, PyAny>,
         strict: bool,
-    ) -> Result<Decided<'py>, Fault> {
+    ) -> Result<DecisionArrays<'py>, BindingError> {
         let columns = DecisionColumns { margin: true, n_answered: true, ..DecisionColumns::default() };
         let decided = self.decided(py, cells, strict, columns)?;
         Ok((
@@ -181,7 +183,7 @@ impl Model {
         py: Python<'py>,
         cells: &Bound<'py, PyAny>,
         strict: bool,
-    ) -> Result<Bound<'py, PyArray2<f64>>, Fault> {
+    ) -> Result<Bound<'py, PyArray2<f64>>, BindingError> {
         let columns = DecisionColumns { possibility: true, ..DecisionColumns::default() };
         let decided = self.decided(py, cells, strict, columns)?;
         let shape = [decided.len(), decided.classes().len()];
@@ -194,12 +196,12 @@ impl Model {
         py: Python<'py>,
         cells: &Bound<'py, PyAny>,
         strict: bool,
-    ) -> Result<Bound<'py, PyArray2<f64>>, Fault> {
+    ) -> Result<Bound<'py, PyArray2<f64>>, BindingError> {
         if !self.has_probabilities() {
             let with = spocc::Method::ALL.into_iter().filter(|method| method.capabilities().probabilities);
             let with: Vec<String> = with.map(|method| method.to_string()).collect();
             let (with, found) = (with.join(", "), self.engine.method());
-            return Err(Fault::Refused(format!(
+            return Err(BindingError::Value(format!(
                 "probabilities: expected a model that has them ({with}), found one of {found}"
             )));
         }
@@ -218,15 +220,15 @@ impl Model {
         coverage: f64,
         seed: u64,
         ids: Option<&Bound<'py, PyAny>>,
-    ) -> Result<Bound<'py, PyArray2<bool>>, Fault> {
+    ) -> Result<Bound<'py, PyArray2<bool>>, BindingError> {
         let coverage = Coverage::try_from(coverage)?;
         self.engine.check_coverage(coverage)?;
-        let mut ids = ids.map(|ids| Labelled::<u32>::new("ids", ids)).transpose()?;
-        let ids = ids.as_mut().map(Labelled::source).transpose()?;
+        let mut ids = ids.map(|ids| LabelInput::<u32>::new("ids", ids)).transpose()?;
+        let ids = ids.as_mut().map(LabelInput::table).transpose()?;
         let n_classes = self.engine.classes().len();
-        let members = self.see(py, cells, strict, |aligned, table, _, signal| {
+        let members = self.with_aligned(py, cells, strict, |aligned, table, _, interrupt| {
             let n_rows = table.n_rows();
-            let named = ids.map(|ids| ids.read(signal)).transpose()?;
+            let named = ids.map(|ids| ids.read(interrupt)).transpose()?;
             if let Some(found) = named.as_ref().map(|named| named.1.len()).filter(|found| *found != n_rows) {
                 return Err(spocc::Error::RowCount { what: "ids", expected: n_rows, found }.into());
             }
@@ -234,7 +236,7 @@ impl Model {
                 named.map(|(labels, ids)| (labels.iter().map(ToString::to_string).collect(), ids));
             let mut members = vec![false; n_rows * n_classes];
             for rows in chunks(n_rows, n_classes) {
-                signal.check()?;
+                interrupt.check()?;
                 let sets = aligned.sets(rows.clone(), coverage, |row| match &names {
                     Some((names, ids)) => {
                         RowDraw::of_name(seed, [names.get(ids[row].place()).map_or("", String::as_str)])
@@ -250,50 +252,53 @@ impl Model {
         Ok(array(py, members.1).reshape([members.0, n_classes])?)
     }
 
-    /// Why a row was decided as it was, as JSON and as text; and the labels of those who said something.
+    /// The explanation of one decision as JSON and as text, and the labels that were predicted.
     fn explain<'py>(
         &self,
         py: Python<'py>,
         cells: &Bound<'py, PyAny>,
         row: usize,
-    ) -> Result<(String, String, Bound<'py, PyList>), Fault> {
-        let ((json, text), said) = self.see(py, cells, false, |aligned, table, _, _| {
+    ) -> Result<(String, String, Bound<'py, PyList>), BindingError> {
+        let ((json, text), predicted) = self.with_aligned(py, cells, false, |aligned, table, _, _| {
             let explained = aligned.explain(row)?;
-            let said = (0..table.n_classifiers()).filter_map(|k| table.get(row, k).cloned());
-            Ok((report(&explained)?, said.collect::<Vec<_>>()))
+            let predicted = (0..table.n_classifiers()).filter_map(|k| table.get(row, k).cloned());
+            Ok((report(&explained)?, predicted.collect::<Vec<_>>()))
         })?;
-        Ok((json, text, to_python(py, &said)?))
+        Ok((json, text, to_python(py, &predicted)?))
     }
 
-    /// An audit of its panel, influence included: as JSON and as text.
-    fn audit(&self, py: Python<'_>) -> Result<(String, String), Fault> {
+    /// An audit of its classifiers with their influence, as JSON and as text.
+    fn audit(&self, py: Python<'_>) -> Result<(String, String), BindingError> {
         let Some(evidence) = self.engine.evidence() else {
-            return Err(Fault::Refused(
+            return Err(BindingError::Value(
                 "audit: expected a model that holds its evidence, found a slim one".into(),
             ));
         };
-        run(py, &Terms::default(), |control, _| report(&Audit::new(evidence, Some(&self.engine), control)?))
+        run(py, &RunSettings::default(), |control, _| {
+            report(&Audit::new(evidence, Some(&self.engine), control)?)
+        })
     }
 }
 
-impl Model {
-    /// Works on a table seen through the model.
-    fn see<T: Send>(
+impl PyModel {
+    /// Runs `job` on a table aligned to the model.
+    fn with_aligned<T: Send>(
         &self,
         py: Python<'_>,
         cells: &Bound<'_, PyAny>,
         strict: bool,
-        job: impl FnOnce(&AlignedTable<'_>, &Predictions, &Control<'_>, &Signal) -> Result<T, Fault> + Send,
-    ) -> Result<T, Fault> {
-        let mut panel = Panel::of_model(cells, &self.engine)?;
-        let source = panel.source()?;
-        work(py, source.n_cells(), |control, signal| {
-            let table = source.predictions(signal)?;
-            job(&self.aligned(&table, strict)?, &table, control, signal)
+        job: impl FnOnce(&AlignedTable<'_>, &Predictions, &Control<'_>, &Interrupt) -> Result<T, BindingError>
+        + Send,
+    ) -> Result<T, BindingError> {
+        let mut input = PredictionInput::of_model(cells, &self.engine)?;
+        let source = input.table()?;
+        run_sized(py, source.n_cells(), |control, interrupt| {
+            let table = source.predictions(interrupt)?;
+            job(&self.aligned(&table, strict)?, &table, control, interrupt)
         })
     }
 
-    fn aligned<'a>(&'a self, table: &'a Predictions, strict: bool) -> Result<AlignedTable<'a>, Fault> {
+    fn aligned<'a>(&'a self, table: &'a Predictions, strict: bool) -> Result<AlignedTable<'a>, BindingError> {
         let aligned = self.engine.align(table)?;
         Ok(if strict { aligned.strict()? } else { aligned })
     }
@@ -305,14 +310,14 @@ impl Model {
         cells: &Bound<'_, PyAny>,
         strict: bool,
         columns: DecisionColumns,
-    ) -> Result<Decisions, Fault> {
-        let mut panel = Panel::of_model(cells, &self.engine)?;
-        let source = panel.source()?;
-        work(py, source.n_cells(), |control, signal| {
+    ) -> Result<Decisions, BindingError> {
+        let mut input = PredictionInput::of_model(cells, &self.engine)?;
+        let source = input.table()?;
+        run_sized(py, source.n_cells(), |control, interrupt| {
             if let Some(decided) = self.decide_in_place(&source, columns, control)? {
                 return Ok(decided);
             }
-            let table = source.predictions(signal)?;
+            let table = source.predictions(interrupt)?;
             Ok(self.aligned(&table, strict)?.decide_all(columns, control)?)
         })
     }
@@ -320,13 +325,13 @@ impl Model {
     /// Decides integers without a copy of the table, if the model knows all of them.
     fn decide_in_place(
         &self,
-        source: &Source<'_, u16>,
+        source: &InputTable<'_, u16>,
         columns: DecisionColumns,
         control: &Control<'_>,
-    ) -> Result<Option<Decisions>, Fault> {
+    ) -> Result<Option<Decisions>, BindingError> {
         let Some(table) = source.integers() else { return Ok(None) };
         let is_known = |number: &usize| self.engine.knows(&Label::from_integer(*number as i128));
-        let known = (0..SMALL).take_while(is_known).count();
+        let known = (0..MAX_LABELS).take_while(is_known).count();
         match self.engine.decide_all(&table.with_labels(known)?, columns, control) {
             Err(spocc::Error::LabelId { .. }) => Ok(None),
             decided => Ok(Some(decided?)),
@@ -334,13 +339,13 @@ impl Model {
     }
 }
 
-/// Scratch on so many cells: without looking up from it if it is done in an instant.
-fn work<T: Send>(
+/// Runs `job`, on one thread and without signal checks if there are few cells.
+fn run_sized<T: Send>(
     py: Python<'_>,
     n_cells: usize,
-    job: impl FnOnce(&Control<'_>, &Signal) -> Result<T, Fault> + Send,
-) -> Result<T, Fault> {
-    if n_cells <= FEW { run_here(py, job) } else { run(py, &Terms::default(), job) }
+    job: impl FnOnce(&Control<'_>, &Interrupt) -> Result<T, BindingError> + Send,
+) -> Result<T, BindingError> {
+    if n_cells <= MAX_SHORT_CELLS { run_here(py, job) } else { run(py, &RunSettings::default(), job) }
 }
 
 /// Ranges of rows that are decided together.

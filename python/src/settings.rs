@@ -1,137 +1,108 @@
-//! Methods with their settings and the choices they share, by the words that every face uses.
+//! Methods with their settings and the options that all methods share, by name: words become values of the engine.
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use spocc::{
-    Combiner as Engine, Label, Method,
+    Combiner, Label,
     conformal::ConformalSettings,
     data::ClassWeights,
     decision::TieBreak,
     evidence::Level,
-    fusion::Exponent,
-    methods::{AdaSpocc, ExpVote, Inputs, Spocc, SpoccExponent, Stacking, StackingStrength, Strength},
-    tuning::Tuning,
+    methods::{Settings, UnlabelledRows},
 };
 
-use crate::{arrays::labels_of, error::Fault};
+use crate::{error::BindingError, input::labels_of};
 
 /// A method with its settings.
-#[pyclass(frozen, module = "spocc._native")]
-pub(crate) struct Combiner {
-    pub(crate) engine: Box<dyn Engine>,
+#[pyclass(name = "Combiner", frozen, module = "spocc._native")]
+pub(crate) struct PyCombiner {
+    pub(crate) engine: Box<dyn Combiner>,
 }
 
 #[pymethods]
-impl Combiner {
-    /// A method by its word; settings that it does not have are refused.
+impl PyCombiner {
+    /// A method by name; `None` stands for the default of a setting.
     #[new]
     #[pyo3(signature = (method, *, tuning=None, inputs=None, exponent=None, strength=None))]
     fn new(
         method: &str,
         tuning: Option<&str>,
         inputs: Option<&str>,
-        exponent: Option<Number>,
-        strength: Option<Number>,
-    ) -> Result<Self, Fault> {
-        let method: Method = method.parse()?;
-        let tuning: Option<Tuning> = tuning.map(str::parse).transpose()?;
-        let inputs: Option<Inputs> = inputs.map(str::parse).transpose()?;
-        let exponent = exponent.map(Number::exponent).transpose()?;
-        let strength = strength.map(Number::strength).transpose()?;
-        let tunes = match method {
-            Method::Spocc => matches!(exponent, Some(SpoccExponent::Tuned(_))),
-            Method::Stacking => !matches!(strength, Some(StackingStrength::Fixed(_))),
-            _ => matches!(method, Method::AdaSpocc | Method::ExpVote),
+        exponent: Option<NumberOrWord>,
+        strength: Option<NumberOrWord>,
+    ) -> Result<Self, BindingError> {
+        let settings = Settings {
+            method: method.parse()?,
+            tuning: tuning.map(str::parse).transpose()?,
+            inputs: inputs.map(str::parse).transpose()?,
+            exponent: exponent.map(|exponent| exponent.text().parse()).transpose()?,
+            strength: strength.map(|strength| strength.text().parse()).transpose()?,
         };
-        let tuned_by = "adaspocc, exp-vote, stacking with strength tuned and spocc with exponent tuned";
-        let settings = [
-            ("exponent", exponent.is_some(), method == Method::Spocc, "spocc"),
-            ("inputs", inputs.is_some(), method == Method::Stacking, "stacking"),
-            ("strength", strength.is_some(), method == Method::Stacking, "stacking"),
-            ("tuning", tuning.is_some(), tunes, tuned_by),
-        ];
-        if let Some((name, _, _, by)) = settings.iter().find(|(_, given, used, _)| *given && !used) {
-            return Err(Fault::Refused(format!(
-                "{name}: expected a method that has it ({by}), found {method}"
-            )));
-        }
-        let tuned = |default: Tuning| tuning.unwrap_or(default);
-        let engine: Box<dyn Engine> = match method {
-            Method::Spocc => Box::new(Spocc {
-                exponent: match exponent.unwrap_or_default() {
-                    SpoccExponent::Tuned(default) => SpoccExponent::Tuned(tuned(default)),
-                    fixed => fixed,
-                },
-            }),
-            Method::AdaSpocc => Box::new(AdaSpocc { tuning: tuned(AdaSpocc::default().tuning) }),
-            Method::ExpVote => Box::new(ExpVote { tuning: tuned(ExpVote::default().tuning) }),
-            Method::Stacking => {
-                let default = Stacking::default();
-                Box::new(Stacking {
-                    inputs: inputs.unwrap_or(default.inputs),
-                    strength: match strength.unwrap_or(default.strength) {
-                        StackingStrength::Tuned(default) => StackingStrength::Tuned(tuned(default)),
-                        fixed => fixed,
-                    },
-                })
-            }
-            other => other.combiner(),
-        };
-        Ok(Self { engine })
+        Ok(Self { engine: settings.combiner()? })
     }
 
-    /// The word of the method.
+    /// The name of the method.
     #[getter]
     fn method(&self) -> String {
         self.engine.method().to_string()
     }
 
-    /// How much evidence it needs.
+    /// Whether its models have probabilities.
     #[getter]
-    fn level(&self) -> &'static str {
-        word(self.engine.needs())
+    fn has_probabilities(&self) -> bool {
+        self.engine.method().capabilities().probabilities
+    }
+
+    /// Whether it can use rows without truth together with labelled rows.
+    #[getter]
+    fn uses_unlabelled(&self) -> bool {
+        let unlabelled = self.engine.method().capabilities().unlabelled;
+        matches!(unlabelled, UnlabelledRows::OnRequest | UnlabelledRows::Always)
+    }
+
+    /// The level of detail at which rows are counted, and whether rows without truth are counted.
+    fn counting(
+        &self,
+        has_truth: bool,
+        unlabelled: Option<bool>,
+        is_calibrated: bool,
+    ) -> Result<(&'static str, bool), BindingError> {
+        let unlabelled = self.engine.method().counts_unlabelled(unlabelled, has_truth)?;
+        let level = if unlabelled || is_calibrated { Level::Tally } else { self.engine.needs() };
+        Ok((word(level), unlabelled))
     }
 }
 
-/// A number, or the word for one that is found out.
+/// A number, or a word such as `tuned`.
 #[derive(FromPyObject)]
-pub(crate) enum Number {
-    Given(f64),
+pub(crate) enum NumberOrWord {
+    Number(f64),
     Word(String),
 }
 
-impl Number {
-    fn exponent(self) -> Result<SpoccExponent, Fault> {
+impl NumberOrWord {
+    /// The text from which the engine reads the same value.
+    fn text(self) -> String {
         match self {
-            Self::Given(number) => Ok(SpoccExponent::Fixed(Exponent::try_from(number)?)),
-            Self::Word(word) if word == "tuned" => Ok(SpoccExponent::Tuned(Tuning::LeaveOneOut)),
-            Self::Word(word) if word == "inf" => Ok(SpoccExponent::Fixed(Exponent::try_from(f64::INFINITY)?)),
-            Self::Word(found) => Err(unknown("exponent", "a number from 1, `inf` or `tuned`", &found)),
-        }
-    }
-
-    fn strength(self) -> Result<StackingStrength, Fault> {
-        match self {
-            Self::Given(number) => Ok(StackingStrength::Fixed(Strength::try_from(number)?)),
-            Self::Word(word) if word == "tuned" => Ok(StackingStrength::default()),
-            Self::Word(found) => Err(unknown("strength", "a number above 0 or `tuned`", &found)),
+            Self::Number(number) => number.to_string(),
+            Self::Word(word) => word,
         }
     }
 }
 
-fn unknown(what: &str, expected: &str, found: &str) -> Fault {
-    Fault::Refused(format!("{what}: expected {expected}, found `{found}`"))
+fn unknown(what: &str, expected: &str, found: &str) -> BindingError {
+    BindingError::Value(format!("{what}: expected {expected}, found `{found}`"))
 }
 
-/// What every method shares.
-#[pyclass(frozen, module = "spocc._native")]
-pub(crate) struct Options {
+/// The options that all methods share.
+#[pyclass(name = "Options", frozen, module = "spocc._native")]
+pub(crate) struct PyOptions {
     pub(crate) engine: spocc::Options,
 }
 
 #[pymethods]
-impl Options {
-    /// Choices by their words; weights are those of the classes that `class_weight` then lists.
+impl PyOptions {
+    /// Options by name; `class_weight` is a word, or the classes that have these weights.
     #[new]
     #[pyo3(signature = (*, missing, ties, seed, class_weight, weights, calibrate, per_class))]
     fn new(
@@ -142,14 +113,16 @@ impl Options {
         weights: Option<PyReadonlyArray1<'_, f64>>,
         calibrate: Option<&str>,
         per_class: bool,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, BindingError> {
         let ties = match ties.parse()? {
             TieBreak::Random(_) => TieBreak::Random(seed),
             other => other,
         };
         let scheme = calibrate.map(str::parse).transpose()?;
         if per_class && scheme.is_none() {
-            return Err(Fault::Refused("per_class: expected it beside calibrate, found it alone".into()));
+            return Err(BindingError::Value(
+                "per_class: expected it together with calibrate, found it alone".into(),
+            ));
         }
         let calibrate = scheme.map(|scheme| ConformalSettings { scheme, per_class, seed });
         let weights = weights.map(|weights| weights.as_array().to_vec());
@@ -163,25 +136,27 @@ impl Options {
     }
 }
 
-/// Class weights: a word, or classes with their weights.
+/// Class weights from a word, or from classes with their weights.
 fn class_weights(
     word: Option<&str>,
     given: Option<(Vec<Option<Label>>, Vec<f64>)>,
-) -> Result<ClassWeights, Fault> {
+) -> Result<ClassWeights, BindingError> {
     match (word, given) {
         (Some("balanced"), _) => Ok(ClassWeights::Balanced),
         (Some(found), _) => Err(unknown("class_weight", "None, `balanced` or weights by class", found)),
         (None, None) => Ok(ClassWeights::Equal),
         (None, Some((classes, weights))) => {
             let pair = |(class, weight): (Option<Label>, f64)| {
-                class.map(|class| (class, weight)).ok_or_else(|| unknown("class_weight", "classes", "a gap"))
+                class
+                    .map(|class| (class, weight))
+                    .ok_or_else(|| unknown("class_weight", "classes", "a missing label"))
             };
             classes.into_iter().zip(weights).map(pair).collect::<Result<_, _>>().map(ClassWeights::Given)
         }
     }
 }
 
-/// The word for a level of evidence.
+/// The name of a level of evidence.
 pub(crate) fn word(level: Level) -> &'static str {
     match level {
         Level::Marginals => "marginals",
@@ -190,8 +165,8 @@ pub(crate) fn word(level: Level) -> &'static str {
     }
 }
 
-/// The level of evidence that a word means.
-pub(crate) fn level(found: &str) -> Result<Level, Fault> {
+/// The level of evidence of this name.
+pub(crate) fn level(found: &str) -> Result<Level, BindingError> {
     let all = [Level::Marginals, Level::Pairs, Level::Tally];
     all.into_iter()
         .find(|level| word(*level) == found)

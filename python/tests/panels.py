@@ -1,4 +1,4 @@
-"""A panel with every trouble."""
+"""A panel with a copy and an adversary."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ Panel = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def make_panel(n_rows: int = 300, n_classifiers: int = 5, n_classes: int = 3, seed: int = 0) -> Panel:
-    """Answers of honest, copying, lying and guessing classifiers, and the truth."""
+    """Predictions of an accurate, a copying, an adversarial and two weaker classifiers, and the truth."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, n_classes, n_rows)
     guesses = rng.integers(0, n_classes, (n_rows, n_classifiers))
-    answers = np.where(rng.random((n_rows, n_classifiers)) < 0.75, truth[:, None], guesses)
-    answers[:, 1] = answers[:, 0]
-    answers[:, 2] = (truth + 1) % n_classes
-    return answers, truth
+    predictions = np.where(rng.random((n_rows, n_classifiers)) < 0.75, truth[:, None], guesses)
+    predictions[:, 1] = predictions[:, 0]
+    predictions[:, 2] = (truth + 1) % n_classes
+    return predictions, truth

@@ -23,10 +23,10 @@ def _lacking() -> str | None:
     java = os.path.join(home, "bin", "java") if home else shutil.which("java")
     if java is None or not os.path.exists(java):
         return "expected Java 17 or later, found none: apt install openjdk-17-jre-headless"
-    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    version = re.search(r'version "(\d+)', told)
+    found = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    version = re.search(r'version "(\d+)', found)
     if version is None or int(version[1]) < 17:
-        return f"expected Java 17 or later, found {told.splitlines()[0] if told else 'none'}"
+        return f"expected Java 17 or later, found {found.splitlines()[0] if found else 'none'}"
     return None
 
 

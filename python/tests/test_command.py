@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import spocc
+from spocc._settings import Method
 
 Command = Callable[..., str]
 
@@ -27,7 +28,7 @@ def panel(frame: pd.DataFrame) -> pd.DataFrame:
 
 @pytest.mark.parametrize("method", spocc.METHODS)
 def test_both_make_the_same_model_of_the_same_rows(
-    method: str, command: Command, demo: tuple[Path, pd.DataFrame, pd.DataFrame]
+    method: Method, command: Command, demo: tuple[Path, pd.DataFrame, pd.DataFrame]
 ) -> None:
     folder, gold, new = demo
     model = spocc.fit(panel(gold), gold["truth"], method)
@@ -60,7 +61,7 @@ def test_the_command_reads_our_model_and_tally(
     assert theirs == ["|".join(model.classes[row]) for row in ours]
 
 
-def test_both_explain_and_audit_alike(
+def test_both_give_the_same_explanation_and_audit(
     command: Command, demo: tuple[Path, pd.DataFrame, pd.DataFrame]
 ) -> None:
     folder, gold, new = demo
@@ -73,7 +74,7 @@ def test_both_explain_and_audit_alike(
     assert report.strip() == repr(model.audit()).strip()
 
 
-def test_a_long_table_is_the_same_to_both(command: Command, tmp_path: Path) -> None:
+def test_both_read_a_long_table_alike(command: Command, tmp_path: Path) -> None:
     crowd = pd.DataFrame(
         [(1, "eve", "dog"), (1, "ann", "cat"), (1, "bob", "cat"), (2, "ann", "dog"), (2, "eve", "cat")],
         columns=["item", "worker", "answer"],

@@ -12,7 +12,7 @@ QUERY = """
     from (values ('cat', 'cat', 'dog', 'cat'), ('dog', 'dog', 'cat', 'dog'), ('cat', null, 'dog', 'cat'),
                  ('dog', 'dog', 'cat', 'dog'), ('cat', 'dog', 'dog', 'cat')) as panel(ann, bob, eve, truth)
 """
-SAID = {
+PREDICTIONS = {
     "ann": ["cat", "dog", "cat", "dog", "cat"],
     "bob": ["cat", "dog", None, "dog", "dog"],
     "eve": ["dog", "cat", "dog", "cat", "dog"],
@@ -26,14 +26,16 @@ def test_a_query_is_fitted_and_decided_as_its_rows_are() -> None:
             panel = database.sql(QUERY)
             model = spocc.fit(panel.project("ann, bob, eve"), panel.project("truth"), method=method)
             decided = model.predict(panel)
-        local = spocc.fit(SAID, TRUTH, method=method)
+        local = spocc.fit(PREDICTIONS, TRUTH, method=method)
         assert model == local
-        assert np.array_equal(decided, local.predict(SAID))
+        assert np.array_equal(decided, local.predict(PREDICTIONS))
 
 
 def test_counts_made_by_a_query_are_evidence() -> None:
     with duckdb.connect() as database:
         grouped = database.sql(f"select ann, bob, eve, truth, count(*) as n from ({QUERY}) group by all")
         columns = grouped.fetchnumpy()
-    answers = {name: columns[name] for name in SAID}
-    assert spocc.Evidence(answers, columns["truth"], counts=columns["n"]) == spocc.Evidence(SAID, TRUTH)
+    predictions = {name: columns[name] for name in PREDICTIONS}
+    assert spocc.Evidence(predictions, columns["truth"], counts=columns["n"]) == spocc.Evidence(
+        PREDICTIONS, TRUTH
+    )

@@ -9,32 +9,33 @@ import numpy as np
 import pytest
 
 import spocc
+from spocc._settings import Level
 
 from panels import Panel
 
 
 @pytest.mark.parametrize("level", ["tally", "pairs", "marginals"])
-def test_parts_add_up_to_the_whole(level: str, panel: Panel) -> None:
-    answers, truth = panel
-    parts = [spocc.Evidence(answers[at::4], truth[at::4], level=level) for at in range(4)]
-    whole = spocc.Evidence(answers, truth, level=level)
+def test_parts_add_up_to_the_whole(level: Level, panel: Panel) -> None:
+    predictions, truth = panel
+    parts = [spocc.Evidence(predictions[at::4], truth[at::4], level=level) for at in range(4)]
+    whole = spocc.Evidence(predictions, truth, level=level)
     assert sum(parts) == whole
     assert parts[3] + parts[1] + (parts[0] + parts[2]) == whole
     assert whole.level == level
 
 
 def test_counts_stand_for_repeated_rows(panel: Panel) -> None:
-    answers, truth = panel
-    rows, counts = np.unique(np.column_stack([answers, truth]), axis=0, return_counts=True)
+    predictions, truth = panel
+    rows, counts = np.unique(np.column_stack([predictions, truth]), axis=0, return_counts=True)
     grouped = spocc.Evidence(rows[:, :-1], rows[:, -1], counts=counts)
-    assert grouped == spocc.Evidence(answers, truth)
+    assert grouped == spocc.Evidence(predictions, truth)
 
 
 def test_weights_are_sums_of_rows(panel: Panel) -> None:
-    answers, truth = panel
-    halves = spocc.Evidence(answers, truth, weights=np.full(len(truth), 0.5))
+    predictions, truth = panel
+    halves = spocc.Evidence(predictions, truth, weights=np.full(len(truth), 0.5))
     assert halves.n_rows == len(truth) / 2
-    assert halves + halves != spocc.Evidence(answers, truth)  # weights are kept as such
+    assert halves + halves != spocc.Evidence(predictions, truth)  # weights are kept as such
     assert (halves + halves).n_rows == len(truth)
 
 
@@ -47,22 +48,22 @@ def test_a_confusion_has_the_truth_in_rows() -> None:
     np.testing.assert_array_equal(evidence.confusion(0), evidence.confusion("k"))
 
 
-def test_less_can_be_kept_of_it(panel: Panel) -> None:
-    answers, truth = panel
-    whole = spocc.Evidence(answers, truth)
-    assert whole.reduce("marginals") == spocc.Evidence(answers, truth, level="marginals")
-    assert whole.select(["x3", "x0"]) == spocc.Evidence(answers[:, [3, 0]], truth, names=["x3", "x0"])
+def test_evidence_can_be_reduced(panel: Panel) -> None:
+    predictions, truth = panel
+    whole = spocc.Evidence(predictions, truth)
+    assert whole.reduce("marginals") == spocc.Evidence(predictions, truth, level="marginals")
+    assert whole.select(["x3", "x0"]) == spocc.Evidence(predictions[:, [3, 0]], truth, names=["x3", "x0"])
 
 
-def test_a_row_per_answer_is_the_same_as_a_row_per_item(panel: Panel) -> None:
-    answers, truth = panel
-    items, who = np.divmod(np.arange(answers.size), answers.shape[1])
-    said = answers.ravel()
-    kept = np.random.default_rng(0).permutation(answers.size)[:1000]
-    gaps = answers.astype(float)
-    gaps.ravel()[np.setdiff1d(np.arange(answers.size), kept)] = np.nan
-    names = [f"x{k}" for k in who[kept]]
-    long = spocc.Evidence.from_long(items[kept], names, said[kept], dict(enumerate(truth.tolist())))
+def test_a_row_per_prediction_is_the_same_as_a_row_per_item(panel: Panel) -> None:
+    predictions, truth = panel
+    items, classifiers = np.divmod(np.arange(predictions.size), predictions.shape[1])
+    labels = predictions.ravel()
+    kept = np.random.default_rng(0).permutation(predictions.size)[:1000]
+    gaps = predictions.astype(float)
+    gaps.ravel()[np.setdiff1d(np.arange(predictions.size), kept)] = np.nan
+    names = [f"x{k}" for k in classifiers[kept]]
+    long = spocc.Evidence.from_long(items[kept], names, labels[kept], dict(enumerate(truth.tolist())))
     wide = spocc.Evidence(gaps, truth)
     assert long.n_rows == wide.n_rows
     for name in wide.classifiers:
@@ -70,9 +71,9 @@ def test_a_row_per_answer_is_the_same_as_a_row_per_item(panel: Panel) -> None:
 
 
 def test_items_without_truth_count_only_if_asked() -> None:
-    items, who, said = ["i", "i", "j"], ["ann", "bob", "ann"], ["x", "y", "y"]
-    assert spocc.Evidence.from_long(items, who, said, {"i": "x", "k": "y"}).n_rows == 1
-    both = spocc.Evidence.from_long(items, who, said, {"i": "x"}, unlabelled=True)
+    items, workers, labels = ["i", "i", "j"], ["ann", "bob", "ann"], ["x", "y", "y"]
+    assert spocc.Evidence.from_long(items, workers, labels, {"i": "x", "k": "y"}).n_rows == 1
+    both = spocc.Evidence.from_long(items, workers, labels, {"i": "x"}, unlabelled=True)
     assert (both.n_rows, both.n_unlabelled) == (1, 1)
 
 
@@ -86,16 +87,16 @@ def test_it_survives_bytes_pickle_and_files(panel: Panel, tmp_path: Path) -> Non
     assert hash(spocc.Evidence(*panel)) == hash(evidence)
 
 
-def test_it_says_what_it_holds(panel: Panel) -> None:
+def test_its_repr_lists_its_contents(panel: Panel) -> None:
     evidence = spocc.Evidence(*panel, level="marginals")
     assert repr(evidence) == "Evidence(5 classifiers, 300 rows, 3 classes: 0, 1, 2; marginals)"
 
 
 def test_empty_evidence_is_the_zero_of_addition(panel: Panel) -> None:
-    answers, truth = panel
-    nothing = spocc.Evidence(answers[:0], truth[:0])
+    predictions, truth = panel
+    nothing = spocc.Evidence(predictions[:0], truth[:0])
     assert nothing.n_rows == 0
-    assert nothing + spocc.Evidence(answers, truth) == spocc.Evidence(answers, truth)
+    assert nothing + spocc.Evidence(predictions, truth) == spocc.Evidence(predictions, truth)
 
 
 def test_an_item_is_the_same_however_it_is_written() -> None:

@@ -1,4 +1,4 @@
-"""The examples run, quickly, and show what they promise."""
+"""The examples run, quickly, and print the expected results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_all_examples_are_tested() -> None:
     assert {path.name for path in EXAMPLES.glob("*.py")} == {"federated.py", "judges.py", "voting.py"}
 
 
-def test_a_panel_of_judges_is_seen_through() -> None:
+def test_the_audit_of_judges_finds_copies_and_adversaries() -> None:
     text = printed("judges.py")
     assert text.count("copy of quick") == 2
     assert re.search(r"^hostile .* adversary", text, re.MULTILINE)
@@ -39,7 +39,7 @@ def test_a_panel_of_judges_is_seen_through() -> None:
     assert share(text, "ladder")[0] > share(text, "dawid-skene")[0] > share(text, "majority")[0]
 
 
-def test_an_ensemble_takes_the_place_of_a_vote() -> None:
+def test_an_ensemble_replaces_a_vote() -> None:
     text = printed("voting.py")
     vote, ensemble = share(text, "VotingClassifier(estimators)"), share(text, "SpoccEnsemble(estimators)")
     assert ensemble[0] > vote[0]
@@ -47,7 +47,7 @@ def test_an_ensemble_takes_the_place_of_a_vote() -> None:
     assert text.count("copy of small-") == 5
 
 
-def test_sites_that_share_counts_get_the_model_of_all_rows() -> None:
+def test_sites_that_share_counts_have_the_model_of_all_rows() -> None:
     text = printed("federated.py")
     assert "has the same bytes" in text
     assert share(text, "together")[0] > max(

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import spocc
+from spocc._settings import Level
 
 from panels import Panel, make_panel
 
@@ -56,9 +57,9 @@ INTEGERS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("make", INTEGERS.values(), ids=INTEGERS)
 def test_integers_are_the_same_however_they_are_held(make: Callable[[Any], Any], panel: Panel) -> None:
-    answers, truth = panel
-    expected = spocc.Evidence(answers, truth)
-    assert spocc.Evidence(make(answers), truth) == expected
+    predictions, truth = panel
+    expected = spocc.Evidence(predictions, truth)
+    assert spocc.Evidence(make(predictions), truth) == expected
     assert expected.classes.dtype == np.int64
 
 
@@ -79,7 +80,7 @@ TEXTS: dict[str, Callable[[Any], Any]] = {
         {name: c.tolist() for name, c in columns(cells).items()}
     ).cast(pl.Categorical),
     "polars Enum": lambda cells: pl.DataFrame({name: c.tolist() for name, c in columns(cells).items()}).cast(
-        pl.Enum([*reversed(WORDS.tolist()), "never said"])
+        pl.Enum([*reversed(WORDS.tolist()), "never predictions"])
     ),
     "arrow": lambda cells: pa.table(columns(cells.astype(object))),
     "arrow large": lambda cells: pa.table(columns(cells.astype(object))).cast(
@@ -102,9 +103,9 @@ TEXTS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("make", TEXTS.values(), ids=TEXTS)
 def test_texts_are_the_same_however_they_are_held(make: Callable[[Any], Any], panel: Panel) -> None:
-    answers, truth = WORDS[panel[0]], WORDS[panel[1]]
-    expected = spocc.Evidence(answers, truth)
-    assert spocc.Evidence(make(answers), truth) == expected
+    predictions, truth = WORDS[panel[0]], WORDS[panel[1]]
+    expected = spocc.Evidence(predictions, truth)
+    assert spocc.Evidence(make(predictions), truth) == expected
     assert expected.classes.tolist() == WORDS.tolist()
 
 
@@ -125,8 +126,8 @@ TRUTHS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("make", TRUTHS.values(), ids=TRUTHS)
 def test_the_truth_may_be_held_in_any_way(make: Callable[[Any], Any], panel: Panel) -> None:
-    answers, truth = panel
-    assert spocc.Evidence(answers, make(truth)) == spocc.Evidence(answers, truth)
+    predictions, truth = panel
+    assert spocc.Evidence(predictions, make(truth)) == spocc.Evidence(predictions, truth)
 
 
 GAPS: dict[str, Callable[[Any], Any]] = {
@@ -151,11 +152,11 @@ GAPS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("make", GAPS.values(), ids=GAPS)
-def test_whatever_means_missing_is_silence(make: Callable[[Any], Any]) -> None:
-    answers, truth = make_panel()
-    answers[np.random.default_rng(1).random(answers.shape) < 0.2] = -1
-    expected = spocc.Evidence(answers, truth).select(NAMES)
-    counted = spocc.Evidence(make(answers), truth)
+def test_all_missing_values_are_missing_predictions(make: Callable[[Any], Any]) -> None:
+    predictions, truth = make_panel()
+    predictions[np.random.default_rng(1).random(predictions.shape) < 0.2] = -1
+    expected = spocc.Evidence(predictions, truth).select(NAMES)
+    counted = spocc.Evidence(make(predictions), truth)
     known = [label for label in expected.labels if label >= 0]
     for name in NAMES:
         np.testing.assert_array_equal(counted.confusion(name), expected.confusion(name)[1:, 1:])
@@ -171,33 +172,33 @@ def test_booleans_stay_booleans(truths: Any) -> None:
     assert evidence.classes.tolist() == [False, True]
 
 
-def test_a_column_without_a_type_is_silent() -> None:
+def test_a_column_of_the_null_type_is_missing() -> None:
     table = pa.table({"a": ["x", "y"], "b": pa.nulls(2)})
     assert spocc.Evidence(table, ["x", "y"]).confusion("b").sum() == 0
 
 
 def test_other_columns_of_a_frame_may_share_a_name(panel: Panel) -> None:
-    answers, truth = panel
-    frame = pd.DataFrame(answers, columns=["a", "b", "note", "note", "note"])
-    expected = spocc.Evidence(answers[:, :2], truth, names=["a", "b"])
+    predictions, truth = panel
+    frame = pd.DataFrame(predictions, columns=["a", "b", "note", "note", "note"])
+    expected = spocc.Evidence(predictions[:, :2], truth, names=["a", "b"])
     assert spocc.Evidence(frame, truth, names=["a", "b"]) == expected
 
 
-def test_names_pick_the_columns_of_a_frame_and_name_those_of_an_array(panel: Panel) -> None:
-    answers, truth = panel
-    frame = pd.DataFrame(answers, columns=["e", "d", "c", "b", "a"]).assign(id=np.arange(len(truth)))
+def test_names_select_the_columns_of_a_frame_and_name_those_of_an_array(panel: Panel) -> None:
+    predictions, truth = panel
+    frame = pd.DataFrame(predictions, columns=["e", "d", "c", "b", "a"]).assign(id=np.arange(len(truth)))
     picked = spocc.Evidence(frame, truth, names=["a", "c"])
-    assert picked == spocc.Evidence(answers[:, [4, 2]], truth, names=["a", "c"])
+    assert picked == spocc.Evidence(predictions[:, [4, 2]], truth, names=["a", "c"])
     assert picked.classifiers == ["a", "c"]
 
 
 def test_nothing_of_an_array_is_changed_or_kept(panel: Panel) -> None:
-    answers, truth = panel
-    before = answers.copy(), truth.copy()
-    evidence = spocc.Evidence(answers, truth)
-    np.testing.assert_array_equal(answers, before[0])
+    predictions, truth = panel
+    before = predictions.copy(), truth.copy()
+    evidence = spocc.Evidence(predictions, truth)
+    np.testing.assert_array_equal(predictions, before[0])
     np.testing.assert_array_equal(truth, before[1])
-    answers[:] = 0
+    predictions[:] = 0
     assert evidence == spocc.Evidence(*before)
 
 
@@ -209,40 +210,41 @@ def test_booleans_that_are_none_are_refused_and_not_read_past_the_end() -> None:
 
 @pytest.mark.parametrize("strange", [3, 9, 200, 300, 70_000, -1])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_a_number_met_late_counts_as_any_other(strange: int, order: str) -> None:
+def test_a_high_number_in_a_late_row_is_counted(strange: int, order: str) -> None:
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 3, 4000)
-    answers = np.where(rng.random((4000, 5)) < 0.8, truth[:, None], rng.integers(0, 3, (4000, 5)))
-    known = spocc.fit(answers, truth, method="naive-bayes")
-    answers[3500:3700, 2] = strange
-    answers = np.asfortranarray(answers) if order == "F" else answers
-    objects = answers.astype(object)
-    for level in ["marginals", "tally"]:
-        assert spocc.Evidence(answers, truth, level=level) == spocc.Evidence(objects, truth, level=level)
-    model = spocc.fit(answers, truth, method="spocc")
+    predictions = np.where(rng.random((4000, 5)) < 0.8, truth[:, None], rng.integers(0, 3, (4000, 5)))
+    known = spocc.fit(predictions, truth, method="naive-bayes")
+    predictions[3500:3700, 2] = strange
+    predictions = np.asfortranarray(predictions) if order == "F" else predictions
+    objects = predictions.astype(object)
+    levels: tuple[Level, ...] = ("marginals", "tally")
+    for level in levels:
+        assert spocc.Evidence(predictions, truth, level=level) == spocc.Evidence(objects, truth, level=level)
+    model = spocc.fit(predictions, truth, method="spocc")
     assert model == spocc.fit(objects, truth, method="spocc")
-    assert np.array_equal(model.predict(answers), model.predict(objects))
-    assert np.array_equal(known.predict(answers), known.predict(objects))
+    assert np.array_equal(model.predict(predictions), model.predict(objects))
+    assert np.array_equal(known.predict(predictions), known.predict(objects))
     with pytest.raises(spocc.SpoccError, match="row 3500: expected `x2` to say"):
-        known.predict(answers, strict=True)
+        known.predict(predictions, strict=True)
 
 
 @pytest.mark.parametrize("write", [str, float, lambda label: label == 1], ids=["text", "float", "boolean"])
-def test_a_truth_of_another_kind_than_the_answers_keeps_its_own(write: Callable[[Any], Any]) -> None:
-    answers = np.array([[0, 1], [1, 1], [0, 0], [1, 0]] * 10)
+def test_a_truth_of_another_type_than_the_predictions_keeps_its_type(write: Callable[[Any], Any]) -> None:
+    predictions = np.array([[0, 1], [1, 1], [0, 0], [1, 0]] * 10)
     truth = [write(label) for label in [0, 1, 6, 1] * 10]
-    expected = spocc.Evidence(answers.astype(object), truth)
-    found = spocc.Evidence(answers, truth)
+    expected = spocc.Evidence(predictions.astype(object), truth)
+    found = spocc.Evidence(predictions, truth)
     assert found == expected
     assert [*map(repr, found.classes.tolist())] == [*map(repr, expected.classes.tolist())]
 
 
-def test_a_polars_column_of_nothing_but_null_is_silence() -> None:
+def test_a_polars_column_of_nulls_is_missing() -> None:
     model = spocc.fit([["a", "b"], ["b", "b"]] * 5, ["a", "b"] * 5, "spocc", names=["ann", "bob"])
-    silent = pl.DataFrame({"ann": [None, None], "bob": ["b", "b"]})
-    assert silent.dtypes[0] == pl.Null
-    np.testing.assert_array_equal(model.decide(silent).answered, [1, 1])
-    assert spocc.Evidence(silent, pl.Series([None, "b"]), unlabelled=True).n_rows == 1
+    missing = pl.DataFrame({"ann": [None, None], "bob": ["b", "b"]})
+    assert missing.dtypes[0] == pl.Null
+    np.testing.assert_array_equal(model.decide(missing).answered, [1, 1])
+    assert spocc.Evidence(missing, pl.Series([None, "b"]), unlabelled=True).n_rows == 1
 
 
 def test_sparse_columns_of_pandas_are_read() -> None:
@@ -251,19 +253,19 @@ def test_sparse_columns_of_pandas_are_read() -> None:
 
 
 def test_the_truth_of_a_long_table_may_be_a_series() -> None:
-    items, who, said = [1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "dog"]
+    items, who, predictions = [1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "dog"]
     known = {2: "dog", 1: "cat"}
     for truth in [pd.Series(known), pd.Series(known, dtype="category"), pd.Series(known, dtype="string")]:
-        evidence = spocc.Evidence.from_long(items, who, said, truth)
-        assert evidence == spocc.Evidence.from_long(items, who, said, known)
+        evidence = spocc.Evidence.from_long(items, who, predictions, truth)
+        assert evidence == spocc.Evidence.from_long(items, who, predictions, known)
 
 
 @pytest.mark.parametrize("level", ["marginals", "pairs", "tally"])
-def test_labels_far_apart_take_no_more_memory_than_others(level: str) -> None:
+def test_labels_far_apart_take_no_more_memory_than_others(level: Level) -> None:
     rng = np.random.default_rng(5)
     truth = rng.integers(0, 2, 300)
-    answers = np.where(rng.random((300, 150)) < 0.8, truth[:, None], 1 - truth[:, None])
-    near = spocc.Evidence(answers, truth, level=level, memory=2_000_000)
-    apart = spocc.Evidence(answers * 200, truth * 200, level=level, memory=2_000_000)
+    predictions = np.where(rng.random((300, 150)) < 0.8, truth[:, None], 1 - truth[:, None])
+    near = spocc.Evidence(predictions, truth, level=level, memory=2_000_000)
+    apart = spocc.Evidence(predictions * 200, truth * 200, level=level, memory=2_000_000)
     assert apart.n_rows == near.n_rows
-    assert apart == spocc.Evidence((answers * 200).astype(object), truth * 200, level=level)
+    assert apart == spocc.Evidence((predictions * 200).astype(object), truth * 200, level=level)

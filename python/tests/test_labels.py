@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import spocc
+from spocc._settings import Missing
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 KINDS = st.one_of(
@@ -24,7 +25,7 @@ KINDS = st.one_of(
 
 
 @given(KINDS)
-def test_whatever_goes_in_comes_back(labels: list[Any]) -> None:
+def test_labels_come_back_with_their_value_and_type(labels: list[Any]) -> None:
     distinct = {str(label).removesuffix(".0").replace("True", "true"): label for label in labels}
     # Texts that mean booleans come back in one spelling.
     texts = ("true", "false")
@@ -37,9 +38,9 @@ def test_whatever_goes_in_comes_back(labels: list[Any]) -> None:
 
 
 @given(KINDS, KINDS)
-def test_evidence_survives_its_bytes_whatever_the_labels(answers: list[Any], truth: list[Any]) -> None:
-    n = min(len(answers), len(truth))
-    evidence = spocc.Evidence({"a": answers[:n]}, truth[:n])
+def test_evidence_survives_its_bytes_whatever_the_labels(predictions: list[Any], truth: list[Any]) -> None:
+    n = min(len(predictions), len(truth))
+    evidence = spocc.Evidence({"a": predictions[:n]}, truth[:n])
     assert spocc.Evidence.from_bytes(evidence.to_bytes()) == evidence
     assert evidence.n_rows == n
 
@@ -58,7 +59,7 @@ def test_evidence_survives_its_bytes_whatever_the_labels(answers: list[Any], tru
         ([2**64, 5], np.object_),
     ],
 )
-def test_classes_are_an_array_of_their_own_kind(labels: Any, kind: Any) -> None:
+def test_classes_are_an_array_of_their_type(labels: Any, kind: Any) -> None:
     model = spocc.fit({"a": labels}, labels, method="majority")
     assert model.classes.dtype == kind
     assert sorted(map(str, model.predict({"a": labels}))) == sorted(map(str, labels))
@@ -78,33 +79,33 @@ KINDS_OF_LABELS: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize("said", KINDS_OF_LABELS)
+@pytest.mark.parametrize("predicted", KINDS_OF_LABELS)
 @pytest.mark.parametrize("true", KINDS_OF_LABELS)
-@pytest.mark.parametrize("missing", ["auto", "symbol"])
-def test_labels_come_back_in_the_kind_of_the_truth(said: str, true: str, missing: str) -> None:
-    zero, one = KINDS_OF_LABELS[said]
-    answers = np.array([[zero, zero, one], [one, one, zero], [zero, one, one], [one, one, zero]] * 5)
+@pytest.mark.parametrize("missing", ["auto", "answer"])
+def test_labels_come_back_with_the_type_of_the_truth(predicted: str, true: str, missing: Missing) -> None:
+    zero, one = KINDS_OF_LABELS[predicted]
+    predictions = np.array([[zero, zero, one], [one, one, zero], [zero, one, one], [one, one, zero]] * 5)
     truth = np.array([KINDS_OF_LABELS[true][i] for i in (0, 1, 0, 1)] * 5)
-    evidence = spocc.Evidence(answers, truth)
-    model = spocc.fit(answers, truth, missing=missing)
-    decided = model.predict(answers)
+    evidence = spocc.Evidence(predictions, truth)
+    model = spocc.fit(predictions, truth, missing=missing)
+    decided = model.predict(predictions)
     assert (decided == truth).all()
-    explained = model.explain(answers)
-    for labels in [decided, model.classes, evidence.classes, model.decide(answers).label]:
+    explained = model.explain(predictions)
+    for labels in [decided, model.classes, evidence.classes, model.decide(predictions).label]:
         assert labels.dtype == truth.dtype
     assert explained.label == truth[0]
     assert type(explained.label) is type(truth[0])
-    assert model.slim().predict(answers).dtype == truth.dtype
+    assert model.slim().predict(predictions).dtype == truth.dtype
     assert [entry["label"] for entry in evidence.audit().as_dict["classes"]] == truth[:2].tolist()
-    # Pieces in which a label is only an answer tell nothing of how it is written as a truth.
-    pieces = [spocc.Evidence(answers[[t]], truth[[t]]) for t in range(20)]
-    for order in [pieces, pieces[::-1]]:
+    # A batch in which a label is only predicted does not determine its type as a truth.
+    batches = [spocc.Evidence(predictions[[t]], truth[[t]]) for t in range(20)]
+    for order in [batches, batches[::-1]]:
         assert sum(order[1:], order[0]).to_bytes() == evidence.to_bytes()
 
 
 @pytest.mark.filterwarnings("ignore::spocc.ColumnWarning")
 @pytest.mark.parametrize(
-    ("said", "true", "classes"),
+    ("predictions", "true", "classes"),
     [
         (["1", "3"], [1, 2], [1, 2, 3]),
         ([1.0, 3.0], [1, 2], [1, 2, 3]),
@@ -119,10 +120,10 @@ def test_labels_come_back_in_the_kind_of_the_truth(said: str, true: str, missing
         (["3", 4], None, ["3", 4]),
     ],
 )
-def test_a_class_that_is_only_an_answer_takes_the_kind_of_the_truth(
-    said: list[Any], true: list[Any] | None, classes: list[Any]
+def test_a_class_that_is_only_predicted_has_the_type_of_the_truth(
+    predictions: list[Any], true: list[Any] | None, classes: list[Any]
 ) -> None:
-    evidence = spocc.Evidence([[label] for label in said], true, unlabelled=True)
+    evidence = spocc.Evidence([[label] for label in predictions], true, unlabelled=True)
     model = spocc.fit(evidence, method="majority")
     for found in [evidence.classes.tolist(), evidence.labels.tolist()]:
         assert found == classes
@@ -130,7 +131,7 @@ def test_a_class_that_is_only_an_answer_takes_the_kind_of_the_truth(
     # Labels of a column without true labels are no classes.
     candidates = [(label, type(label)) for label in model.classes.tolist()]
     assert set(candidates) <= {(label, type(label)) for label in classes}
-    assert {label for label, _ in candidates} >= set(true or said)
+    assert {label for label, _ in candidates} >= set(true or predictions)
     assert spocc.Model.from_bytes(model.to_bytes()) == model
 
 

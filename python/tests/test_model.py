@@ -13,11 +13,12 @@ import polars as pl
 import pytest
 
 import spocc
+from spocc._settings import Method
 
 from panels import Panel, make_panel
 
 GOLDEN = sorted((Path(__file__).parents[2] / "testdata" / "golden").glob("case_*.json"))
-METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+METHODS: dict[str, tuple[Method, dict[str, Any]]] = {
     "spocc_lambda5": ("spocc", {"exponent": 5}),
     "selection": ("selection", {}),
     "weighted_vote": ("weighted-vote", {}),
@@ -30,8 +31,8 @@ def test_decisions_are_those_of_the_authors(path: Path) -> None:
     case = json.loads(path.read_text())
     classes = np.arange(case["l"])
     for entry, (method, settings) in METHODS.items():
-        answers = np.array(case["preds_val"]).T
-        model = spocc.fit(answers, case["y_val"], method, classes=classes, missing="silent", **settings)
+        predictions = np.array(case["preds_val"]).T
+        model = spocc.fit(predictions, case["y_val"], method, classes=classes, missing="ignore", **settings)
         decisions = model.decide(np.array(case["preds_test"]).T)
         expected = np.array(case["ref"][entry]["pred_test"])
         clear = ~decisions.is_tie
@@ -41,18 +42,18 @@ def test_decisions_are_those_of_the_authors(path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", spocc.METHODS)
-def test_every_method_fits_decides_and_travels(method: str, panel: Panel, tmp_path: Path) -> None:
-    answers, truth = panel
-    model = spocc.fit(answers, truth, method)
+def test_every_method_fits_decides_and_is_saved(method: Method, panel: Panel, tmp_path: Path) -> None:
+    predictions, truth = panel
+    model = spocc.fit(predictions, truth, method)
     assert model.method == method
     assert model.classifiers == ["x0", "x1", "x2", "x3", "x4"]
-    labels = model.predict(answers)
+    labels = model.predict(predictions)
     assert (labels == truth).mean() > 0.6
-    decisions = model.decide(answers)
+    decisions = model.decide(predictions)
     np.testing.assert_array_equal(decisions.label, labels)
-    np.testing.assert_array_equal(model.classes[model.predict_ids(answers)], labels)
-    np.testing.assert_array_equal(model.margin(answers), decisions.margin)
-    possibility = model.possibility(answers)
+    np.testing.assert_array_equal(model.classes[model.predict_ids(predictions)], labels)
+    np.testing.assert_array_equal(model.margin(predictions), decisions.margin)
+    possibility = model.predict_possibility(predictions)
     assert possibility.shape == (300, 3)
     assert possibility.min() >= 0
     assert possibility.max() <= 1
@@ -63,43 +64,43 @@ def test_every_method_fits_decides_and_travels(method: str, panel: Panel, tmp_pa
 
 
 @pytest.mark.parametrize("method", spocc.METHODS)
-def test_probabilities_add_up_to_one_or_are_refused(method: str, panel: Panel) -> None:
-    answers, truth = panel
-    model = spocc.fit(answers, truth, method)
+def test_probabilities_add_up_to_one_or_are_refused(method: Method, panel: Panel) -> None:
+    predictions, truth = panel
+    model = spocc.fit(predictions, truth, method)
     if model.has_probabilities:
-        shares = model.predict_proba(answers)
+        shares = model.predict_proba(predictions)
         np.testing.assert_allclose(shares.sum(axis=1), 1)
-        assert (shares.argmax(axis=1) == model.predict_ids(answers)).mean() > 0.99
+        assert (shares.argmax(axis=1) == model.predict_ids(predictions)).mean() > 0.99
     else:
         with pytest.raises(spocc.SpoccError, match="probabilities: expected a model that has them"):
-            model.predict_proba(answers)
+            model.predict_proba(predictions)
 
 
 def test_a_model_of_evidence_is_that_of_its_rows(panel: Panel) -> None:
-    answers, truth = panel
-    evidence = spocc.Evidence(answers[:100], truth[:100]) + spocc.Evidence(answers[100:], truth[100:])
+    predictions, truth = panel
+    evidence = spocc.Evidence(predictions[:100], truth[:100]) + spocc.Evidence(predictions[100:], truth[100:])
     for method in spocc.METHODS:
-        assert spocc.fit(evidence, method=method) == spocc.fit(answers, truth, method)
+        assert spocc.fit(evidence, method=method) == spocc.fit(predictions, truth, method)
 
 
 def test_frames_are_matched_by_name_and_arrays_by_position(panel: Panel) -> None:
-    answers, truth = panel
-    frame = pd.DataFrame(answers, columns=list("edcba"))
+    predictions, truth = panel
+    frame = pd.DataFrame(predictions, columns=list("edcba"))
     model = spocc.fit(frame, truth)
     shuffled = frame[list("cabde")].assign(item=[f"item {row}" for row in range(len(frame))])
-    np.testing.assert_array_equal(model.predict(shuffled), model.predict(answers))
-    np.testing.assert_array_equal(model.predict(pl.from_pandas(shuffled)), model.predict(answers))
+    np.testing.assert_array_equal(model.predict(shuffled), model.predict(predictions))
+    np.testing.assert_array_equal(model.predict(pl.from_pandas(shuffled)), model.predict(predictions))
 
 
-def test_columns_that_nobody_asks_for_may_hold_anything(panel: Panel) -> None:
-    answers, truth = panel
-    frame = pd.DataFrame(answers, columns=list("edcba"))
+def test_unused_columns_may_have_any_type(panel: Panel) -> None:
+    predictions, truth = panel
+    frame = pd.DataFrame(predictions, columns=list("edcba"))
     model = spocc.fit(frame, truth, "spocc")
     other = frame.assign(when=pd.Timestamp(0), share=0.5, what=[[]] * len(frame))
     np.testing.assert_array_equal(model.predict(other), model.predict(frame))
 
 
-def test_unseen_labels_are_silence_unless_strict() -> None:
+def test_unseen_labels_are_missing_unless_strict() -> None:
     model = spocc.fit([["a", "a"], ["b", "b"]], ["a", "b"], "majority")
     assert model.predict([["a", "zebra"]]).tolist() == ["a"]
     with pytest.raises(
@@ -109,14 +110,14 @@ def test_unseen_labels_are_silence_unless_strict() -> None:
 
 
 def test_no_rows_are_decided_as_no_rows(panel: Panel) -> None:
-    answers, truth = panel
-    model = spocc.fit(answers, truth, "naive-bayes")
-    assert model.predict(answers[:0]).shape == (0,)
-    assert model.possibility(answers[:0]).shape == (0, 3)
-    assert len(model.decide(answers[:0])) == 0
+    predictions, truth = panel
+    model = spocc.fit(predictions, truth, "naive-bayes")
+    assert model.predict(predictions[:0]).shape == (0,)
+    assert model.predict_possibility(predictions[:0]).shape == (0, 3)
+    assert len(model.decide(predictions[:0])) == 0
 
 
-def test_a_row_of_silence_is_decided_by_the_prior() -> None:
+def test_a_row_without_predictions_is_decided_by_the_prior() -> None:
     model = spocc.fit([["a"], ["b"], ["a"]], ["a", "b", "a"], "spocc")
     decided = model.decide([[None], ["b"]])
     assert decided.label.tolist() == ["a", "b"]
@@ -125,33 +126,33 @@ def test_a_row_of_silence_is_decided_by_the_prior() -> None:
     assert decided.to_frame().columns.tolist() == ["decision", "margin", "answered", "is_tie", "by_prior"]
 
 
-def test_sets_hold_the_truth_as_often_as_asked() -> None:
-    answers, truth = make_panel(4000)
-    model = spocc.fit(answers[:2000], truth[:2000], "naive-bayes", calibrate="split")
+def test_sets_have_the_requested_coverage() -> None:
+    predictions, truth = make_panel(4000)
+    model = spocc.fit(predictions[:2000], truth[:2000], "naive-bayes", calibrate="split")
     assert model.calibration is not None
-    sets = model.predict_set(answers[2000:], 0.9)
+    sets = model.predict_set(predictions[2000:], 0.9)
     assert sets.shape == (2000, 3)
     assert sets[np.arange(2000), truth[2000:]].mean() > 0.87
     assert sets.any(axis=1).all()
 
 
-def test_a_named_row_gets_the_same_set_in_whatever_order() -> None:
-    answers, truth = make_panel(2000)
-    model = spocc.fit(answers, truth, "majority", calibrate="cross", per_class=True)
+def test_a_row_with_an_id_has_the_same_set_in_any_order() -> None:
+    predictions, truth = make_panel(2000)
+    model = spocc.fit(predictions, truth, "majority", calibrate="cross", per_class=True)
     names = [f"row {row}" for row in range(2000)]
     order = np.random.default_rng(0).permutation(2000)
-    sets = model.predict_set(answers, 0.8, ids=names)
-    shuffled = model.predict_set(answers[order], 0.8, ids=[names[row] for row in order])
+    sets = model.predict_set(predictions, 0.8, ids=names)
+    shuffled = model.predict_set(predictions[order], 0.8, ids=[names[row] for row in order])
     np.testing.assert_array_equal(sets[order], shuffled)
-    assert not np.array_equal(sets, model.predict_set(answers, 0.8, seed=1, ids=names))
+    assert not np.array_equal(sets, model.predict_set(predictions, 0.8, seed=1, ids=names))
 
 
 def test_class_weights_move_decisions() -> None:
-    answers, truth = make_panel(400)
-    plain = spocc.fit(answers, truth, "naive-bayes")
-    heavy = spocc.fit(answers, truth, "naive-bayes", class_weight={2: 1000.0})
-    assert (heavy.predict(answers) == 2).sum() > (plain.predict(answers) == 2).sum()
-    assert spocc.fit(answers, truth, "naive-bayes", class_weight="balanced") != plain
+    predictions, truth = make_panel(400)
+    plain = spocc.fit(predictions, truth, "naive-bayes")
+    heavy = spocc.fit(predictions, truth, "naive-bayes", class_weight={2: 1000.0})
+    assert (heavy.predict(predictions) == 2).sum() > (plain.predict(predictions) == 2).sum()
+    assert spocc.fit(predictions, truth, "naive-bayes", class_weight="balanced") != plain
 
 
 @pytest.mark.parametrize(
@@ -165,9 +166,9 @@ def test_class_weights_move_decisions() -> None:
         ("exp-vote", {"tuning": "resubstitution"}),
     ],
 )
-def test_methods_have_settings(method: str, settings: dict[str, Any], panel: Panel) -> None:
-    answers, truth = panel
-    model = spocc.fit(answers, truth, method, **settings)
+def test_methods_have_settings(method: Method, settings: dict[str, Any], panel: Panel) -> None:
+    predictions, truth = panel
+    model = spocc.fit(predictions, truth, method, **settings)
     assert model.method == method
     fitted = model.fitted
     if method == "stacking":
@@ -177,42 +178,43 @@ def test_methods_have_settings(method: str, settings: dict[str, Any], panel: Pan
         assert fitted["exponent"] == "inf"
 
 
-def test_no_truth_at_all_is_enough_for_some(panel: Panel) -> None:
-    answers, _ = panel
-    for method in ["dawid-skene", "majority"]:
-        model = spocc.fit(answers, method=method)
+def test_some_methods_need_no_truth(panel: Panel) -> None:
+    predictions, _ = panel
+    methods: tuple[Method, ...] = ("dawid-skene", "majority")
+    for method in methods:
+        model = spocc.fit(predictions, method=method)
         assert model.evidence is not None
         assert (model.evidence.n_rows, model.evidence.n_unlabelled) == (0, 300)
     with pytest.raises(spocc.SpoccError, match="expected at least one labelled row"):
-        spocc.fit(answers, method="spocc")
+        spocc.fit(predictions, method="spocc")
 
 
-def test_one_more_classifier_can_join(panel: Panel) -> None:
-    answers, truth = panel
-    model = spocc.fit(answers[:, :4], truth, "adaspocc")
-    grown = model.append(spocc.Evidence(answers, truth))
+def test_a_classifier_can_be_appended(panel: Panel) -> None:
+    predictions, truth = panel
+    model = spocc.fit(predictions[:, :4], truth, "adaspocc")
+    grown = model.append(spocc.Evidence(predictions, truth))
     assert grown.classifiers == ["x0", "x1", "x2", "x3", "x4"]
     with pytest.raises(spocc.SpoccError, match="append: expected a model that holds its evidence"):
-        model.slim().append(spocc.Evidence(answers, truth))
+        model.slim().append(spocc.Evidence(predictions, truth))
 
 
 def test_a_slim_model_decides_alike(panel: Panel) -> None:
-    answers, truth = panel
-    model = spocc.fit(answers, truth)
+    predictions, truth = panel
+    model = spocc.fit(predictions, truth)
     slim = model.slim()
     assert slim.evidence is None
     assert len(slim.to_bytes()) < len(model.to_bytes())
-    np.testing.assert_array_equal(slim.predict(answers), model.predict(answers))
+    np.testing.assert_array_equal(slim.predict(predictions), model.predict(predictions))
     assert repr(slim).endswith("slim)")
 
 
 @pytest.mark.filterwarnings("ignore::spocc.ColumnWarning")
-def test_silence_can_be_an_answer() -> None:
-    said = [["x", None] if row % 2 else ["x", "y"] for row in range(100)]
+def test_a_missing_prediction_can_be_an_answer() -> None:
+    predictions = [["x", None] if row % 2 else ["x", "y"] for row in range(100)]
     truth = ["a" if row % 2 else "b" for row in range(100)]
-    model = spocc.fit(said, truth, "naive-bayes")
+    model = spocc.fit(predictions, truth, "naive-bayes")
     assert model.missing == "auto"
-    assert model.declines == [False, True]
+    assert model.missing_is_answer == [False, True]
     assert model.predict([["x", None], ["x", "y"]]).tolist() == ["a", "b"]
 
 
@@ -221,9 +223,9 @@ def test_a_model_is_made_by_fit_alone() -> None:
         spocc.Model()
 
 
-def test_nothing_that_a_model_hands_out_changes_it(panel: Panel) -> None:
-    answers, truth = panel
-    frame = pd.DataFrame(answers, columns=list("abcde"))
+def test_a_model_is_not_changed_through_its_properties(panel: Panel) -> None:
+    predictions, truth = panel
+    frame = pd.DataFrame(predictions, columns=list("abcde"))
     model = spocc.fit(frame, truth, "naive-bayes")
     expected = model.predict(frame)
     model.classifiers.clear()

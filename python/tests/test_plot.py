@@ -39,7 +39,7 @@ def rows(ax: Axes) -> list[str]:
 
 
 def overlapping(labels: list[Text]) -> list[tuple[str, str]]:
-    """Neighbours whose boxes meet."""
+    """Neighbouring boxes that overlap."""
     figure = labels[0].get_figure(root=True)
     assert figure is not None
     figure.canvas.draw()
@@ -54,7 +54,7 @@ def test_an_audit_shows_every_classifier_with_its_verdict(model: spocc.Model) ->
     assert [text.get_text() for text in ax.texts][1:3] == ["copy of ann", "adversary"]
 
 
-def test_evidence_a_model_and_an_audit_make_the_same_picture(model: spocc.Model) -> None:
+def test_evidence_a_model_and_an_audit_make_the_same_plot(model: spocc.Model) -> None:
     evidence = model.evidence
     assert evidence is not None
     for draw in (spocc.plot.dendrogram, spocc.plot.dependence):
@@ -84,36 +84,36 @@ def test_a_heatmap_holds_the_dependence_of_each_pair(model: spocc.Model) -> None
 def test_a_grid_has_a_table_per_classifier_and_hides_spare_axes(model: spocc.Model) -> None:
     grid = spocc.plot.confusion(model)
     assert [ax.get_visible() for ax in grid.flat] == [True] * 5 + [False] * 3
-    assert grid.flat[2].get_title(loc="left").startswith("eve  0% right")
+    assert grid.flat[2].get_title(loc="left").startswith("eve  accuracy 0%")
     chosen = spocc.plot.confusion(model, ["kim", 0])
     assert [ax.get_title(loc="left").split()[0] for ax in chosen.flat] == ["kim", "ann"]
     assert np.allclose(np.asarray(chosen.flat[0].images[0].get_array()).sum(axis=1), 1)
 
 
 def test_bars_are_those_of_the_explanation(model: spocc.Model, panel: Panel) -> None:
-    told = model.explain(panel[0], 7)
-    ax = spocc.plot.possibility(told)
-    assert rows(ax)[0] == str(told.label)
+    explained = model.explain(panel[0], 7)
+    ax = spocc.plot.possibility(explained)
+    assert rows(ax)[0] == str(explained.label)
     widths = [patch.get_width() for patch in ax.patches]  # type: ignore[attr-defined]
-    assert widths == pytest.approx(sorted(told.possibility / told.possibility.max(), reverse=True))
+    assert widths == pytest.approx(sorted(explained.possibility / explained.possibility.max(), reverse=True))
     again = spocc.plot.possibility(model, panel[0], 7)
     assert [text.get_text() for text in again.texts] == [text.get_text() for text in ax.texts]
-    assert ax.texts[0].get_text() == "1.000  said by ann, bob, joe, kim"
+    assert ax.texts[0].get_text() == "1.000  predicted by ann, bob, joe, kim"
 
 
 @pytest.mark.parametrize("labels", [[False, True], [1.0, 2.0], ["True", "true story"]])
-def test_bars_name_who_said_a_label_of_any_kind(labels: list[object]) -> None:
-    answers = [[labels[0], labels[1]], [labels[1], labels[1]]] * 5
-    model = spocc.fit(answers, labels * 5, method="spocc", names=["ann", "bob"])
-    ax = spocc.plot.possibility(model, answers, 1)
-    assert ax.texts[0].get_text() == "1.000  said by ann, bob"
+def test_bars_name_the_classifiers_that_predict_a_label_of_any_type(labels: list[object]) -> None:
+    predictions = [[labels[0], labels[1]], [labels[1], labels[1]]] * 5
+    model = spocc.fit(predictions, labels * 5, method="spocc", names=["ann", "bob"])
+    ax = spocc.plot.possibility(model, predictions, 1)
+    assert ax.texts[0].get_text() == "1.000  predicted by ann, bob"
 
 
-def test_many_classes_leave_out_the_least_possible(panel: Panel) -> None:
-    answers, truth = make_panel(n_rows=900, n_classes=40)
-    ax = spocc.plot.possibility(spocc.fit(answers, truth, method="spocc"), answers)
+def test_only_the_most_possible_of_many_classes_are_shown(panel: Panel) -> None:
+    predictions, truth = make_panel(n_rows=900, n_classes=40)
+    ax = spocc.plot.possibility(spocc.fit(predictions, truth, method="spocc"), predictions)
     assert len(ax.patches) == 15
-    assert "25 less possible classes are left out" in ax.get_xlabel()
+    assert "25 less possible classes are not shown" in ax.get_xlabel()
 
 
 def test_given_axes_are_drawn_into_and_returned(model: spocc.Model, panel: Panel) -> None:
@@ -126,9 +126,9 @@ def test_given_axes_are_drawn_into_and_returned(model: spocc.Model, panel: Panel
 
 
 def test_names_of_fifty_classifiers_do_not_overlap() -> None:
-    answers, truth = make_panel(n_rows=400, n_classifiers=50, n_classes=12)
+    predictions, truth = make_panel(n_rows=400, n_classifiers=50, n_classes=12)
     names = [f"a-provider-with-a-name/and-a-model-number-{k}-of-that-name" for k in range(50)]
-    evidence = spocc.Evidence(answers, truth, names=names)
+    evidence = spocc.Evidence(predictions, truth, names=names)
     for ax in (spocc.plot.audit(evidence), spocc.plot.dendrogram(evidence), spocc.plot.dependence(evidence)):
         assert len(set(rows(ax))) == 50
         assert overlapping(list(ax.get_yticklabels())) == []
@@ -138,21 +138,21 @@ def test_names_of_fifty_classifiers_do_not_overlap() -> None:
     assert overlapping(list(grid[-1, 0].get_xticklabels())) == []
 
 
-def test_pictures_of_what_was_not_counted_are_refused(panel: Panel, model: spocc.Model) -> None:
+def test_plots_of_missing_counts_are_refused(panel: Panel, model: spocc.Model) -> None:
     marginals = spocc.Evidence(*panel, level="marginals")
     with pytest.raises(spocc.SpoccError, match="expected evidence that counts pairs of classifiers"):
         spocc.plot.dendrogram(marginals)
     with pytest.raises(spocc.SpoccError, match="found a slim one"):
         spocc.plot.confusion(model.slim())
-    with pytest.raises(spocc.SpoccError, match="answers: expected the rows"):
+    with pytest.raises(spocc.SpoccError, match="predictions: expected a table"):
         spocc.plot.possibility(model)
     with pytest.raises(spocc.SpoccError, match="expected Axes for 2 classifiers, found 1"):
         spocc.plot.confusion(model, ["ann", "bob"], ax=plt.subplots()[1])
-    with pytest.raises(spocc.SpoccError, match="nobody"):
-        spocc.plot.confusion(model, ["nobody"])
+    with pytest.raises(spocc.SpoccError, match="unknown"):
+        spocc.plot.confusion(model, ["unknown"])
 
 
-def test_without_matplotlib_one_line_says_what_to_install() -> None:
+def test_without_matplotlib_one_line_names_what_to_install() -> None:
     script = """
 import sys
 sys.modules["matplotlib"] = None
@@ -177,9 +177,9 @@ def test_long_names_of_classifiers_stay_readable_above_their_tables() -> None:
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
-    with pytest.raises(spocc.SpoccError, match=r"source: expected an audit, evidence, .*, found int"):
+    with pytest.raises(TypeError, match=r"source: expected an audit, evidence, .*, found int"):
         spocc.plot.audit(3)  # type: ignore[arg-type]
-    with pytest.raises(spocc.SpoccError, match="confusion: expected evidence or a model, found int"):
+    with pytest.raises(TypeError, match="confusion: expected evidence or a model, found int"):
         spocc.plot.confusion(3)  # type: ignore[arg-type]
-    with pytest.raises(spocc.SpoccError, match="classifiers: expected a sequence of names, found the text"):
+    with pytest.raises(TypeError, match="classifiers: expected a sequence of names, found the text"):
         spocc.plot.confusion(spocc.Evidence([["a"]], ["a"]), "x0")

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import spocc
+from spocc._settings import Level, Method
 
 from panels import Panel
 
 
-def test_an_audit_tells_copies_and_liars(panel: Panel) -> None:
+def test_an_audit_finds_copies_and_adversaries(panel: Panel) -> None:
     audit = spocc.audit(spocc.Evidence(*panel))
     assert [entry.verdict for entry in audit.classifiers] == [
         "useful",
@@ -58,16 +59,16 @@ def test_dissimilarities_are_a_square(panel: Panel) -> None:
 
 
 def test_html_is_escaped_and_small(panel: Panel) -> None:
-    answers, truth = panel
+    predictions, truth = panel
     names = ["<script>", "b&b", "c", "d", "e"]
     labels = np.array(["<script>", "<b>", "x"])
-    model = spocc.fit(labels[answers], labels[truth], "spocc", names=names, calibrate="cross")
+    model = spocc.fit(labels[predictions], labels[truth], "spocc", names=names, calibrate="cross")
     shown = [
         model,
         model.evidence,
         model.audit(),
-        model.explain(labels[answers]),
-        model.decide(labels[answers]),
+        model.explain(labels[predictions]),
+        model.decide(labels[predictions]),
     ]
     for each in shown:
         assert each is not None
@@ -79,7 +80,7 @@ def test_html_is_escaped_and_small(panel: Panel) -> None:
         assert len(html) < 5000
 
 
-def told(html: str) -> list[str]:
+def text_lines(html: str) -> list[str]:
     """The lines of a table and of what is below it, as a browser shows them."""
     cells = re.sub(r"</(td|th)>", " ", html)
     return unescape(re.sub(r"<[^>]*>", "", re.sub(r"</(tr|caption|pre)>", "\n", cells))).splitlines()
@@ -87,42 +88,49 @@ def told(html: str) -> list[str]:
 
 @pytest.mark.parametrize("method", ["adaspocc", "naive-bayes"])
 @pytest.mark.parametrize("level", ["tally", "pairs", "marginals"])
-def test_html_tells_what_the_text_tells(panel: Panel, method: str, level: str) -> None:
-    answers, truth = panel
-    gaps = answers.astype(float)
-    gaps[np.arange(answers.size).reshape(answers.shape) % 7 == 3] = np.nan
+def test_html_has_the_content_of_the_text(panel: Panel, method: Method, level: Level) -> None:
+    predictions, truth = panel
+    gaps = predictions.astype(float)
+    gaps[np.arange(predictions.size).reshape(predictions.shape) % 7 == 3] = np.nan
     model = spocc.fit(gaps, truth, method)
     audit = spocc.Evidence(gaps, truth, level=level).audit()
     reports: list[spocc.Audit | spocc.Explanation] = [audit, model.audit(), model.explain(gaps, 2)]
     for report in reports:
-        found = [line.split() for line in told(report._repr_html_())]
+        found = [line.split() for line in text_lines(report._repr_html_())]
         lines = repr(report).splitlines()
         head = next(at for at, line in enumerate(lines) if line.startswith("classifier "))
         for line in [*lines[:2], *lines[head + 1 :]]:
             assert line.split() in [[], *found], line
 
 
-def test_audits_and_explanations_are_compared_by_what_they_say(panel: Panel) -> None:
-    answers, truth = panel
-    model = spocc.fit(answers, truth, "spocc")
+def test_audits_and_explanations_are_compared_by_content(panel: Panel) -> None:
+    predictions, truth = panel
+    model = spocc.fit(predictions, truth, "spocc")
     assert model.audit() == model.audit()
-    assert model.audit() != spocc.fit(answers[:200], truth[:200], "spocc").audit()
-    assert model.explain(answers) == model.explain(answers)
-    assert model.explain(answers, 0) != model.explain(answers, 1)
-    assert model.explain(answers) != model.explain(answers.astype(str)), "what was said is of another kind"
+    assert model.audit() != spocc.fit(predictions[:200], truth[:200], "spocc").audit()
+    assert model.explain(predictions) == model.explain(predictions)
+    assert model.explain(predictions, 0) != model.explain(predictions, 1)
+    assert model.explain(predictions) != model.explain(predictions.astype(str)), (
+        "what was predictions is of another kind"
+    )
     assert model.audit() != 1
-    assert model.explain(answers) != 1
-    for each in [*model.audit().classifiers, *model.explain(answers).voices, model, model.evidence]:
+    assert model.explain(predictions) != 1
+    for each in [
+        *model.audit().classifiers,
+        *model.explain(predictions).contributions,
+        model,
+        model.evidence,
+    ]:
         assert len({each, each}) == 1
 
 
 def test_decisions_are_compared_as_arrays(panel: Panel) -> None:
-    answers, truth = panel
-    model = spocc.fit(answers, truth, "spocc")
-    decisions = model.decide(answers)
-    assert decisions == model.decide(answers)
-    assert decisions != model.decide(answers[1:])
-    assert decisions != model.decide(answers[::-1])
+    predictions, truth = panel
+    model = spocc.fit(predictions, truth, "spocc")
+    decisions = model.decide(predictions)
+    assert decisions == model.decide(predictions)
+    assert decisions != model.decide(predictions[1:])
+    assert decisions != model.decide(predictions[::-1])
     assert decisions != 1
     assert (decisions == 1) is False
     with pytest.raises(TypeError, match="unhashable type: 'Decisions'"):
@@ -134,22 +142,22 @@ def test_decisions_are_shown_in_short() -> None:
     decisions = model.decide([["a", "b"], ["b", "b"], [None, None]] * 4)
     assert repr(decisions) == "Decisions(12 rows, 2 classes, 4 tied, 4 by the prior)"
     assert repr(model.decide([["b", "b"]])) == "Decisions(1 row, 1 class, 0 tied, 0 by the prior)"
-    lines = told(decisions._repr_html_())
+    lines = text_lines(decisions._repr_html_())
     assert lines[:2] == [repr(decisions), "row decision margin answered is_tie by_prior "]
     assert lines[3] == "1 b 1.000 2 False False "
     assert lines[-1] == "and 2 more rows"
     assert len(lines) == 13
 
 
-def test_an_explanation_follows_every_voice(panel: Panel) -> None:
-    answers, truth = panel
-    model = spocc.fit(answers, truth, "spocc")
+def test_an_explanation_has_a_contribution_per_classifier(panel: Panel) -> None:
+    predictions, truth = panel
+    model = spocc.fit(predictions, truth, "spocc")
     for row in [0, 7]:
-        explained = model.explain(answers, row)
-        assert explained.label == model.predict(answers)[row]
-        assert explained.margin == model.margin(answers)[row]
-        np.testing.assert_array_equal(explained.possibility, model.possibility(answers)[row])
-        assert [voice.said for voice in explained.voices] == answers[row].tolist()
+        explained = model.explain(predictions, row)
+        assert explained.label == model.predict(predictions)[row]
+        assert explained.margin == model.margin(predictions)[row]
+        np.testing.assert_array_equal(explained.possibility, model.predict_possibility(predictions)[row])
+        assert [entry.predicted for entry in explained.contributions] == predictions[row].tolist()
         assert repr(explained).startswith(f"decided: {explained.label}")
         assert explained.to_frame().shape == (5, 6)
         assert explained.runner_up in model.classes
@@ -158,43 +166,46 @@ def test_an_explanation_follows_every_voice(panel: Panel) -> None:
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], [0, 1], [False, True], [2**70, 7], ["True", "1"]])
-def test_an_explanation_tells_answers_as_they_went_in(labels: list[object]) -> None:
+def test_an_explanation_has_predictions_with_their_type(labels: list[object]) -> None:
     rows = [[labels[0], labels[1], None], [labels[1], labels[1], labels[0]]] * 5
     model = spocc.fit(rows, [labels[0], labels[1]] * 5, "spocc")
     for row in [0, 1]:
-        said = [voice.said for voice in model.explain(rows, row).voices]
-        assert said == rows[row]
-        assert [type(label) for label in said] == [type(label) for label in rows[row]]
+        predictions = [entry.predicted for entry in model.explain(rows, row).contributions]
+        assert predictions == rows[row]
+        assert [type(label) for label in predictions] == [type(label) for label in rows[row]]
 
 
 def test_labels_are_not_shown_as_measurements() -> None:
-    answers = np.array([[1.0, 2.0], [2.0, 2.0]] * 5)
-    html = spocc.fit(answers, [1.0, 2.0] * 5, "spocc").explain(answers)._repr_html_()
+    predictions = np.array([[1.0, 2.0], [2.0, 2.0]] * 5)
+    html = spocc.fit(predictions, [1.0, 2.0] * 5, "spocc").explain(predictions)._repr_html_()
     assert "<td>1.0</td><td>" in html
 
 
-def test_an_explanation_tells_answers_that_the_model_never_met() -> None:
+def test_an_explanation_has_predictions_that_the_model_does_not_know() -> None:
     model = spocc.fit([[1, 0], [0, 0]] * 5, [1, 0] * 5, "spocc", names=["ann", "bob"])
-    assert [voice.said for voice in model.explain({"x": [3], "bob": [7], "ann": [1]}).voices] == [1, 7]
+    assert [entry.predicted for entry in model.explain({"x": [3], "bob": [7], "ann": [1]}).contributions] == [
+        1,
+        7,
+    ]
 
 
-def test_a_row_that_is_not_there_is_refused(panel: Panel) -> None:
-    answers, truth = panel
-    model = spocc.fit(answers, truth, "spocc")
+def test_a_row_that_does_not_exist_is_refused(panel: Panel) -> None:
+    predictions, truth = panel
+    model = spocc.fit(predictions, truth, "spocc")
     with pytest.raises(spocc.SpoccError, match=r"^row 300: expected a row from 0 to 299$"):
-        model.explain(answers, 300)
+        model.explain(predictions, 300)
     with pytest.raises(spocc.SpoccError, match=r"^row 0: expected rows, found none$"):
-        model.explain(answers[:0])
+        model.explain(predictions[:0])
 
 
 def test_dependence_is_1_for_copies_and_unknown_for_constants() -> None:
-    answers = {
+    predictions = {
         "one": list("aabb") * 10,
         "copy": list("aabb") * 10,
         "other": list("abab") * 10,
         "constant": ["a"] * 40,
     }
-    audit = spocc.Evidence(answers, list("aabb") * 10).audit()
+    audit = spocc.Evidence(predictions, list("aabb") * 10).audit()
     dependence, dissimilarities = audit.dependence, audit.dissimilarities
     assert dependence is not None
     assert dissimilarities is not None

@@ -1,4 +1,4 @@
-"""The combiners: estimators whose X is what every classifier said."""
+"""The combiners: estimators whose X has a column of predictions per classifier."""
 
 import pickle
 from typing import Any
@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score, cross_validate
 
 import spocc
+from spocc._settings import Calibrate
 from spocc.sklearn import (
     AdaSpoccClassifier,
     DawidSkeneClassifier,
@@ -32,7 +33,7 @@ NAMES = ["ann", "bob", "eve"]
 
 
 def panel(n: int = 200, n_classes: int = 3, seed: int = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Three judges of whom one copies another, and the truth."""
+    """Three classifiers, one of them a copy of another, and the truth."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n)
     right = rng.random((n, 3)) < [0.8, 0.7, 0.6]
@@ -52,11 +53,11 @@ def test_an_estimator_makes_the_model_that_fit_makes(kind: Any) -> None:
     model = spocc.fit(X, y, estimator._method, classes=[0, 1, 2])
     assert estimator.model_ == model
     np.testing.assert_array_equal(estimator.predict(X), model.predict(X))
-    np.testing.assert_array_equal(estimator.possibility(X), model.possibility(X))
+    np.testing.assert_array_equal(estimator.predict_possibility(X), model.predict_possibility(X))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_probabilities_are_there_exactly_where_the_method_has_them(kind: Any) -> None:
+def test_predict_proba_exists_exactly_for_methods_with_probabilities(kind: Any) -> None:
     X, y = panel()
     estimator = kind().fit(X, y)
     assert hasattr(estimator, "predict_proba") == estimator.model_.has_probabilities
@@ -65,7 +66,7 @@ def test_probabilities_are_there_exactly_where_the_method_has_them(kind: Any) ->
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_pieces_in_any_order_give_the_model_of_the_whole(kind: Any) -> None:
+def test_batches_in_any_order_give_the_model_of_the_whole(kind: Any) -> None:
     X, y = panel()
     weights = np.arange(len(y)) % 4 / 2
     whole = kind().fit(X, y, sample_weight=weights)
@@ -76,7 +77,7 @@ def test_pieces_in_any_order_give_the_model_of_the_whole(kind: Any) -> None:
     assert pieces.evidence_ == whole.evidence_
 
 
-def test_pieces_go_on_after_a_fit_and_after_a_look_at_the_model() -> None:
+def test_batches_go_on_after_a_fit_and_after_a_look_at_the_model() -> None:
     X, y = panel()
     whole = AdaSpoccClassifier().fit(X, y)
     pieces = AdaSpoccClassifier().fit(X[:60], y[:60])
@@ -84,7 +85,7 @@ def test_pieces_go_on_after_a_fit_and_after_a_look_at_the_model() -> None:
     assert pieces.partial_fit(X[90:], y[90:]).model_ == whole.model_
 
 
-def test_the_first_piece_must_say_the_classes_and_later_ones_may_not_change_them() -> None:
+def test_the_first_batch_must_give_the_classes_and_later_ones_may_not_change_them() -> None:
     X, y = panel()
     with pytest.raises(ValueError, match="classes must be passed on the first call to partial_fit"):
         MajorityClassifier().partial_fit(X, y)
@@ -95,7 +96,7 @@ def test_the_first_piece_must_say_the_classes_and_later_ones_may_not_change_them
 
 
 @pytest.mark.parametrize("calibrate", ["split", "cross"])
-def test_calibrated_pieces_keep_all_their_evidence(calibrate: str) -> None:
+def test_calibrated_batches_keep_all_their_evidence(calibrate: Calibrate) -> None:
     X, y = panel()
     whole = LadderClassifier(calibrate=calibrate).fit(X, y)
     pieces = LadderClassifier(calibrate=calibrate).fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
@@ -120,7 +121,7 @@ TABLES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_any_table_of_the_same_answers_is_decided_alike(table: str) -> None:
+def test_any_table_of_the_same_predictions_is_decided_alike(table: str) -> None:
     X, y = panel()
     expected = NaiveBayesClassifier().fit(X, y).predict_proba(X)
     given = TABLES[table](X)
@@ -186,9 +187,9 @@ def test_classes_are_what_numpy_finds_unique(kind: str) -> None:
         np.testing.assert_array_equal(estimator.classes_, np.unique(y))
 
 
-def test_silence_may_be_written_in_any_way() -> None:
-    said = [["cat", "cat"], ["dog", "dog"], ["dog", "cat"]] * 3
-    estimator = NaiveBayesClassifier().fit(said, ["cat", "dog", "dog"] * 3)
+def test_missing_predictions_may_be_written_in_any_way() -> None:
+    predictions = [["cat", "cat"], ["dog", "dog"], ["dog", "cat"]] * 3
+    estimator = NaiveBayesClassifier().fit(predictions, ["cat", "dog", "dog"] * 3)
     expected = estimator.predict_proba(np.array([["cat", None]], dtype=object))
     for gap in (None, np.nan, pd.NA):
         np.testing.assert_array_equal(estimator.predict_proba([["cat", gap]]), expected)
@@ -197,11 +198,11 @@ def test_silence_may_be_written_in_any_way() -> None:
         np.testing.assert_array_equal(estimator.predict_proba(frame), expected)
 
 
-def test_a_label_never_met_counts_as_silence() -> None:
+def test_an_unseen_label_counts_as_missing() -> None:
     X, y = panel()
     estimator = MajorityClassifier().fit(X, y)
     np.testing.assert_array_equal(
-        estimator.possibility([[1, 77, 1]]), estimator.possibility([[1, np.nan, 1]])
+        estimator.predict_possibility([[1, 77, 1]]), estimator.predict_possibility([[1, np.nan, 1]])
     )
 
 
@@ -232,7 +233,7 @@ def test_the_decision_function_decides_as_predict_does(kind: Any, n_classes: int
         np.testing.assert_array_equal(estimator.classes_[best], estimator.predict(asked))
 
 
-def test_sets_hold_the_truth_as_often_as_asked() -> None:
+def test_sets_have_the_requested_coverage() -> None:
     X, y = panel(1000)
     estimator = LadderClassifier(calibrate="split", random_state=3).fit(X, y)
     X, y = panel(4000, seed=1)
@@ -243,7 +244,7 @@ def test_sets_hold_the_truth_as_often_as_asked() -> None:
 
 
 @pytest.mark.parametrize("kind", [LadderClassifier, DawidSkeneClassifier])
-def test_rows_without_truth_are_learned_from(kind: Any) -> None:
+def test_rows_without_truth_are_used(kind: Any) -> None:
     X, y = panel()
     gaps = y.astype(float)
     gaps[50:] = np.nan
@@ -260,7 +261,7 @@ def test_settings_are_those_of_the_command() -> None:
         (AdaSpoccClassifier, {"tuning": "k-fold"}),
         (ExpVoteClassifier, {"tuning": "resubstitution"}),
         (OneHotStackingClassifier, {"inputs": "ordinal", "strength": 2}),
-        (NaiveBayesClassifier, {"missing": "symbol", "class_weight": "balanced"}),
+        (NaiveBayesClassifier, {"missing": "answer", "class_weight": "balanced"}),
         (MajorityClassifier, {"ties": "random"}),
     ]
     for kind, settings in cases:
@@ -318,12 +319,13 @@ BAD: dict[str, tuple[Any, Any, str]] = {
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_refused_in_one_clear_line(case: str) -> None:
     X, y, message = BAD[case]
-    with pytest.raises(ValueError, match=message):
+    expected = TypeError if case in ("what is no label", "dates") else ValueError
+    with pytest.raises(expected, match=message):
         MajorityClassifier().fit(X, y)
 
 
-def test_an_unfitted_estimator_says_so() -> None:
-    for ask in ("predict", "possibility", "decision_function", "predict_proba", "predict_set"):
+def test_an_unfitted_estimator_raises() -> None:
+    for ask in ("predict", "predict_possibility", "decision_function", "predict_proba", "predict_set"):
         with pytest.raises(NotFittedError, match="instance is not fitted yet"):
             getattr(LadderClassifier(), ask)([[0, 1]])
     assert not hasattr(LadderClassifier(), "model_")
@@ -334,8 +336,8 @@ def test_a_wrong_width_or_setting_is_refused() -> None:
     with pytest.raises(ValueError, match="X has 2 features, but LadderClassifier is expecting 3 features"):
         LadderClassifier().fit(X, y).predict(X[:, :2])
     with pytest.raises(spocc.SpoccError, match="missing: expected one of"):
-        LadderClassifier(missing="perhaps").fit(X, y)
-    with pytest.raises(spocc.SpoccError, match="tuning: expected a method that has it"):
+        LadderClassifier(missing="perhaps").fit(X, y)  # type: ignore[arg-type]
+    with pytest.raises(spocc.SpoccError, match="tuning: expected a method that uses it"):
         SpoccClassifier(tuning="k-fold").fit(X, y)
     with pytest.raises(ValueError, match="Sample weights must contain at least one non-zero number"):
         LadderClassifier().fit(X, y, sample_weight=np.zeros(len(y)))

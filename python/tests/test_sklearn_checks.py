@@ -24,7 +24,7 @@ ENSEMBLES = [SpoccEnsemble(members()), SpoccEnsemble(members(), "spocc"), SpoccE
 
 
 @parametrize_with_checks(COMBINERS + ENSEMBLES)  # type: ignore[untyped-decorator]
-def test_scikit_learn_finds_nothing_to_complain_about(estimator: Any, check: Any) -> None:
+def test_every_check_of_scikit_learn_passes(estimator: Any, check: Any) -> None:
     check(estimator)
 
 

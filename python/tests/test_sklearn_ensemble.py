@@ -29,19 +29,19 @@ from spocc.sklearn import SpoccClassifier, SpoccEnsemble
 WORDS = np.array(["low", "mid", "high"])
 
 
-class Witness(ClassifierMixin, BaseEstimator):
-    """Answers what the first column says, or always something else, and remembers what it was trained on."""
+class FirstFeature(ClassifierMixin, BaseEstimator):
+    """Predicts the class in the first column, or the next one, and records its number of training rows."""
 
-    def __init__(self, lies: bool = False) -> None:
-        self.lies = lies
+    def __init__(self, is_wrong: bool = False) -> None:
+        self.is_wrong = is_wrong
 
     def fit(self, X: Any, y: Any) -> Self:
         self.classes_, self.rows_ = np.unique(y), len(y)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        said = np.asarray(X)[:, 0].astype(int) + self.lies
-        decided: NDArray[Any] = self.classes_[said % len(self.classes_)]
+        predictions = np.asarray(X)[:, 0].astype(int) + self.is_wrong
+        decided: NDArray[Any] = self.classes_[predictions % len(self.classes_)]
         return decided
 
 
@@ -55,9 +55,9 @@ def members() -> list[tuple[str, Any]]:
     return [("line", LogisticRegression(max_iter=1000)), ("tree", tree), ("bayes", GaussianNB())]
 
 
-def test_a_holdout_is_kept_from_the_classifiers_and_is_the_evidence() -> None:
+def test_held_out_rows_are_the_evidence() -> None:
     X, y = features()
-    ensemble = SpoccEnsemble([("one", Witness()), ("two", Witness())], holdout=0.25).fit(X, y)
+    ensemble = SpoccEnsemble([("one", FirstFeature()), ("two", FirstFeature())], holdout=0.25).fit(X, y)
     assert [member.rows_ for member in ensemble.estimators_] == [300, 300]
     assert ensemble.combiner_.evidence_.n_rows == 100
     assert ensemble.model_.classifiers == ["one", "two"]
@@ -66,30 +66,34 @@ def test_a_holdout_is_kept_from_the_classifiers_and_is_the_evidence() -> None:
 def test_folds_make_every_row_evidence_and_train_on_all() -> None:
     X, y = features()
     for cv in (4, KFold(3, shuffle=True, random_state=1)):
-        ensemble = SpoccEnsemble([("one", Witness())], cv=cv).fit(X, y)
+        ensemble = SpoccEnsemble([("one", FirstFeature())], cv=cv).fit(X, y)
         assert ensemble.estimators_[0].rows_ == 400
         assert ensemble.combiner_.evidence_.n_rows == 400
 
 
-def test_fitted_classifiers_are_taken_as_they_are() -> None:
+def test_prefit_classifiers_are_used_unchanged() -> None:
     X, y = features()
     fitted = [(name, member.fit(X[:200], WORDS[y[:200]])) for name, member in members()]
     ensemble = SpoccEnsemble(fitted, "naive-bayes", prefit=True).fit(X[200:], WORDS[y[200:]])
     assert ensemble.estimators_[1] is fitted[1][1]
-    said = np.column_stack([member.predict(X[200:]) for _, member in fitted])
+    predictions = np.column_stack([member.predict(X[200:]) for _, member in fitted])
     expected = spocc.fit(
-        said, WORDS[y[200:]], "naive-bayes", names=[name for name, _ in fitted], classes=np.sort(WORDS)
+        predictions, WORDS[y[200:]], "naive-bayes", names=[name for name, _ in fitted], classes=np.sort(WORDS)
     )
     assert ensemble.model_ == expected
     with pytest.raises(NotFittedError):
         SpoccEnsemble(members(), prefit=True).fit(X, y)
 
 
-def test_liars_and_copies_do_not_outvote_the_one_who_knows() -> None:
+def test_wrong_classifiers_and_copies_do_not_outvote_an_accurate_one() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 600)
     X = np.where(rng.random((600, 2)) < 0.9, y[:, None], rng.integers(0, 3, (600, 2)))
-    panel = [("honest", Witness(), [0]), ("liar", Witness(lies=True), [1]), ("copy", Witness(lies=True), [1])]
+    panel = [
+        ("accurate", FirstFeature(), [0]),
+        ("wrong", FirstFeature(is_wrong=True), [1]),
+        ("copy", FirstFeature(is_wrong=True), [1]),
+    ]
     ensemble = SpoccEnsemble(panel, holdout=0.5).fit(X, y)
     assert ensemble.score(X, y) > 0.9
     assert SpoccEnsemble(panel, "majority", holdout=0.5).fit(X, y).score(X, y) < 0.1
@@ -109,8 +113,8 @@ def test_classes_are_those_of_y(names: NDArray[Any]) -> None:
     np.testing.assert_array_equal(ensemble.classes_[ensemble.decision_function(X).argmax(axis=1)], decided)
 
 
-class Saying(Witness):
-    """Answers in a type of its own."""
+class LabelsOfType(FirstFeature):
+    """Predicts labels of a given type."""
 
     def __init__(self, kind: type = str) -> None:
         self.kind = kind
@@ -120,18 +124,18 @@ class Saying(Witness):
 
 
 @pytest.mark.parametrize("kinds", [(bool, int, float), (str, bool)])
-def test_a_class_is_one_label_in_whatever_type_it_is_said(kinds: tuple[type, ...]) -> None:
+def test_a_class_is_one_label_in_any_type(kinds: tuple[type, ...]) -> None:
     X = np.array([[True], [False]] * 10)
-    panel = [(kind.__name__, Saying(kind).fit(X, X[:, 0])) for kind in kinds]
+    panel = [(kind.__name__, LabelsOfType(kind).fit(X, X[:, 0])) for kind in kinds]
     ensemble = SpoccEnsemble(panel, "majority", prefit=True).fit(X, X[:, 0])
     assert ensemble.model_.evidence is not None
     assert ensemble.model_.evidence.labels.tolist() == [False, True]
     assert ensemble.predict(X).tolist() == X[:, 0].tolist()
 
 
-def test_a_number_is_one_label_be_it_said_as_text() -> None:
+def test_a_number_and_its_text_are_one_label() -> None:
     X = np.array([[0], [1], [2]] * 10)
-    panel = [(kind.__name__, Saying(kind).fit(X, X[:, 0])) for kind in (str, int, float)]
+    panel = [(kind.__name__, LabelsOfType(kind).fit(X, X[:, 0])) for kind in (str, int, float)]
     ensemble = SpoccEnsemble(panel, "majority", prefit=True).fit(X, X[:, 0])
     assert ensemble.model_.evidence is not None
     assert ensemble.model_.evidence.labels.tolist() == [0, 1, 2]
@@ -147,7 +151,7 @@ def test_sparse_features_are_decided_like_dense_ones() -> None:
         )
 
 
-def test_every_classifier_may_see_its_own_columns() -> None:
+def test_every_classifier_may_use_its_own_columns() -> None:
     X, y = features()
     frame = pd.DataFrame(X, columns=[f"f{k}" for k in range(X.shape[1])])
     panel = [
@@ -175,14 +179,14 @@ def test_documents_go_to_classifiers_that_read_them() -> None:
     assert list(ensemble.predict(["good", "bad"])) == ["yes", "no"]
 
 
-def test_transform_gives_the_answers_under_the_names_of_who_gave_them() -> None:
+def test_transform_gives_predictions_by_the_names_of_the_classifiers() -> None:
     X, y = features()
     ensemble = SpoccEnsemble(members()).fit(X, WORDS[y])
-    said = ensemble.transform(X)
-    np.testing.assert_array_equal(said[:, 1], ensemble.named_estimators_.tree.predict(X))
+    predictions = ensemble.transform(X)
+    np.testing.assert_array_equal(predictions[:, 1], ensemble.named_estimators_.tree.predict(X))
     frame = ensemble.set_output(transform="pandas").transform(X)
     assert list(frame.columns) == ["line", "tree", "bayes"]
-    np.testing.assert_array_equal(ensemble.predict(X), ensemble.combiner_.predict(said))
+    np.testing.assert_array_equal(ensemble.predict(X), ensemble.combiner_.predict(predictions))
 
 
 def test_parameters_are_reached_by_name() -> None:
@@ -210,7 +214,7 @@ def test_it_works_where_scikit_learn_puts_it() -> None:
     np.testing.assert_array_equal(copied.predict(X), search.predict(X))
 
 
-def test_probabilities_are_there_exactly_where_the_method_has_them() -> None:
+def test_predict_proba_exists_exactly_for_methods_with_probabilities() -> None:
     for method in spocc.METHODS:
         has = hasattr(SpoccEnsemble(members(), method), "predict_proba")
         assert has == spocc.fit([[0, 1], [1, 0]], [0, 1], method).has_probabilities
@@ -218,7 +222,7 @@ def test_probabilities_are_there_exactly_where_the_method_has_them() -> None:
 
 
 @pytest.mark.parametrize("how", [{"holdout": 0.5}, {"cv": 3}])
-def test_weights_go_to_the_evidence_and_to_those_that_take_them(how: dict[str, Any]) -> None:
+def test_weights_go_to_the_evidence_and_to_classifiers_that_support_them(how: dict[str, Any]) -> None:
     X, y = features()
     weights = np.where(y == 0, 50.0, 1.0)
     panel = [("line", LogisticRegression(max_iter=1000)), ("near", KNeighborsClassifier())]
@@ -227,22 +231,24 @@ def test_weights_go_to_the_evidence_and_to_those_that_take_them(how: dict[str, A
         SpoccEnsemble(panel, **how).fit(X, y, sample_weight=weights),
     )
     assert weighed.combiner_.evidence_.n_rows > 10 * plain.combiner_.evidence_.n_rows
-    said = [(ensemble.transform(X) == 0).mean(axis=0) for ensemble in (plain, weighed)]
-    assert said[1][0] > said[0][0] + 0.1
-    assert said[1][1] == said[0][1]
+    predictions = [(ensemble.transform(X) == 0).mean(axis=0) for ensemble in (plain, weighed)]
+    assert predictions[1][0] > predictions[0][0] + 0.1
+    assert predictions[1][1] == predictions[0][1]
 
 
-def test_other_parameters_are_routed_to_those_that_ask_for_them() -> None:
+def test_other_parameters_are_routed_to_classifiers_that_request_them() -> None:
     X, y = features()
     weights = np.where(y == 0, 50.0, 1.0)
     with pytest.raises(ValueError, match="enable_metadata_routing=True"):
         SpoccEnsemble(members()).fit(X, y, groups=y)
     with sklearn.config_context(enable_metadata_routing=True):
         asks = LogisticRegression(max_iter=1000).set_fit_request(sample_weight=True)
-        declines = GaussianNB().set_fit_request(sample_weight=False)
-        ensemble = SpoccEnsemble([("asks", asks), ("declines", declines)]).fit(X, y, sample_weight=weights)
-    said = (ensemble.transform(X) == 0).mean(axis=0)
-    assert said[0] > said[1] + 0.1
+        missing_is_answer = GaussianNB().set_fit_request(sample_weight=False)
+        ensemble = SpoccEnsemble([("asks", asks), ("missing_is_answer", missing_is_answer)]).fit(
+            X, y, sample_weight=weights
+        )
+    predictions = (ensemble.transform(X) == 0).mean(axis=0)
+    assert predictions[0] > predictions[1] + 0.1
 
 
 def test_weights_of_fitted_classifiers_need_no_routing_to_them() -> None:
@@ -262,7 +268,7 @@ def test_a_class_of_one_row_does_not_stop_the_split() -> None:
 
 
 BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "nobody": ([], {}, "'estimators' should be a non-empty list"),
+    "none": ([], {}, "'estimators' should be a non-empty list"),
     "no tuples": ([GaussianNB()], {}, "'estimators' should be a non-empty list"),
     "one name twice": ([("a", GaussianNB()), ("a", GaussianNB())], {}, "Names provided are not unique"),
     "a name of ours": ([("cv", GaussianNB())], {}, "Estimator names conflict with constructor arguments"),
@@ -270,7 +276,7 @@ BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
     "no classifier": ([("a", StandardScaler())], {}, "The estimator StandardScaler should be a classifier"),
     "nothing": ([("a", None)], {}, "The estimator NoneType should be a classifier"),
     "an unknown method": ([("a", GaussianNB())], {"method": "guess"}, "method: expected one of ladder"),
-    "no method": ([("a", GaussianNB())], {"method": GaussianNB()}, "method: expected a word or a combiner"),
+    "no method": ([("a", GaussianNB())], {"method": GaussianNB()}, "method: expected a name or an estimator"),
     "folds of what is fitted": (
         [("a", GaussianNB())],
         {"cv": 3, "prefit": True},
@@ -286,11 +292,11 @@ def test_bad_settings_are_refused_in_one_clear_line(case: str) -> None:
     X, y = features()
     if settings.get("prefit"):
         panel = [(name, clone(member).fit(X, y)) for name, member in panel]
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(TypeError if case == "no method" else ValueError, match=message):
         SpoccEnsemble(panel, **settings).fit(X, y)
 
 
-def test_an_unfitted_ensemble_says_so() -> None:
+def test_an_unfitted_ensemble_raises() -> None:
     X, _ = features()
     for ask in ("predict", "predict_proba", "decision_function", "transform"):
         with pytest.raises(NotFittedError, match="instance is not fitted yet"):
@@ -299,7 +305,7 @@ def test_an_unfitted_ensemble_says_so() -> None:
         SpoccEnsemble(members()).audit()
 
 
-def test_frozen_classifiers_keep_what_they_learned_in_cross_validation() -> None:
+def test_frozen_classifiers_stay_fitted_in_cross_validation() -> None:
     X, y = features()
     frozen = [(name, FrozenEstimator(estimator.fit(X[:200], y[:200]))) for name, estimator in members()]
     assert cross_val_score(SpoccEnsemble(frozen, prefit=True), X[200:], y[200:], cv=3).min() > 0.6

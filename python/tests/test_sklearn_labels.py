@@ -12,7 +12,7 @@ import spocc
 from spocc.sklearn import DawidSkeneClassifier, MajorityClassifier, NaiveBayesClassifier
 
 
-def test_what_a_mask_hides_is_silence() -> None:
+def test_masked_cells_are_missing() -> None:
     votes = np.ma.masked_equal([[0, -1, 0], [1, 1, -1], [-1, 0, 0]], -1)
     estimator = NaiveBayesClassifier().fit(votes, [0, 1, 0])
     assert estimator.evidence_.labels.tolist() == [0, 1]
@@ -53,7 +53,9 @@ def test_true_and_one_are_one_label_when_deciding(y: Any, learned: Any, asked: A
     for make in [np.asarray, pd.DataFrame]:
         known, new = make(FLAGS.astype(learned)), make(FLAGS.astype(asked))
         estimator = MajorityClassifier().fit(known, y)
-        np.testing.assert_array_equal(estimator.possibility(new), estimator.possibility(known))
+        np.testing.assert_array_equal(
+            estimator.predict_possibility(new), estimator.predict_possibility(known)
+        )
         assert estimator.predict(new)[[1, 2]].tolist() == [False, True]
         pieces = MajorityClassifier().partial_fit(known, y, classes=np.unique(y)).partial_fit(new, y)
         assert pieces.evidence_ == estimator.evidence_ + estimator.evidence_
@@ -70,7 +72,7 @@ def test_numbers_of_pandas_come_back_as_numbers(kind: str) -> None:
 
 @pytest.mark.parametrize("make", [pl.Series, pa.array, lambda cells: pa.chunked_array([cells])])
 @pytest.mark.parametrize("labels", [[1, 0, None, 1], [True, False, None, True], ["a", "b", None, "a"]])
-def test_labels_of_polars_and_arrow_with_gaps_come_back_as_they_went_in(make: Any, labels: list[Any]) -> None:
+def test_labels_of_polars_and_arrow_with_nulls_keep_their_type(make: Any, labels: list[Any]) -> None:
     estimator = DawidSkeneClassifier().fit([labels[:2]] * 4, make(labels))
     assert estimator.classes_.tolist() == sorted(labels[:2])
     assert [type(label) for label in estimator.classes_.tolist()] == [type(labels[0])] * 2

@@ -12,44 +12,44 @@ from sklearn.exceptions import NotFittedError
 
 from spocc.sklearn import MajorityClassifier, NaiveBayesClassifier
 
-SAID = [["cat", "cat", "dog"], ["dog", "dog", "cat"], ["cat", "dog", "dog"], ["dog", "dog", "cat"]]
+PREDICTIONS = [["cat", "cat", "dog"], ["dog", "dog", "cat"], ["cat", "dog", "dog"], ["dog", "dog", "cat"]]
 TRUTH = ["cat", "dog", "cat", "dog"]
 X = np.array([[True, False], [False, False], [True, True], [False, True]] * 5)
 Y = np.array([True, False, True, False] * 5)
 
 
 def test_a_failed_fit_leaves_no_model_behind() -> None:
-    panel = MajorityClassifier(ties="last")
+    panel = MajorityClassifier(ties="last")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="ties"):
-        panel.fit(SAID, TRUTH)
+        panel.fit(PREDICTIONS, TRUTH)
     with pytest.raises(NotFittedError):
-        panel.predict(SAID)
+        panel.predict(PREDICTIONS)
 
 
-def test_an_old_model_does_not_answer_for_classes_of_a_fit_that_failed() -> None:
-    panel = MajorityClassifier().fit(SAID, TRUTH)
+def test_an_old_model_is_not_used_after_a_failed_fit() -> None:
+    panel = MajorityClassifier().fit(PREDICTIONS, TRUTH)
     with pytest.raises(ValueError, match="ties"):
         panel.set_params(ties="last").fit([[0, 1], [1, 0]], [0, 1])
     with pytest.raises(NotFittedError):
-        panel.predict(SAID)
+        panel.predict(PREDICTIONS)
 
 
-@pytest.mark.parametrize(("said", "truth"), [(SAID, TRUTH[:2]), (SAID[0], TRUTH)])
-def test_a_first_piece_that_was_refused_counts_for_nothing(said: Any, truth: list[str]) -> None:
+@pytest.mark.parametrize(("predictions", "truth"), [(PREDICTIONS, TRUTH[:2]), (PREDICTIONS[0], TRUTH)])
+def test_a_first_batch_that_was_refused_counts_for_nothing(predictions: Any, truth: list[str]) -> None:
     panel = NaiveBayesClassifier()
     with pytest.raises(ValueError, match="sample"):
-        panel.partial_fit(said, truth, classes=["cat", "dog"])
+        panel.partial_fit(predictions, truth, classes=["cat", "dog"])
     with pytest.raises(NotFittedError):
-        panel.predict(SAID)
-    panel.partial_fit(SAID, TRUTH)
+        panel.predict(PREDICTIONS)
+    panel.partial_fit(PREDICTIONS, TRUTH)
     assert panel.evidence_.n_rows == 4
     assert panel.n_features_in_ == 3
 
 
-def test_a_later_piece_that_was_refused_counts_for_nothing() -> None:
-    panel = NaiveBayesClassifier().partial_fit(SAID, TRUTH, classes=["cat", "dog"])
+def test_a_later_batch_that_was_refused_counts_for_nothing() -> None:
+    panel = NaiveBayesClassifier().partial_fit(PREDICTIONS, TRUTH, classes=["cat", "dog"])
     with pytest.raises(ValueError, match="found `cow`"):
-        panel.partial_fit(SAID[:1], ["cow"])
+        panel.partial_fit(PREDICTIONS[:1], ["cow"])
     assert panel.evidence_.n_rows == 4
 
 
@@ -70,7 +70,7 @@ WAYS: dict[str, Any] = {
 @pytest.mark.filterwarnings("ignore:X has feature names:UserWarning")
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names:UserWarning")
 @pytest.mark.parametrize("fitted", WAYS)
-def test_true_and_one_are_one_label_when_fitted_and_when_asked(fitted: str) -> None:
+def test_true_and_one_are_one_label_in_fit_and_predict(fitted: str) -> None:
     panel = NaiveBayesClassifier().fit(WAYS[fitted](X), Y)
     for way, make in WAYS.items():
         decided = panel.predict(make(X))
@@ -85,7 +85,7 @@ def test_later_truths_may_write_true_as_one() -> None:
     )
 
 
-def test_a_gap_among_numbers_stays_a_gap_beside_booleans() -> None:
+def test_a_missing_number_stays_missing_beside_booleans() -> None:
     panel = NaiveBayesClassifier().fit(X, Y)
     gaps = np.array([[np.nan, 0.0], [1.0, np.nan]])
     np.testing.assert_array_equal(
@@ -94,6 +94,6 @@ def test_a_gap_among_numbers_stays_a_gap_beside_booleans() -> None:
 
 
 def test_two_columns_of_one_name_are_refused() -> None:
-    frame = pd.DataFrame(np.array(SAID), columns=["ann", "ann", "eve"])
+    frame = pd.DataFrame(np.array(PREDICTIONS), columns=["ann", "ann", "eve"])
     with pytest.raises(ValueError, match="unique"):
         MajorityClassifier().fit(frame, TRUTH)

@@ -13,6 +13,7 @@ import pandas
 import pytest
 
 import spocc
+from spocc._settings import Level, Method
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
@@ -20,13 +21,13 @@ NAMES = ["ada", "bea", "bea.2", "BEA", "contrary", "seldom"]
 
 
 def panel(n: int = 2000, words: tuple[Any, ...] = ("bug", "praise", "question")) -> Any:
-    """Rows with an id, six classifiers (a copy, a liar, one mostly silent) and a truth known for most."""
+    """Rows with an id, six classifiers (a copy, an adversary, one mostly missing), and the truth of most."""
     rng = np.random.default_rng(7)
     truth = rng.integers(0, len(words), n)
-    said = np.where(rng.random((n, 6)) < 0.7, truth[:, None], rng.integers(0, len(words), (n, 6)))
-    said[:, 2] = said[:, 1]
-    said[:, 4] = (truth + 1) % len(words)
-    cells = np.array(words, dtype=object)[said]
+    predictions = np.where(rng.random((n, 6)) < 0.7, truth[:, None], rng.integers(0, len(words), (n, 6)))
+    predictions[:, 2] = predictions[:, 1]
+    predictions[:, 4] = (truth + 1) % len(words)
+    cells = np.array(words, dtype=object)[predictions]
     cells[rng.random(n) < 0.8, 5] = None
     cells[rng.random(n) < 0.1, 0] = None
     frame = pandas.DataFrame(cells, columns=NAMES, dtype=object)
@@ -53,7 +54,7 @@ def df(spark: Any, frame: Any) -> Any:
 
 
 @pytest.mark.parametrize("method", ["ladder", "spocc", "dawid-skene", "naive-bayes", "bayes"])
-def test_a_fit_has_the_bytes_of_the_local_fit(df: Any, frame: Any, method: str) -> None:
+def test_a_fit_has_the_bytes_of_the_local_fit(df: Any, frame: Any, method: Method) -> None:
     from spocc.spark import fit
 
     local = spocc.fit(frame[NAMES], frame["truth"], method=method)
@@ -72,21 +73,23 @@ def test_columns_that_are_no_classifiers_are_warned_of(spark: Any, frame: Any) -
     assert model.classes.tolist() == ["bug", "praise", "question"]
 
 
-def test_labels_come_back_in_the_kind_of_the_truth(spark: Any, frame: Any) -> None:
+def test_labels_come_back_with_the_type_of_the_truth(spark: Any, frame: Any) -> None:
     from spocc.spark import fit, predict
 
     words = {"bug": 0, "praise": 1, "question": 2}
     # One class is true of a single row, and so only an answer in all partitions but one.
     numbered = frame.assign(truth=frame["truth"].map(words).where(frame["truth"] != "question"))
     numbered.loc[17, "truth"] = 2
-    said = frame[NAMES].replace({word: str(number) for word, number in words.items()})
+    predictions = frame[NAMES].replace({word: str(number) for word, number in words.items()})
     rows = [
-        (*answers, None if true != true else int(true))
-        for answers, true in zip(said.values.tolist(), numbered["truth"].tolist(), strict=True)
+        (*predictions, None if true != true else int(true))
+        for predictions, true in zip(predictions.values.tolist(), numbered["truth"].tolist(), strict=True)
     ]
     columns = ", ".join(f"`{name}` string" for name in NAMES) + ", truth int"
     cut = spark.createDataFrame(rows, columns).repartition(7)
-    local = spocc.fit(said, pandas.Series([row[-1] for row in rows], dtype="Int64"), method="naive-bayes")
+    local = spocc.fit(
+        predictions, pandas.Series([row[-1] for row in rows], dtype="Int64"), method="naive-bayes"
+    )
     model = fit(cut, "truth", NAMES, method="naive-bayes")
     assert model.to_bytes() == local.to_bytes()
     assert model.classes.tolist() == [0, 1, 2]
@@ -98,7 +101,7 @@ def test_partitions_that_are_skewed_or_empty_change_nothing(df: Any, frame: Any)
 
     from spocc.spark import evidence
 
-    def local(level: str) -> spocc.Evidence:
+    def local(level: Level) -> spocc.Evidence:
         return spocc.Evidence(frame[NAMES], frame["truth"], level=level)
 
     # All rows but a few meet in one partition, and of 23 most have none.
@@ -109,11 +112,11 @@ def test_partitions_that_are_skewed_or_empty_change_nothing(df: Any, frame: Any)
 
 
 @pytest.mark.parametrize("method", ["ladder", "naive-bayes"])
-def test_decisions_are_the_local_ones_and_other_columns_are_kept(df: Any, frame: Any, method: str) -> None:
-    from spocc.spark import predict
+def test_decisions_are_the_local_ones_and_other_columns_are_kept(df: Any, frame: Any, method: Method) -> None:
+    from spocc.spark import Column, predict
 
     model = spocc.fit(frame[NAMES], frame["truth"], method=method)
-    plain = ["margin", "answered", "is_tie", "by_prior"]
+    plain: list[Column] = ["margin", "answered", "is_tie", "by_prior"]
     decided = predict(df, model, columns=[*plain, "possibility", "probability"])
     assert decided.columns[:8] == df.columns
     found: Any = decided.toPandas()
@@ -122,7 +125,7 @@ def test_decisions_are_the_local_ones_and_other_columns_are_kept(df: Any, frame:
     assert found["decision"].tolist() == local.label.tolist()
     for name in plain:
         assert found[name].tolist() == getattr(local, name).tolist()
-    assert np.array_equal(np.stack(found["possibility"]), model.possibility(frame[NAMES]))
+    assert np.array_equal(np.stack(found["possibility"]), model.predict_possibility(frame[NAMES]))
     assert np.array_equal(np.stack(found["probability"]), model.predict_proba(frame[NAMES]))
     assert found[NAMES].equals(frame[NAMES])
 
@@ -150,7 +153,7 @@ def test_labels_come_back_in_their_type(spark: Any, kind: str, words: tuple[Any,
     assert found == model.predict(frame[NAMES]).tolist()
 
 
-def test_sets_are_those_of_the_local_model_by_the_names_of_rows(df: Any, frame: Any) -> None:
+def test_sets_by_row_ids_are_those_of_the_local_model(df: Any, frame: Any) -> None:
     from spocc.spark import predict_set
 
     model = spocc.fit(frame[NAMES], frame["truth"], method="majority", calibrate="split")
@@ -223,18 +226,18 @@ def killing_once(mark: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="finds the executor through /proc")
 @pytest.mark.parametrize("method", ["ladder", "spocc"])
-def test_a_killed_executor_changes_nothing(df: Any, frame: Any, tmp_path: Path, method: str) -> None:
+def test_a_killed_executor_changes_nothing(df: Any, frame: Any, tmp_path: Path, method: Method) -> None:
     from spocc.spark import fit, predict
 
     names = list("abcdef")
-    answers = frame[NAMES].set_axis(names, axis=1)
-    local = spocc.fit(answers, frame["truth"], method=method)
+    predictions = frame[NAMES].set_axis(names, axis=1)
+    local = spocc.fit(predictions, frame["truth"], method=method)
     rows = df.toDF("item", *names, "truth")
     fitting, deciding = tmp_path / "fitting", tmp_path / "deciding"
     model = fit(rows.mapInArrow(killing_once(str(fitting)), rows.schema), "truth", names, method=method)
     assert model.to_bytes() == local.to_bytes()
     decided = predict(rows.mapInArrow(killing_once(str(deciding)), rows.schema), model)
     found = sorted((row.item, row.decision) for row in decided.collect())
-    assert [decision for _, decision in found] == local.predict(answers).tolist()
+    assert [decision for _, decision in found] == local.predict(predictions).tolist()
     assert fitting.read_text().isdigit()
     assert deciding.read_text().isdigit()

@@ -57,7 +57,7 @@ def test_evidence_that_cannot_be_counted_is_refused(df: Any, given: Any, named: 
     assert message in refusal(evidence, df, *given, **named)
 
 
-def test_settings_are_judged_before_any_row_is_read(df: Any) -> None:
+def test_settings_are_checked_before_any_row_is_read(df: Any) -> None:
     from spocc.spark import fit
 
     assert "found `best`" in refusal(fit, df, "truth", ["a"], method="best")
@@ -123,7 +123,7 @@ def test_a_frame_that_lacks_a_classifier_or_has_the_output_is_refused(df: Any) -
     assert refusal(predict, df.select("*", df["b"]), model) == "classifiers: expected one column `b`, found 2"
 
 
-def test_sets_need_a_calibrated_model_and_a_column_that_names_the_rows(df: Any) -> None:
+def test_sets_need_a_calibrated_model_and_a_column_of_ids(df: Any) -> None:
     from spocc.spark import predict_set
 
     plain = spocc.fit({"a": ["x", "y"], "b": ["x", "y"]}, ["x", "y"])
@@ -139,14 +139,14 @@ def test_other_columns_may_share_a_name_and_streams_can_be_decided(spark: Any, d
     from spocc.spark import evidence, predict
 
     model = spocc.fit({"a": ["x", "y"], "b": ["x", "y"]}, ["x", "y"], method="majority")
-    twins = df.select("a", "b", df["n"].alias("n.n"), df["w"].alias("n.n"))
-    assert [row.decision for row in predict(twins, model).collect()] == ["x", "x", "y"]
+    repeated = df.select("a", "b", df["n"].alias("n.n"), df["w"].alias("n.n"))
+    assert [row.decision for row in predict(repeated, model).collect()] == ["x", "x", "y"]
     stream = spark.readStream.format("rate").load().selectExpr("'x' a", "'y' b", "timestamp")
     assert predict(stream, model).isStreaming
     assert "found a stream" in refusal(evidence, stream, "a")
 
 
-def test_labels_never_met_count_as_silence(spark: Any) -> None:
+def test_unseen_labels_count_as_missing(spark: Any) -> None:
     from spocc.spark import predict
 
     model = spocc.fit({"a": [1, 2], "b": [1, 2]}, [1, 2], method="naive-bayes")

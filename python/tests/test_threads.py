@@ -21,7 +21,7 @@ from panels import make_panel
 
 
 def test_python_runs_on_while_a_fit_works() -> None:
-    answers, truth = make_panel(20_000, 12, 6)
+    predictions, truth = make_panel(20_000, 12, 6)
     counts, done = [0], threading.Event()
 
     def count() -> None:
@@ -33,7 +33,7 @@ def test_python_runs_on_while_a_fit_works() -> None:
     counter.start()
     time.sleep(0.05)
     before, start = counts[0], time.perf_counter()
-    spocc.fit(answers, truth, "adaspocc")
+    spocc.fit(predictions, truth, "adaspocc")
     seconds, counted = time.perf_counter() - start, counts[0] - before
     done.set()
     counter.join()
@@ -43,9 +43,9 @@ def test_python_runs_on_while_a_fit_works() -> None:
 
 
 def test_two_threads_fit_at_once_and_alike() -> None:
-    answers, truth = make_panel(20_000, 12, 6)
-    evidence = spocc.Evidence(answers, truth)
-    # Nobody passes before both are in the middle of their work.
+    predictions, truth = make_panel(20_000, 12, 6)
+    evidence = spocc.Evidence(predictions, truth)
+    # Neither call continues before both have started.
     both = threading.Barrier(2, timeout=60)
     models: list[spocc.Model] = []
 
@@ -68,40 +68,40 @@ def test_two_threads_fit_at_once_and_alike() -> None:
 
 
 def test_a_row_is_decided_while_a_long_fit_works() -> None:
-    answers, truth = make_panel(60_000, 24, 8)
-    model = spocc.fit(answers[:500], truth[:500], "naive-bayes")
-    evidence = spocc.Evidence(answers, truth)
+    predictions, truth = make_panel(60_000, 24, 8)
+    model = spocc.fit(predictions[:500], truth[:500], "naive-bayes")
+    evidence = spocc.Evidence(predictions, truth)
     begun, decided, is_late = threading.Event(), threading.Event(), threading.Event()
 
-    def told(stage: str, done: int, total: int) -> None:
+    def reported(stage: str, done: int, total: int) -> None:
         begun.set()
         if decided.is_set():
             raise LookupError("enough")
 
     def work() -> None:
         with contextlib.suppress(LookupError):
-            spocc.fit(evidence, method="stacking", progress=told)
+            spocc.fit(evidence, method="stacking", progress=reported)
             is_late.set()
 
     thread = threading.Thread(target=work)
     thread.start()
     assert begun.wait(60)
-    assert model.predict(answers[:1]).shape == (1,)
-    assert model.predict(answers[:5000]).shape == (5000,)
+    assert model.predict(predictions[:1]).shape == (1,)
+    assert model.predict(predictions[:5000]).shape == (5000,)
     decided.set()
     thread.join()
     assert not is_late.is_set()
 
 
 def test_a_progress_function_may_itself_fit() -> None:
-    answers, truth = make_panel(20_000, 12, 6)
+    predictions, truth = make_panel(20_000, 12, 6)
     inner: list[spocc.Model] = []
 
     def fit_again(stage: str, done: int, total: int) -> None:
         if not inner:
-            inner.append(spocc.fit(answers, truth, "adaspocc"))
+            inner.append(spocc.fit(predictions, truth, "adaspocc"))
 
-    assert spocc.fit(answers, truth, "adaspocc", progress=fit_again) == inner[0]
+    assert spocc.fit(predictions, truth, "adaspocc", progress=fit_again) == inner[0]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
@@ -110,8 +110,9 @@ def test_ctrl_c_stops_a_long_fit() -> None:
         import numpy as np, spocc
         rng = np.random.default_rng(0)
         truth = rng.integers(0, 8, 60_000)
-        answers = np.where(rng.random((60_000, 24)) < 0.5, truth[:, None], rng.integers(0, 8, (60_000, 24)))
-        evidence = spocc.Evidence(answers, truth)
+        guesses = rng.integers(0, 8, (60_000, 24))
+        predictions = np.where(rng.random((60_000, 24)) < 0.5, truth[:, None], guesses)
+        evidence = spocc.Evidence(predictions, truth)
         print("ready", flush=True)
         try:
             spocc.fit(evidence, method="stacking")
@@ -128,24 +129,24 @@ def test_ctrl_c_stops_a_long_fit() -> None:
     assert child.returncode == 0
 
 
-def test_progress_is_told_and_may_stop_the_work() -> None:
-    answers, truth = make_panel(20_000, 12, 6)
-    told: list[tuple[str, int, int]] = []
-    spocc.fit(answers, truth, "adaspocc", progress=lambda *at: told.append(at))
-    assert told
-    assert all(stage and 0 <= done <= total for stage, done, total in told)
+def test_progress_is_reported_and_may_stop_the_call() -> None:
+    predictions, truth = make_panel(20_000, 12, 6)
+    reported: list[tuple[str, int, int]] = []
+    spocc.fit(predictions, truth, "adaspocc", progress=lambda *at: reported.append(at))
+    assert reported
+    assert all(stage and 0 <= done <= total for stage, done, total in reported)
 
     def stop(stage: str, done: int, total: int) -> None:
         raise LookupError(stage)
 
     with pytest.raises(LookupError):
-        spocc.fit(answers, truth, "adaspocc", progress=stop)
+        spocc.fit(predictions, truth, "adaspocc", progress=stop)
 
 
-def test_a_bar_needs_no_more_than_the_word(capsys: pytest.CaptureFixture[str]) -> None:
-    answers, truth = make_panel(20_000, 12, 6)
-    with_bar = spocc.fit(answers, truth, "adaspocc", progress=True)
-    assert with_bar == spocc.fit(answers, truth, "adaspocc")
+def test_a_bar_needs_only_progress_true(capsys: pytest.CaptureFixture[str]) -> None:
+    predictions, truth = make_panel(20_000, 12, 6)
+    with_bar = spocc.fit(predictions, truth, "adaspocc", progress=True)
+    assert with_bar == spocc.fit(predictions, truth, "adaspocc")
     assert capsys.readouterr().out == ""
 
 
@@ -155,7 +156,7 @@ def _fit_in_child(queue: multiprocessing.Queue[bytes]) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_a_forked_child_has_threads_of_its_own() -> None:
+def test_a_forked_child_has_its_own_threads() -> None:
     expected = spocc.fit(*make_panel(20_000), method="adaspocc").to_bytes()
     context = multiprocessing.get_context("fork")
     queue: multiprocessing.Queue[bytes] = context.Queue()
@@ -168,8 +169,8 @@ def test_a_forked_child_has_threads_of_its_own() -> None:
         child.join()
 
 
-def test_too_little_memory_is_refused_and_not_taken() -> None:
+def test_a_table_above_the_memory_limit_is_refused() -> None:
     rng = np.random.default_rng(0)
-    answers = rng.integers(0, 200, (1000, 30))
+    predictions = rng.integers(0, 200, (1000, 30))
     with pytest.raises(spocc.SpoccError, match="expected at most 1000 bytes of memory"):
-        spocc.fit(answers, answers[:, 0], "adaspocc", memory=1000)
+        spocc.fit(predictions, predictions[:, 0], "adaspocc", memory=1000)

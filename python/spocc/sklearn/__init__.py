@@ -1,14 +1,14 @@
-"""Estimators of scikit-learn: combiners of labels, and an ensemble that trains what they combine.
+"""scikit-learn estimators: one per method, and an ensemble that trains the classifiers it combines.
 
-One class per method takes X, the (n, K) matrix of what K classifiers said, as `spocc.fit` does.
-`SpoccEnsemble` stands in for ``VotingClassifier`` and ``StackingClassifier``: it trains the classifiers too.
+X of the estimator of a method is the (n, K) matrix of the predictions of K classifiers, as for `spocc.fit`.
+`SpoccEnsemble` replaces ``VotingClassifier`` and ``StackingClassifier``: it trains the classifiers too.
 
 Examples
 --------
 >>> from spocc.sklearn import AdaSpoccClassifier
->>> said = [["cat", "cat", "dog"], ["dog", "dog", "cat"], ["cat", "dog", "dog"], ["dog", "dog", "cat"]]
->>> panel = AdaSpoccClassifier().fit(said, ["cat", "dog", "cat", "dog"])
->>> panel.predict([["cat", None, "dog"]])
+>>> X = [["cat", "cat", "dog"], ["dog", "dog", "cat"], ["cat", "dog", "dog"], ["dog", "dog", "cat"]]
+>>> combiner = AdaSpoccClassifier().fit(X, ["cat", "dog", "cat", "dog"])
+>>> combiner.predict([["cat", None, "dog"]])
 array(['cat'], dtype='<U3')
 """
 

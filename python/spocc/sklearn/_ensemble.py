@@ -1,4 +1,4 @@
-"""An ensemble that trains its classifiers, keeps evidence of how they answer, and combines them."""
+"""An ensemble that trains classifiers, counts their held-out predictions, and combines them."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ from sklearn.utils.validation import (
 )
 
 import spocc
-from spocc._native import Combiner
-from spocc.sklearn._combiner import LabelCombiner, ProbabilisticCombiner
-from spocc.sklearn._labels import check_truth, distinct
+from spocc._native import DEFAULT_METHOD
+from spocc._settings import Method, combiner
+from spocc.sklearn._base import LabelCombiner
 from spocc.sklearn._methods import BY_METHOD
+from spocc.sklearn._validation import check_truth, distinct
 
 __all__ = ["SpoccEnsemble"]
 
@@ -43,43 +44,43 @@ Params = dict[str, dict[str, Any]]
 
 def _has_probabilities(ensemble: SpoccEnsemble) -> bool:
     method = ensemble.method
-    kind = BY_METHOD.get(method, object) if isinstance(method, str) else type(method)
-    return issubclass(kind, ProbabilisticCombiner)
+    return hasattr(BY_METHOD.get(method, object)() if isinstance(method, str) else method, "predict_proba")
 
 
 class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _BaseComposition):
-    """Trains classifiers, watches them on rows they did not learn from, and combines what they say.
+    """Trains classifiers and combines their predictions by a model fitted to held-out predictions.
 
     Parameters
     ----------
     estimators
-        Tuples of a name and a classifier, or of a name, a classifier and the columns of X that it sees (as
-        ``ColumnTransformer`` selects them). ``"drop"`` in place of a classifier leaves it out.
+        Tuples of a name and a classifier, or of a name, a classifier and the columns of X that it uses (as
+        ``ColumnTransformer`` selects them). ``"drop"`` in place of a classifier removes it.
     method
-        How answers are combined: one of `spocc.METHODS`, or a combiner of `spocc.sklearn` with its settings.
+        The method that combines predictions: one of `spocc.METHODS`, or an estimator of `spocc.sklearn`.
     holdout
-        Share (or number) of the rows that are kept from the classifiers, as evidence of how they answer. They
-        are not trained again on all rows: the evidence speaks of the very classifiers that are used.
+        Share (or number) of the rows that are held out from training and counted as evidence. The classifiers
+        are not trained again on all rows, so that the evidence is about exactly the classifiers in use.
     cv
-        Instead of a holdout, folds (a number or a splitter): every row is evidence, answered by classifiers
-        trained without it, and those used are trained on all rows. Costlier, and better where rows are few.
+        Cross-validation (a number of folds or a splitter) instead of a holdout: out-of-fold predictions on
+        every row are the evidence, and the classifiers are then trained on all rows. Slower, and better if
+        there are few rows.
     prefit
-        Whether the classifiers are fitted already and are taken as they are; all rows are evidence. Give rows
-        that they have not seen. Where scikit-learn makes clones, as searches and cross-validation do, wrap
-        each in its ``FrozenEstimator``, or they forget what they learned.
+        Whether the classifiers are already fitted; all rows are then evidence and must be new to them.
+        Wrap each classifier in scikit-learn's ``FrozenEstimator`` where the ensemble is cloned, as in
+        searches and cross-validation: a clone is not fitted.
     random_state
-        Seed of the holdout. A fit is repeatable unless this is None.
+        Seed of the holdout split. A fit is repeatable unless this is None.
     n_jobs
-        How many classifiers are trained at once.
+        Number of classifiers that are trained in parallel.
 
     Attributes
     ----------
     classes_, n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        As in scikit-learn.
     estimators_, named_estimators_
         The fitted classifiers.
     combiner_
-        The fitted combiner of their answers.
+        The fitted estimator that combines their predictions.
     model_
         The fitted `spocc.Model`, whose classifiers have the names of the estimators.
 
@@ -104,7 +105,7 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
     def __init__(
         self,
         estimators: Sequence[tuple[Any, ...]],
-        method: str | LabelCombiner = "ladder",
+        method: Method | LabelCombiner = DEFAULT_METHOD,
         *,
         holdout: float | int = 0.2,
         cv: Any = None,
@@ -121,12 +122,12 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
-        """Trains the classifiers and learns how to combine them.
+        """Trains the classifiers and fits the model that combines them.
 
-        Weights go to the evidence and to those classifiers that take them. Other parameters are routed to the
-        classifiers if scikit-learn's metadata routing is enabled.
+        Weights are used in the evidence and by the classifiers that support them. Other parameters are routed
+        to the classifiers if scikit-learn's metadata routing is enabled.
         """
-        members, combiner = self._members(X), self._combiner()
+        members, estimator = self._members(X), self._estimator()
         validate_data(self, X, y, skip_check_array=True)
         X, y, sample_weight = indexable(X, y, sample_weight)
         y, _ = check_truth(self, y, len(y))
@@ -134,29 +135,31 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
         params = self._routed(members, sample_weight, fit_params)
-        held = np.arange(len(y))
+        evidence_rows = np.arange(len(y))
         if self.prefit:
-            fitted = [estimator for _, estimator, _ in members]
-            said = _said(fitted, members, X)
+            fitted = [member for _, member, _ in members]
+            predictions = _predict(fitted, members, X)
         elif self.cv is not None:
             splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
-            said = self._out_of_fold(members, X, y, params, splits)
+            predictions = self._out_of_fold(members, X, y, params, splits)
             fitted = self._train(members, X, y, params)
         else:
-            rows, held = self._split(y)
+            rows, evidence_rows = self._split(y)
             fitted = self._train(members, _safe_indexing(X, rows), y[rows], _of_rows(params, X, rows))
-            said = _said(fitted, members, _safe_indexing(X, held))
+            predictions = _predict(fitted, members, _safe_indexing(X, evidence_rows))
         names = [name for name, _, _ in members]
-        weights = None if sample_weight is None else sample_weight[held]
-        self.combiner_ = combiner._learn(said, y[held], weights, names=names, classes=self.classes_)
+        weights = None if sample_weight is None else sample_weight[evidence_rows]
+        self.combiner_ = estimator._learn(
+            predictions, y[evidence_rows], weights, names=names, classes=self.classes_
+        )
         self.estimators_ = fitted
         self.named_estimators_ = Bunch(**dict(zip(names, fitted, strict=True)))
         self._fitted_members = members
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """What every classifier says: a column each."""
-        return self._ask(X)
+        """The predictions of the classifiers, in a column each."""
+        return self._predictions(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the classifiers, which are the columns of `transform`."""
@@ -165,23 +168,28 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The decided class of every row."""
-        said = self._ask(X)
-        return self.combiner_.predict(said)
+        predictions = self._predictions(X)
+        return self.combiner_.predict(predictions)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The logarithm of what speaks for every class; of two classes, how far the second one leads."""
-        said = self._ask(X)
-        return self.combiner_.decision_function(said)
+        """The logarithm of the probability or possibility of every class; of two classes, the difference."""
+        predictions = self._predictions(X)
+        return self.combiner_.decision_function(predictions)
+
+    def predict_possibility(self, X: Any) -> NDArray[np.float64]:
+        """The possibility of every class (columns) in every row: 1 if no prediction speaks against it."""
+        predictions = self._predictions(X)
+        return self.combiner_.predict_possibility(predictions)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of every class, where the method has one."""
-        said, combiner = self._ask(X), self.combiner_
-        assert isinstance(combiner, ProbabilisticCombiner)
-        return combiner.predict_proba(said)
+        """The probability of every class (columns) in every row, for methods with probabilities."""
+        predictions = self._predictions(X)
+        probabilities: NDArray[np.float64] = self.combiner_.predict_proba(predictions)
+        return probabilities
 
     def audit(self) -> spocc.Audit:
-        """Who of the classifiers is worth listening to, who guesses, copies or lies."""
+        """The accuracy and the influence of every classifier, and which of them are copies or adversaries."""
         return self.model_.audit()
 
     @property
@@ -192,23 +200,23 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
 
     @property
     def named_estimators(self) -> Bunch:
-        """The classifiers by name, as they were given."""
+        """The unfitted classifiers by name."""
         return Bunch(**dict(self._pairs))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Own parameters, the classifiers by name, and theirs as ``name__parameter``."""
+        """The parameters, the classifiers by name, and their parameters as ``name__parameter``."""
         params: dict[str, Any] = self._get_params("_pairs", deep=deep)
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Sets own parameters, classifiers by name (or ``"drop"``), and theirs as ``name__parameter``."""
+        """Sets parameters, classifiers by name (or ``"drop"``), and parameters as ``name__parameter``."""
         if "estimators" in params:
             self.estimators = params.pop("estimators")
         self._set_params("_pairs", **params)
         return self
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Weights are taken here; everything goes to the `fit` of the classifiers that ask for it."""
+        """Routes metadata to the `fit` of the classifiers that request it; weights are used here too."""
         router = MetadataRouter(owner=self).add_self_request(self)
         for name, estimator in self._pairs:
             if hasattr(estimator, "fit"):
@@ -218,7 +226,7 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # What is no estimator, `fit` will refuse.
+        # `fit` refuses entries that are no estimators.
         inputs = [get_tags(estimator).input_tags for _, estimator in self._pairs if hasattr(estimator, "fit")]
         tags.input_tags.sparse = all(taken.sparse for taken in inputs)
         tags.input_tags.allow_nan = all(taken.allow_nan for taken in inputs)
@@ -227,11 +235,11 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
 
     @property
     def _pairs(self) -> list[tuple[str, Any]]:
-        """Names and classifiers without columns: the form in which scikit-learn looks for parameters."""
+        """Names and classifiers without columns, in the form that scikit-learn expects."""
         try:
             return [(member[0], member[1]) for member in self.estimators]
         except (TypeError, IndexError):
-            # What is wrong with them `fit` will say.
+            # `fit` reports what is wrong with them.
             return []
 
     @_pairs.setter
@@ -239,7 +247,7 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         self.estimators = [(*pair, *member[2:]) for pair, member in zip(pairs, self.estimators, strict=True)]
 
     def _members(self, X: Any) -> list[Member]:
-        """Name, classifier and columns of those that are not dropped."""
+        """Name, classifier and columns of the classifiers that are not dropped."""
         pairs = self._pairs
         if (
             not pairs
@@ -263,26 +271,26 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
                 raise ValueError(f"The estimator {type(estimator).__name__} should be a classifier.")
             if self.prefit:
                 check_is_fitted(estimator)
-            chosen = columns[0] if columns else None
-            members.append((name, estimator, chosen(X) if callable(chosen) else chosen))
+            selected = columns[0] if columns else None
+            members.append((name, estimator, selected(X) if callable(selected) else selected))
         if not members:
             raise ValueError("All estimators are dropped. At least one is required to be an estimator.")
         return members
 
-    def _combiner(self) -> LabelCombiner:
+    def _estimator(self) -> LabelCombiner:
         if self.prefit and self.cv is not None:
             raise ValueError("cv and prefit: expected one of them, found both")
         if isinstance(self.method, LabelCombiner):
-            combiner: LabelCombiner = clone(self.method)
-            return combiner
+            estimator: LabelCombiner = clone(self.method)
+            return estimator
         if not isinstance(self.method, str):
             found = type(self.method).__name__
-            raise ValueError(f"method: expected a word or a combiner of spocc.sklearn, found {found}")
-        # Refuses an unknown word as every face does.
-        return BY_METHOD[Combiner(self.method).method]()
+            raise TypeError(f"method: expected a name or an estimator of spocc.sklearn, found {found}")
+        # The engine refuses an unknown name.
+        return BY_METHOD[combiner(self.method).method]()
 
     def _routed(self, members: list[Member], sample_weight: Any, fit_params: dict[str, Any]) -> Params:
-        """The parameters of `fit` that each classifier gets."""
+        """The parameters of `fit` for each classifier."""
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         if self.prefit and not fit_params:
             return {}
@@ -290,11 +298,11 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
             routed = process_routing(self, "fit", **fit_params, **weights)
             return {name: routed[name].fit for name, _, _ in members}
         _raise_for_params(fit_params, self, "fit")
-        takes = {name: has_fit_parameter(estimator, "sample_weight") for name, estimator, _ in members}
-        return {name: weights if taken else {} for name, taken in takes.items()}
+        supported = {name: has_fit_parameter(estimator, "sample_weight") for name, estimator, _ in members}
+        return {name: weights if is_supported else {} for name, is_supported in supported.items()}
 
     def _split(self, y: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Rows to train on and rows to keep, with every class in both as far as there are rows for that."""
+        """Training rows and held-out rows, stratified by class if there are enough rows."""
         share = self.holdout
         if not ((isinstance(share, Integral) and share >= 1) or (isinstance(share, Real) and 0 < share < 1)):
             expected = "a share between 0 and 1 or a number of rows from 1"
@@ -302,10 +310,10 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         rows = np.arange(len(y))
         split = partial(train_test_split, rows, test_size=self.holdout, random_state=self.random_state)
         try:
-            trained, held = split(stratify=y)
+            training, held_out = split(stratify=y)
         except ValueError:
-            trained, held = split()
-        return trained, held
+            training, held_out = split()
+        return training, held_out
 
     def _train(self, members: list[Member], X: Any, y: NDArray[Any], params: Params) -> list[Any]:
         fitted: list[Any] = Parallel(n_jobs=self.n_jobs)(
@@ -317,8 +325,8 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
     def _out_of_fold(
         self, members: list[Member], X: Any, y: NDArray[Any], params: Params, splits: list[Any]
     ) -> NDArray[Any]:
-        """What each classifier says of every row when it is trained without it."""
-        return _beside(
+        """The out-of-fold predictions of each classifier."""
+        return _columns(
             [
                 cross_val_predict(
                     estimator, _select(X, columns), y, cv=splits, n_jobs=self.n_jobs, params=params[name]
@@ -327,27 +335,27 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
             ]
         )
 
-    def _ask(self, X: Any) -> NDArray[Any]:
+    def _predictions(self, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
-        # What is not a table, such as a list of documents, is for the classifiers to judge.
+        # Input that is not a table, such as a list of documents, is checked by the classifiers.
         is_table = len(getattr(X, "shape", (0, 0))) == 2
         validate_data(self, X, reset=False, skip_check_array=True, ensure_2d=is_table)
-        return _said(self.estimators_, self._fitted_members, X)
+        return _predict(self.estimators_, self._fitted_members, X)
 
 
 def _fit(estimator: Any, X: Any, y: NDArray[Any], params: dict[str, Any]) -> Any:
     return estimator.fit(X, y, **params)
 
 
-def _said(fitted: list[Any], members: list[Member], X: Any) -> NDArray[Any]:
-    """What fitted classifiers say of these rows, a column each."""
+def _predict(fitted: list[Any], members: list[Member], X: Any) -> NDArray[Any]:
+    """The predictions of fitted classifiers, in a column each."""
     pairs = zip(fitted, members, strict=True)
-    return _beside([estimator.predict(_select(X, columns)) for estimator, (_, _, columns) in pairs])
+    return _columns([estimator.predict(_select(X, columns)) for estimator, (_, _, columns) in pairs])
 
 
-def _beside(answers: list[Any]) -> NDArray[Any]:
-    """Columns of a table; of texts and numbers each stays what it is: numpy would make texts of all."""
-    columns = [np.asarray(said) for said in answers]
+def _columns(predictions: list[Any]) -> NDArray[Any]:
+    """A table of columns, of objects if there are texts and numbers: numpy would convert all to texts."""
+    columns = [np.asarray(labels) for labels in predictions]
     is_text = {column.dtype.kind not in "biuf" for column in columns}
     return np.column_stack([column.astype(object) for column in columns] if len(is_text) > 1 else columns)
 

@@ -1,11 +1,13 @@
-"""One estimator per method: X is what every classifier said."""
+"""One estimator per method: X holds a column of predictions per classifier."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from spocc.sklearn._combiner import LabelCombiner, ProbabilisticCombiner
+from spocc._native import DEFAULT_MISSING, DEFAULT_TIES
+from spocc._settings import Calibrate, ClassWeight, Exponent, Inputs, Missing, Strength, Ties, Tuning
+from spocc.sklearn._base import LabelCombiner
 
 __all__ = [
     "BY_METHOD",
@@ -23,36 +25,35 @@ __all__ = [
 ]
 
 
-class LadderClassifier(ProbabilisticCombiner):
-    """Models of growing richness, each pulled towards the one below it: the default.
+class LadderClassifier(LabelCombiner):
+    """Selection among models of increasing complexity, each shrunk towards the simpler one: the default.
 
-    It withstands copies, guessers and liars. Rows whose y is None or NaN are learned from without truth.
+    It is robust to copies, guessers and adversaries. Rows whose y is None or NaN are used as unlabelled rows.
 
     Examples
     --------
     >>> from spocc.sklearn import LadderClassifier
-    >>> said = [[0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 1, 0]] * 5
-    >>> LadderClassifier().fit(said, [0, 1, 0, 1] * 5).predict([[0, 1, 1]])
+    >>> X = [[0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 1, 0]] * 5
+    >>> LadderClassifier().fit(X, [0, 1, 0, 1] * 5).predict([[0, 1, 1]])
     array([0])
     """
 
     _method = "ladder"
-    _learns_from_gaps = True
 
 
 class TunedCombiner(LabelCombiner):
-    """What the combiners share that only say how they are tuned."""
+    """Base class of the estimators whose only setting is ``tuning``."""
 
     _settings = ("tuning",)
 
     def __init__(
         self,
         *,
-        tuning: str = "leave-one-out",
-        missing: str = "auto",
-        ties: str = "first",
-        class_weight: str | Mapping[Any, float] | None = None,
-        calibrate: str | None = None,
+        tuning: Tuning | None = None,
+        missing: Missing = DEFAULT_MISSING,
+        ties: Ties = DEFAULT_TIES,
+        class_weight: ClassWeight | None = None,
+        calibrate: Calibrate | None = None,
         per_class: bool = False,
         random_state: Any = 0,
     ) -> None:
@@ -73,17 +74,16 @@ class SpoccClassifier(LabelCombiner):
     Parameters
     ----------
     exponent
-        From 1 (independent judges) to ``"inf"`` (copies), or ``"tuned"``.
+        Exponent of the t-norm, from 1 (independent classifiers) to ``"inf"`` (copies), or ``"tuned"``.
     tuning
-        On which rows a tuned exponent is judged: ``"leave-one-out"`` (default), ``"k-fold"`` or
-        ``"resubstitution"``.
+        Validation of a tuned exponent: ``"leave-one-out"``, ``"k-fold"`` or ``"resubstitution"``.
 
     Examples
     --------
     >>> from spocc.sklearn import SpoccClassifier
-    >>> said = [["cat", "cat", "dog"], ["dog", "dog", "cat"], ["cat", "dog", "dog"], ["dog", "dog", "cat"]]
-    >>> panel = SpoccClassifier(exponent="inf").fit(said, ["cat", "dog", "cat", "dog"])
-    >>> panel.predict([["dog", "cat", "cat"]])  # the third always lies
+    >>> X = [["cat", "cat", "dog"], ["dog", "dog", "cat"], ["cat", "dog", "dog"], ["dog", "dog", "cat"]]
+    >>> combiner = SpoccClassifier(exponent="inf").fit(X, ["cat", "dog", "cat", "dog"])
+    >>> combiner.predict([["dog", "cat", "cat"]])  # the third is always wrong
     array(['dog'], dtype='<U3')
     """
 
@@ -93,12 +93,12 @@ class SpoccClassifier(LabelCombiner):
     def __init__(
         self,
         *,
-        exponent: float | str = 5.0,
-        tuning: str | None = None,
-        missing: str = "auto",
-        ties: str = "first",
-        class_weight: str | Mapping[Any, float] | None = None,
-        calibrate: str | None = None,
+        exponent: Exponent | None = None,
+        tuning: Tuning | None = None,
+        missing: Missing = DEFAULT_MISSING,
+        ties: Ties = DEFAULT_TIES,
+        class_weight: ClassWeight | None = None,
+        calibrate: Calibrate | None = None,
         per_class: bool = False,
         random_state: Any = 0,
     ) -> None:
@@ -115,19 +115,19 @@ class SpoccClassifier(LabelCombiner):
 
 
 class AdaSpoccClassifier(TunedCombiner):
-    """Possibilistic fusion along a tree of who depends on whom, exponents and discounts fitted.
+    """Possibilistic fusion along a dendrogram of dependence, with fitted exponents and discounts.
 
     Parameters
     ----------
     tuning
-        On which rows settings are judged: ``"leave-one-out"``, ``"k-fold"`` or ``"resubstitution"``.
+        Validation of the settings: ``"leave-one-out"``, ``"k-fold"`` or ``"resubstitution"``.
 
     Examples
     --------
     >>> from spocc.sklearn import AdaSpoccClassifier
-    >>> said = [["cat", "cat", "dog"], ["dog", "dog", "cat"], ["cat", "dog", "dog"], ["dog", "dog", "cat"]]
-    >>> panel = AdaSpoccClassifier().fit(said, ["cat", "dog", "cat", "dog"])
-    >>> panel.predict([["dog", "cat", "cat"]])  # the third always lies
+    >>> X = [["cat", "cat", "dog"], ["dog", "dog", "cat"], ["cat", "dog", "dog"], ["dog", "dog", "cat"]]
+    >>> combiner = AdaSpoccClassifier().fit(X, ["cat", "dog", "cat", "dog"])
+    >>> combiner.predict([["dog", "cat", "cat"]])  # the third is always wrong
     array(['dog'], dtype='<U3')
     """
 
@@ -145,11 +145,11 @@ class SelectionClassifier(LabelCombiner):
     """
 
     _method = "selection"
-    _repeats = True
+    _decides_predicted = True
 
 
 class MajorityClassifier(LabelCombiner):
-    """One classifier, one vote.
+    """The majority vote.
 
     Examples
     --------
@@ -159,7 +159,7 @@ class MajorityClassifier(LabelCombiner):
     """
 
     _method = "majority"
-    _repeats = True
+    _decides_predicted = True
 
 
 class WeightedVoteClassifier(LabelCombiner):
@@ -173,7 +173,7 @@ class WeightedVoteClassifier(LabelCombiner):
     """
 
     _method = "weighted-vote"
-    _repeats = True
+    _decides_predicted = True
 
 
 class ExpVoteClassifier(TunedCombiner):
@@ -182,65 +182,65 @@ class ExpVoteClassifier(TunedCombiner):
     Parameters
     ----------
     tuning
-        On which rows the rate is judged: ``"leave-one-out"``, ``"k-fold"`` or ``"resubstitution"``.
+        Validation of the rate: ``"leave-one-out"``, ``"k-fold"`` or ``"resubstitution"``.
 
     Examples
     --------
     >>> from spocc.sklearn import ExpVoteClassifier
-    >>> said = [[0, 1, 1], [1, 0, 0], [1, 1, 1], [0, 0, 0]]
-    >>> ExpVoteClassifier().fit(said, [0, 1, 1, 0]).predict([[1, 0, 0]])
+    >>> X = [[0, 1, 1], [1, 0, 0], [1, 1, 1], [0, 0, 0]]
+    >>> ExpVoteClassifier().fit(X, [0, 1, 1, 0]).predict([[1, 0, 0]])
     array([1])
     """
 
     _method = "exp-vote"
-    _repeats = True
+    _decides_predicted = True
 
 
-class NaiveBayesClassifier(ProbabilisticCombiner):
-    """Answers independent given the truth.
+class NaiveBayesClassifier(LabelCombiner):
+    """Naive Bayes: predictions are independent given the truth.
 
     Examples
     --------
     >>> from spocc.sklearn import NaiveBayesClassifier
-    >>> panel = NaiveBayesClassifier().fit([[0, 1], [1, 1], [0, 0], [1, 0]], [0, 1, 0, 1])
-    >>> panel.predict_proba([[1, 0]]).round(2)
+    >>> combiner = NaiveBayesClassifier().fit([[0, 1], [1, 1], [0, 0], [1, 0]], [0, 1, 0, 1])
+    >>> combiner.predict_proba([[1, 0]]).round(2)
     array([[0.25, 0.75]])
     """
 
     _method = "naive-bayes"
 
 
-class BayesClassifier(ProbabilisticCombiner):
-    """The joint table of all answers: the best rule there is where every pattern was seen often.
+class BayesClassifier(LabelCombiner):
+    """The joint table of all predictions (behaviour-knowledge space): optimal if every pattern is frequent.
 
     Examples
     --------
     >>> from spocc.sklearn import BayesClassifier
-    >>> said = [[0, 0], [0, 1], [1, 0], [1, 1]] * 9
-    >>> BayesClassifier().fit(said, [0, 1, 1, 0] * 9).predict([[1, 1], [1, 0]])
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 9
+    >>> BayesClassifier().fit(X, [0, 1, 1, 0] * 9).predict([[1, 1], [1, 0]])
     array([0, 1])
     """
 
     _method = "bayes"
 
 
-class OneHotStackingClassifier(ProbabilisticCombiner):
-    """Softmax regression on the answers.
+class OneHotStackingClassifier(LabelCombiner):
+    """Softmax regression on the predictions.
 
     Parameters
     ----------
     inputs
-        How answers enter: ``"one-hot"``, a column per answer, or ``"ordinal"``, its number.
+        Encoding of the predictions: ``"one-hot"``, an input per label, or ``"ordinal"``, its number.
     strength
-        The C of ``LogisticRegression``: a number above 0, or ``"tuned"``.
+        Inverse regularisation strength, as C of ``LogisticRegression``: a number above 0, or ``"tuned"``.
     tuning
-        On which rows a tuned strength is judged: ``"k-fold"`` (default) or ``"resubstitution"``.
+        Validation of a tuned strength: ``"k-fold"`` or ``"resubstitution"``.
 
     Examples
     --------
     >>> from spocc.sklearn import OneHotStackingClassifier
-    >>> said = [[0, 1], [1, 1], [0, 0], [1, 0]] * 5
-    >>> OneHotStackingClassifier(strength=1).fit(said, [0, 1, 0, 1] * 5).predict([[1, 0]])
+    >>> X = [[0, 1], [1, 1], [0, 0], [1, 0]] * 5
+    >>> OneHotStackingClassifier(strength=1).fit(X, [0, 1, 0, 1] * 5).predict([[1, 0]])
     array([1])
     """
 
@@ -250,13 +250,13 @@ class OneHotStackingClassifier(ProbabilisticCombiner):
     def __init__(
         self,
         *,
-        inputs: str = "one-hot",
-        strength: float | str = "tuned",
-        tuning: str | None = None,
-        missing: str = "auto",
-        ties: str = "first",
-        class_weight: str | Mapping[Any, float] | None = None,
-        calibrate: str | None = None,
+        inputs: Inputs | None = None,
+        strength: Strength | None = None,
+        tuning: Tuning | None = None,
+        missing: Missing = DEFAULT_MISSING,
+        ties: Ties = DEFAULT_TIES,
+        class_weight: ClassWeight | None = None,
+        calibrate: Calibrate | None = None,
         per_class: bool = False,
         random_state: Any = 0,
     ) -> None:
@@ -273,19 +273,18 @@ class OneHotStackingClassifier(ProbabilisticCombiner):
         self.tuning = tuning
 
 
-class DawidSkeneClassifier(ProbabilisticCombiner):
-    """Answers independent given the truth, learned also from rows without truth, where y is None or NaN.
+class DawidSkeneClassifier(LabelCombiner):
+    """Dawid-Skene: naive Bayes fitted to unlabelled rows too, whose y is None or NaN.
 
     Examples
     --------
     >>> from spocc.sklearn import DawidSkeneClassifier
-    >>> said = [["cat", "cat", "dog"], ["dog", "dog", "dog"], ["cat", "cat", "cat"], ["dog", "dog", "cat"]]
-    >>> DawidSkeneClassifier().fit(said, ["cat", "dog", None, None]).predict(said)
+    >>> X = [["cat", "cat", "dog"], ["dog", "dog", "dog"], ["cat", "cat", "cat"], ["dog", "dog", "cat"]]
+    >>> DawidSkeneClassifier().fit(X, ["cat", "dog", None, None]).predict(X)
     array(['cat', 'dog', 'cat', 'dog'], dtype=object)
     """
 
     _method = "dawid-skene"
-    _learns_from_gaps = True
 
 
 BY_METHOD: Mapping[str, type[LabelCombiner]] = {

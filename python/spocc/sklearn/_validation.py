@@ -1,4 +1,4 @@
-"""X and y as scikit-learn checks them and as the core reads them, without a copy wherever possible."""
+"""Checks X and y as scikit-learn does and converts them for the engine, without copies where possible."""
 
 from __future__ import annotations
 
@@ -12,31 +12,39 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from spocc._tables import is_pandas
+from spocc._input import is_pandas
 
-__all__ = ["Answers", "alike", "check_answers", "check_truth", "distinct", "have_numbers", "numbered"]
+__all__ = [
+    "Predictions",
+    "booleans_as_numbers",
+    "check_predictions",
+    "check_truth",
+    "distinct",
+    "have_numbers",
+    "with_types_of",
+]
 
-Answers = NDArray[Any] | Mapping[str, Any]
+Predictions = NDArray[Any] | Mapping[str, Any]
 
-# Cells looked at together: what they become fits a core's own memory.
+# Cells checked at a time; their copies fit into the cache of a core.
 BLOCK = 1 << 15
-# Integers in a range so wide are counted, which is faster than sorting them.
+# Integers within a range up to this size are counted, which is faster than sorting.
 RANGE = 1 << 16
 
 _BOOLEAN = (bool, np.bool_)
 _NUMBER = (int, float, np.number, *_BOOLEAN)
 
 
-def check_answers(estimator: Any, X: Any, *, reset: bool) -> Answers:
-    """What every classifier said: an array, or columns under the names of the classifiers."""
+def check_predictions(estimator: Any, X: Any, *, reset: bool) -> Predictions:
+    """The predictions as an array, or as columns by the names of the classifiers."""
     columns = _columns(X)
     if columns is None:
         if isinstance(X, np.ma.MaskedArray):
-            # scikit-learn would look behind the mask.
-            X, hidden = np.asarray(X).astype(object), np.ma.getmaskarray(X)
-            X[hidden] = None
+            # scikit-learn ignores the mask.
+            X, masked = np.asarray(X).astype(object), np.ma.getmaskarray(X)
+            X[masked] = None
         if isinstance(X, list | tuple) and np.asarray(X).dtype.kind == "U":
-            # A gap among texts would become the text `nan`.
+            # numpy would convert a missing value among texts to the text `nan`.
             X = np.array(X, dtype=object)
         X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
         return _by_value(X)
@@ -55,9 +63,9 @@ def check_answers(estimator: Any, X: Any, *, reset: bool) -> Answers:
 
 
 def check_truth(
-    estimator: Any, y: Any, n_rows: int, *, gaps: bool = False
+    estimator: Any, y: Any, n_rows: int, *, allow_missing: bool = False
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """One label per row, and which of them are known: all, unless gaps are allowed."""
+    """One label per row, and which of them are known: all, unless missing labels are allowed."""
     if y is None:
         name = type(estimator).__name__
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
@@ -78,11 +86,11 @@ def check_truth(
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(y)]}")
     known = np.ones(n_rows, dtype=np.bool_)
     if y.dtype.kind == "f":
-        assert_all_finite(y, allow_nan=gaps, input_name="y", estimator_name=type(estimator).__name__)
+        assert_all_finite(y, allow_nan=allow_missing, input_name="y", estimator_name=type(estimator).__name__)
         known = ~np.isnan(y)
     elif y.dtype.kind == "O":
         known = np.fromiter((not _is_missing(label) for label in y), dtype=np.bool_, count=n_rows)
-        if not gaps and not known.all():
+        if not allow_missing and not known.all():
             raise ValueError("Input y contains NaN.")
         if known.all() and all(isinstance(label, _NUMBER) for label in y):
             y = np.array(y.tolist())
@@ -92,24 +100,24 @@ def check_truth(
 
 
 def _has_nulls(y: Any) -> bool:
-    """Whether this is a column of polars or of Arrow with gaps."""
+    """Whether this is a polars or Arrow column with nulls."""
     count = getattr(y, "null_count", 0)
     return bool(count() if callable(count) else count)
 
 
 def _of_pandas(y: Any) -> NDArray[Any]:
-    """Labels one by one: together, whole numbers and booleans with gaps would become fractions."""
+    """Labels as objects: numpy would convert integers and booleans with missing values to floats."""
     if y.dtype.name != "category":
         return np.asarray(y, dtype=object)
     categories = y.cat if hasattr(y, "cat") else y
-    # The code of a gap is -1, which finds the last.
+    # The code of a missing value is -1, which selects the last entry.
     labels: NDArray[Any] = np.array([*categories.categories, None], dtype=object)
     cells: NDArray[Any] = labels[np.asarray(categories.codes)]
     return cells
 
 
 def distinct(y: NDArray[Any]) -> NDArray[Any]:
-    """The labels of y in order, each once, as `numpy.unique` has them, and refused as scikit-learn does."""
+    """The sorted distinct labels of y, as by `numpy.unique`, with the errors of scikit-learn."""
     kind = y.dtype.kind
     if kind == "b":
         return distinct(y.view(np.uint8)).astype(np.bool_)
@@ -132,12 +140,12 @@ def distinct(y: NDArray[Any]) -> NDArray[Any]:
     return np.unique(y)
 
 
-def numbered(labels: Any, is_wanted: bool) -> Any:
-    """Booleans as 0 and 1 where there are numbers beside them, so that True and 1 are one label."""
+def booleans_as_numbers(labels: Any, is_wanted: bool) -> Any:
+    """Booleans as 0 and 1 if there are numbers among the labels, so that True and 1 are one label."""
     if not is_wanted:
         return labels
     if isinstance(labels, Mapping):
-        return {name: numbered(column, is_wanted) for name, column in labels.items()}
+        return {name: booleans_as_numbers(column, is_wanted) for name, column in labels.items()}
     if isinstance(labels, np.ndarray) and labels.dtype.kind == "O":
         cells = [int(cell) if isinstance(cell, _BOOLEAN) else cell for cell in labels.flat]
         return np.fromiter(cells, dtype=object, count=labels.size).reshape(labels.shape)
@@ -145,32 +153,32 @@ def numbered(labels: Any, is_wanted: bool) -> Any:
         return labels
     if isinstance(labels, np.ndarray):
         return labels.view(np.int8)
-    # Of pandas, of Arrow, of polars.
+    # A column of pandas, Arrow or polars.
     if hasattr(labels, "astype"):
         return labels.astype("Int8")
     return labels.cast("int8" if hasattr(labels, "type") else int)
 
 
-def alike(answers: Answers, classes: NDArray[Any]) -> Any:
-    """Answers in which True and 1 are written as these classes are."""
+def with_types_of(classes: NDArray[Any], labels: Predictions) -> Any:
+    """Labels in which True and 1 have the type that they have among the classes."""
     if classes.dtype.kind == "b":
-        return _flagged(answers)
-    return numbered(answers, have_numbers(classes))
+        return _numbers_as_booleans(labels)
+    return booleans_as_numbers(labels, have_numbers(classes))
 
 
-def _flagged(labels: Any) -> Any:
-    """0 and 1 as booleans, for a model that knows no other labels."""
+def _numbers_as_booleans(labels: Any) -> Any:
+    """0 and 1 as booleans, for a model whose classes are booleans."""
     if isinstance(labels, Mapping):
-        return {name: _flagged(column) for name, column in labels.items()}
+        return {name: _numbers_as_booleans(column) for name, column in labels.items()}
     if not have_numbers(labels):
         return labels
     cells = np.asarray(labels, dtype=object)
-    flags: dict[Any, bool] = {0: False, 1: True}
-    told = [flags.get(cell, cell) if isinstance(cell, _NUMBER) else cell for cell in cells.flat]
-    return np.fromiter(told, dtype=object, count=cells.size).reshape(cells.shape)
+    booleans: dict[Any, bool] = {0: False, 1: True}
+    converted = [booleans.get(cell, cell) if isinstance(cell, _NUMBER) else cell for cell in cells.flat]
+    return np.fromiter(converted, dtype=object, count=cells.size).reshape(cells.shape)
 
 
-def have_numbers(*tables: Answers) -> bool:
+def have_numbers(*tables: Predictions) -> bool:
     """Whether there is a number among these labels."""
     columns = (column for table in tables for column in _parts(table))
     return any(
@@ -181,14 +189,14 @@ def have_numbers(*tables: Answers) -> bool:
     )
 
 
-def _parts(table: Answers) -> Iterable[Any]:
+def _parts(table: Predictions) -> Iterable[Any]:
     return table.values() if isinstance(table, Mapping) else [table]
 
 
 def _object_has_number(cells: NDArray[Any]) -> bool:
     kinds = set(map(type, cells.ravel(order="K").tolist())).difference(_BOOLEAN)
     numbers = {kind for kind in kinds if issubclass(kind, _NUMBER)}
-    # A gap of pandas is a float, but no number.
+    # A missing value of pandas is a float, but no number.
     floats = {kind for kind in numbers if issubclass(kind, float | np.floating)}
     return bool(numbers - floats) or any(type(cell) in floats and cell == cell for cell in cells.flat)
 
@@ -198,7 +206,7 @@ def _kind(column: Any) -> str:
 
 
 def _columns(X: Any) -> list[Any] | None:
-    """The columns of a data frame or of a table of Arrow."""
+    """The columns of a data frame or of an Arrow table; None for an array."""
     if is_pandas(X, "DataFrame"):
         columns = [X.iloc[:, k] for k in range(X.shape[1])]
         columns = [column.astype(np.float64) if _kind(column) == "float64" else column for column in columns]
@@ -216,7 +224,7 @@ def _columns(X: Any) -> list[Any] | None:
 
 
 def _by_value(cells: NDArray[Any]) -> NDArray[Any]:
-    """Numbers with fractions become texts, each a label of its own: a feature may stand among answers."""
+    """Numbers with fractions as texts, each a label: X may contain features besides predictions."""
     kind = cells.dtype.kind
     if kind == "f" and _has_fraction(cells):
         values, places = np.unique(cells, return_inverse=True)
@@ -248,5 +256,5 @@ def _is_missing(label: Any) -> bool:
     if label is None:
         return True
     differs = label != label
-    # The missing value of pandas differs from everything, and says so in its own way.
+    # The comparison of the missing value of pandas gives the missing value again.
     return differs is not False and (type(differs).__name__ == "NAType" or bool(differs))

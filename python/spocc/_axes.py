@@ -1,4 +1,4 @@
-"""Axes of a fitting size, with names that can be read: what all pictures of `spocc.plot` stand on."""
+"""Axes of a suitable size with readable names, shared by all plots of `spocc.plot`."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from spocc._native import SpoccError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Colours of Okabe and Ito, which people tell apart who see colours differently.
+# The palette of Okabe and Ito, which is distinguishable with colour vision deficiencies.
 BLUE, SKY, ORANGE, VERMILION, PURPLE = "#0072B2", "#56B4E9", "#E69F00", "#D55E00", "#CC79A7"
 INK, GREY, PALE = "#333333", "#8C8C8C", "#F2F2F2"
 
-_HIGHEST = 60.0
+# Inches.
+_MAX_HEIGHT = 60.0
 
 
 def pyplot() -> Any:
-    """matplotlib, which is asked for only when something is drawn."""
+    """The module matplotlib.pyplot, imported at the first plot."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -30,15 +31,15 @@ def pyplot() -> Any:
 
 
 def axes(ax: Axes | None, width: float, height: float) -> Axes:
-    """The given Axes without the frame that nobody needs, or new ones."""
+    """The given Axes or new ones, without the top and right spines."""
     if ax is None:
-        ax = pyplot().subplots(figsize=(width, min(height, _HIGHEST)), layout="constrained")[1]
+        ax = pyplot().subplots(figsize=(width, min(height, _MAX_HEIGHT)), layout="constrained")[1]
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 
 def grid(ax: Any, n: int, n_rows: int, n_columns: int) -> NDArray[Any]:
-    """Axes for n tables of a size."""
+    """Axes for n tables of the same size."""
     if n == 0:
         raise SpoccError("classifiers: expected at least one, found none")
     if ax is not None:
@@ -49,15 +50,15 @@ def grid(ax: Any, n: int, n_rows: int, n_columns: int) -> NDArray[Any]:
     wide = min(n, 4 if n <= 16 else 8)
     high = -(-n // wide)
     width, height = _side(n_columns), _side(n_rows)
-    size = (wide * width + 1.0, min(high * (height + 0.3) + 1.0, _HIGHEST))
+    size = (wide * width + 1.0, min(high * (height + 0.3) + 1.0, _MAX_HEIGHT))
     figure, cells = pyplot().subplots(high, wide, figsize=size, squeeze=False, layout="constrained")
-    figure.supxlabel("said")
+    figure.supxlabel("predicted")
     figure.supylabel("true")
     return np.asarray(cells, dtype=object)
 
 
 def _side(n: int) -> float:
-    """Room for a number in each cell while there are few, then for letters beside the outer ones."""
+    """Inches for a side of n cells: with room for numbers if there are few, else for tick labels alone."""
     return 0.5 + 0.45 * max(n, 3) if n <= 6 else min(1.9 + 0.08 * n, 5.0)
 
 
@@ -69,7 +70,7 @@ def rows(ax: Axes, names: Sequence[str]) -> None:
 
 
 def columns(ax: Axes, names: Sequence[str]) -> None:
-    """Names of columns, upright as soon as one would not fit."""
+    """Names of columns, rotated if one of them would not fit."""
     letters = size(ax, len(names), ax.bbox.width)
     room = ax.bbox.width / ax.figure.dpi * 72 / max(len(names), 1)
     shown = shorten(names)
@@ -79,7 +80,7 @@ def columns(ax: Axes, names: Sequence[str]) -> None:
 
 
 def note(ax: Axes, y: int, n: int, text: str) -> None:
-    """A remark on one of n rows, right of the Axes."""
+    """A text beside one of n rows, right of the Axes."""
     place = ("axes fraction", "data")
     ax.annotate(
         text, (1.02, y), xycoords=place, va="center", color=INK, fontsize=size(ax, n), annotation_clip=False
@@ -87,7 +88,7 @@ def note(ax: Axes, y: int, n: int, text: str) -> None:
 
 
 def numbers(ax: Axes, shares: NDArray[np.float64], form: str) -> None:
-    """The number of every cell, in a colour that stands out."""
+    """The number of every cell, in a contrasting colour."""
     for (i, j), share in np.ndenumerate(shares):
         if not np.isnan(share):
             colour = "white" if share > 0.55 else INK
@@ -95,18 +96,18 @@ def numbers(ax: Axes, shares: NDArray[np.float64], form: str) -> None:
 
 
 def size(ax: Axes, n: int, pixels: float | None = None) -> float:
-    """A size of letters at which n lines have room, in the height of the Axes or in so many pixels."""
+    """The font size at which n lines fit into the height of the Axes or into a number of pixels."""
     points = (ax.bbox.height if pixels is None else pixels) / ax.figure.dpi * 72
     return float(np.clip(0.8 * points / max(n, 1), 3, 9))
 
 
 def short(name: str, most: int = 28) -> str:
-    """A long name without its middle."""
+    """A long name with its middle replaced by an ellipsis."""
     return name if len(name) <= most else f"{name[: most // 2 - 1]}…{name[-(most // 2) :]}"
 
 
 def shorten(names: Sequence[str]) -> list[str]:
-    """Long names without their middles, as far as they can still be told apart."""
+    """Long names shortened in the middle, as far as they stay distinct."""
     for most in (28, 40, 60):
         shown = [short(name, most) for name in names]
         if len(set(shown)) == len(set(names)):

@@ -1,8 +1,8 @@
-"""What users hold becomes what the native module reads: views, never copies, wherever that is possible.
+"""Converts tables and columns of any library to what the native module reads, without copies where possible.
 
-Tables become a two-dimensional array, an object that speaks Arrow, or a list of (name, column). Columns
-become an array of numbers or objects, an array of code points with one axis more for texts, a pair of signed
-codes and categories, or an object that speaks Arrow.
+Tables become a two-dimensional array, an object with the Arrow PyCapsule interface, or a list of
+(name, column). Columns become an array of numbers or objects, an array of code points with one axis more for
+texts, a pair of signed codes and categories, or an object with the Arrow PyCapsule interface.
 """
 
 from __future__ import annotations
@@ -17,30 +17,34 @@ from numpy.typing import NDArray
 
 from spocc._native import SpoccError
 
-__all__ = ["column", "gold", "is_pandas", "labels", "numbers", "strings", "table", "whole"]
+__all__ = ["column", "is_pandas", "labels", "numbers", "strings", "table", "truth_by_item", "whole"]
 
 
-def table(answers: object, wanted: Iterable[str] | None = None) -> object:
-    """A table as the native module takes it; of named columns only those wanted are looked at."""
-    if isinstance(answers, np.ndarray):
-        if answers.ndim != 2:
-            raise SpoccError(f"answers: expected a table of 2 axes, found {answers.ndim}")
-        return _array(answers)
-    if is_pandas(answers, "DataFrame"):
-        frame: Any = answers
-        return _named(((str(name), frame.iloc[:, k]) for k, name in enumerate(frame.columns)), wanted)
-    if isinstance(answers, Mapping):
-        return _named(((str(name), values) for name, values in answers.items()), wanted)
-    if hasattr(answers, "__arrow_c_stream__") and not is_pandas(answers, "Series"):
-        return _exported(answers)
-    if isinstance(answers, Sequence) and not isinstance(answers, str | bytes):
-        return _rows(answers)
-    # A frame whose names cannot be read must not be taken by position.
-    if hasattr(answers, "__array__") and not hasattr(answers, "columns"):
-        array = np.asarray(answers)
+def table(predictions: object, selected: Iterable[str] | None = None) -> object:
+    """A table as the native module takes it; of named columns only the selected ones are converted."""
+    if isinstance(predictions, np.ndarray):
+        if predictions.ndim != 2:
+            raise SpoccError(f"predictions: expected a table of 2 axes, found {predictions.ndim}")
+        return _array(predictions)
+    if is_pandas(predictions, "DataFrame"):
+        frame: Any = predictions
+        return _named(((str(name), frame.iloc[:, k]) for k, name in enumerate(frame.columns)), selected)
+    if isinstance(predictions, Mapping):
+        return _named(((str(name), values) for name, values in predictions.items()), selected)
+    if hasattr(predictions, "__arrow_c_stream__") and not is_pandas(predictions, "Series"):
+        return _exported(predictions)
+    if isinstance(predictions, Sequence) and not isinstance(predictions, str | bytes):
+        return _rows(predictions)
+    # A data frame without readable column names must not be read by position.
+    if hasattr(predictions, "__array__") and not hasattr(predictions, "columns"):
+        array = np.asarray(predictions)
         if array.ndim == 2:
             return _array(array)
-    raise SpoccError(f"answers: expected a table, found {type(answers).__name__}")
+    raise TypeError(f"predictions: expected a table, found {type(predictions).__name__}")
+
+
+class _LabelTypeError(TypeError):
+    """Values of a type that cannot be labels."""
 
 
 def column(what: str, values: object) -> object:
@@ -49,21 +53,23 @@ def column(what: str, values: object) -> object:
         return _column(values)
     except SpoccError as error:
         raise SpoccError(f"{what}: {error}") from None
+    except _LabelTypeError as error:
+        raise TypeError(f"{what}: {error}") from None
 
 
-def gold(truth: object) -> tuple[object, object]:
-    """Items and their truths: of a mapping, or of a series of pandas by its index."""
+def truth_by_item(truth: object) -> tuple[object, object]:
+    """Items and their true labels, from a mapping or from a pandas series by its index."""
     if truth is None:
         truth = {}
     if is_pandas(truth, "Series"):
         series: Any = truth
         if series.index.has_duplicates:
-            twice = series.index[series.index.duplicated()][0]
-            raise SpoccError(f"truth: expected one label per item, found two for `{twice}`")
+            repeated = series.index[series.index.duplicated()][0]
+            raise SpoccError(f"truth: expected one label per item, found two for `{repeated}`")
         return column("truth", series.index), column("truth", series)
     if not isinstance(truth, Mapping):
         found = type(truth).__name__
-        raise SpoccError(f"truth: expected labels by item (a dict or a Series of pandas), found {found}")
+        raise TypeError(f"truth: expected labels by item (a dict or a pandas Series), found {found}")
     return column("truth", list(truth.keys())), column("truth", list(truth.values()))
 
 
@@ -77,7 +83,7 @@ def _column(values: object) -> object:
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
         return _exported(values)
     if not _is_sequence(values):
-        raise SpoccError(f"expected a sequence of labels, found {type(values).__name__}")
+        raise _LabelTypeError(f"expected a sequence of labels, found {type(values).__name__}")
     if hasattr(values, "__array__"):
         return _column(np.asarray(values))
     cells = list(values)
@@ -85,9 +91,9 @@ def _column(values: object) -> object:
 
 
 def labels(values: list[Any]) -> NDArray[Any]:
-    """Labels as an array of their own kind, or of objects where they are of several."""
+    """Labels as an array of their type, or of objects if they have several types."""
     kinds = {type(value) for value in values}
-    # An array of texts would lose zeros at their ends.
+    # A numpy array of texts drops trailing null characters.
     if kinds == {str} and not any(value.endswith("\0") for value in values):
         return np.array(values, dtype=np.str_)
     if kinds == {int}:
@@ -101,29 +107,29 @@ def labels(values: list[Any]) -> NDArray[Any]:
 
 
 def strings(what: str, names: Iterable[object] | None) -> list[str] | None:
-    """Names as a list, if there are any."""
+    """Names as a list; None if none are given."""
     if names is None:
         return None
     if isinstance(names, str):
-        raise SpoccError(f"{what}: expected a sequence of names, found the text `{names}`")
+        raise TypeError(f"{what}: expected a sequence of names, found the text `{names}`")
     return [str(name) for name in names]
 
 
 def numbers(what: str, values: object, kind: type[np.generic]) -> NDArray[Any] | None:
-    """One number per row, if there are any; counts must be whole and not below 0."""
+    """One number per row; None if none are given. Counts must be whole numbers from 0."""
     if values is None:
         return None
     try:
-        # What is masked is not a number either.
+        # A masked number is refused as NaN.
         if isinstance(values, np.ma.MaskedArray):
             values = np.ma.filled(values.astype(np.float64), np.nan)
         array = np.asarray(values)
         if array.dtype.kind in "OU":
             array = array.astype(np.float64)
     except (TypeError, ValueError):
-        raise SpoccError(f"{what}: expected numbers, found {type(values).__name__}") from None
+        raise TypeError(f"{what}: expected numbers, found {type(values).__name__}") from None
     if array.dtype.kind not in "iufb":
-        raise SpoccError(f"{what}: expected numbers, found {array.dtype}")
+        raise TypeError(f"{what}: expected numbers, found {array.dtype}")
     if array.ndim != 1:
         raise SpoccError(f"{what}: expected 1 axis, found {array.ndim}")
     if issubclass(kind, np.integer):
@@ -143,42 +149,42 @@ def whole(what: str, value: object) -> int:
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        number = -1
+        raise TypeError(f"{what}: expected a whole number, found {value!r}") from None
     if not 0 <= number < 2**64:
         raise SpoccError(f"{what}: expected a whole number from 0 and below 2^64, found {value!r}")
     return number
 
 
-def _named(columns: Iterable[tuple[str, object]], wanted: Iterable[str] | None) -> list[tuple[str, object]]:
-    """Columns with their names; nothing in place of one that is not wanted."""
-    asked = None if wanted is None else set(wanted)
+def _named(columns: Iterable[tuple[str, object]], selected: Iterable[str] | None) -> list[tuple[str, object]]:
+    """Columns with their names; None in place of a column that is not selected."""
+    wanted = None if selected is None else set(selected)
     named: list[tuple[str, object]] = []
-    met: set[str] = set()
+    seen: set[str] = set()
     for name, values in columns:
-        is_asked = asked is None or name in asked
-        if is_asked and name in met:
+        is_wanted = wanted is None or name in wanted
+        if is_wanted and name in seen:
             raise SpoccError(f"classifiers: expected distinct names, found `{name}` twice")
-        met.add(name)
-        named.append((name, column(f"`{name}`", values) if is_asked else None))
+        seen.add(name)
+        named.append((name, column(f"`{name}`", values) if is_wanted else None))
     return named
 
 
 def _rows(rows: Sequence[object]) -> NDArray[Any]:
-    """A list of rows, cell by cell, so that numpy does not turn numbers into texts."""
+    """A list of rows as an array of objects: numpy alone would convert mixed rows to texts."""
     cells: list[list[Any]] = []
     for at, row in enumerate(rows):
         if not _is_sequence(row):
-            raise SpoccError(f"row {at}: expected a sequence of answers, found {type(row).__name__}")
+            raise TypeError(f"row {at}: expected a sequence of predictions, found {type(row).__name__}")
         cells.append(list(row))
         if len(cells[at]) != len(cells[0]):
-            raise SpoccError(f"row {at}: expected {len(cells[0])} answers, found {len(cells[at])}")
+            raise SpoccError(f"row {at}: expected {len(cells[0])} predictions, found {len(cells[at])}")
     width = len(cells[0]) if cells else 0
     flat = np.fromiter((cell for row in cells for cell in row), dtype=object, count=len(cells) * width)
     return flat.reshape(len(cells), width)
 
 
 def _array(array: NDArray[Any]) -> object:
-    """An array in the forms that the native module knows."""
+    """An array in a form that the native module reads."""
     if isinstance(array, np.ma.MaskedArray):
         cells = np.asarray(array).astype(object)
         cells[np.ma.getmaskarray(array)] = None
@@ -198,11 +204,11 @@ def _array(array: NDArray[Any]) -> object:
         return array.view(np.uint32).reshape(*array.shape, array.dtype.itemsize // 4)
     if kind in "UOT":
         return array.astype(object)
-    raise SpoccError(f"expected labels that are texts, whole numbers or booleans, found {array.dtype}")
+    raise _LabelTypeError(f"expected labels that are texts, whole numbers or booleans, found {array.dtype}")
 
 
 def _pandas_column(values: Any) -> object:
-    """A column of pandas: its own memory, or its Arrow data where it has such."""
+    """A pandas column: a view of its memory, or its Arrow data if it has any."""
     kind = values.dtype
     if isinstance(kind, np.dtype):
         return _array(values.to_numpy())
@@ -210,7 +216,7 @@ def _pandas_column(values: Any) -> object:
         categories = values.cat if hasattr(values, "cat") else values
         codes = np.asarray(categories.codes)
         return codes, _column(categories.categories)
-    # Masked numbers, Arrow's own and texts; what is left are objects, or numbers that lie far apart.
+    # Masked numbers, Arrow columns and texts go through Arrow; any other extension type as an array.
     if not hasattr(kind, "numpy_dtype") and not hasattr(kind, "storage"):
         return _array(np.asarray(values))
     try:
@@ -220,13 +226,13 @@ def _pandas_column(values: Any) -> object:
     try:
         array = pyarrow.array(values, from_pandas=True)
     except pyarrow.ArrowException:
-        # Such as sparse columns.
+        # For example a sparse column.
         return _array(np.asarray(values))
     return array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array
 
 
 def _exported(values: Any) -> object:
-    """What speaks Arrow; polars exports columns of nothing but null in a form that readers refuse."""
+    """An object with the Arrow interface; polars exports all-null columns in a form that readers refuse."""
     polars = sys.modules.get("polars")
     if polars is not None and isinstance(values, polars.Series) and values.dtype == polars.Null:
         return values.cast(polars.Boolean)
@@ -236,11 +242,11 @@ def _exported(values: Any) -> object:
 
 
 def _is_sequence(values: object) -> TypeGuard[Iterable[Any]]:
-    """Whether these are labels one after the other: a set has no order, and a dict would give its keys."""
+    """Whether this is an ordered sequence of labels: a set has no order, a dict iterates over its keys."""
     return isinstance(values, Iterable) and not isinstance(values, str | bytes | set | frozenset | Mapping)
 
 
 def is_pandas(values: object, name: str) -> bool:
-    """Whether this is something of pandas, which need not be there."""
+    """Whether this is an object of that pandas class; pandas need not be installed."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(values, getattr(pandas, name))
