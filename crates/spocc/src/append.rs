@@ -13,7 +13,9 @@ use crate::{
     error::{Error, list},
     evidence::Evidence,
     fusion::{Exponent, FusionTree},
-    methods::{FittedAdaSpocc, Ladder, Learn, PossibilityTable, Rule, opinions_of, share},
+    methods::{
+        FittedAdaSpocc, Ladder, Learn, PossibilityTable, Rule, prediction_surprisals, relative_accuracy,
+    },
     model::{self, Model},
     possibility::Discount,
     progress::Control,
@@ -114,7 +116,7 @@ impl Model {
                 table[at..at + l].copy_from_slice(old.distribution(k, j as u16));
             }
         }
-        opinions_of(evidence, n, newcomer, &mut table[n * s * l..]);
+        prediction_surprisals(evidence, n, newcomer, &mut table[n * s * l..]);
         PossibilityTable::from_table(s, l, tree, table)
     }
 
@@ -126,7 +128,8 @@ impl Model {
     ) -> Result<FittedAdaSpocc, Error> {
         let n = self.classifiers.len();
         let tally = evidence.tally_for(self.method)?;
-        let own_discount = discount(share(evidence.accuracies()[n], old.best_accuracy), old.severity)?;
+        let own_discount =
+            discount(relative_accuracy(evidence.accuracies()[n], old.best_accuracy), old.severity)?;
         let distances =
             old.dendrogram.distances_to_clusters(&dissimilarities_of_last(evidence, tally, control)?);
         let clusters = old.dendrogram.clusters_below(old.cut);

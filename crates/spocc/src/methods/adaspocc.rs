@@ -1,4 +1,4 @@
-//! adaSPOCC: possibilities joined along a dendrogram, exponents and discounts fitted (paper, algorithms 3 and 4).
+//! adaSPOCC: possibility distributions fused along a dendrogram (paper §3.4 to §3.6, algorithms 3 and 4).
 
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +14,11 @@ use crate::{
     tuning::{Search, Tuning, ValidationCases, discount, search_severity},
 };
 
-/// Settings of adaSPOCC.
+/// adaSPOCC: possibility distributions fused along a dendrogram of the classifiers, with a tuned exponent per merge and
+/// tuned discounts (paper §3.4 to §3.6, algorithms 3 and 4).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdaSpocc {
-    /// On which rows exponents and severity are judged.
+    /// The rows on which exponents and severity are evaluated.
     pub tuning: Tuning,
 }
 
@@ -42,14 +43,15 @@ impl Learn for AdaSpocc {
         self.tuning.check()?;
         let tally = evidence.tally_for(Method::AdaSpocc)?;
         let dendrogram = Dendrogram::ward(&Dissimilarities::new(evidence, control)?);
-        let validation = ValidationCases::new(evidence, tally, self.tuning, control)?;
-        let found = Search::new(&validation, control).run(&dendrogram, control)?;
+        let cases = ValidationCases::new(evidence, tally, self.tuning, control)?;
+        let found = Search::new(&cases, control).run(&dendrogram, control)?;
         let tree = FusionTree::new(&dendrogram, &found.exponents);
 
         let accuracies = evidence.accuracies();
         let best_accuracy = accuracies.iter().copied().fold(0.0, f64::max);
-        let shares: Vec<f64> = accuracies.iter().map(|accuracy| share(*accuracy, best_accuracy)).collect();
-        let severity = search_severity(&validation, &tree, &shares, self.tuning, control)?;
+        let shares: Vec<f64> =
+            accuracies.iter().map(|accuracy| relative_accuracy(*accuracy, best_accuracy)).collect();
+        let severity = search_severity(&cases, &tree, &shares, self.tuning, control)?;
         let discounts = shares
             .iter()
             .map(|&share| discount(share, severity))
@@ -68,12 +70,12 @@ impl Learn for AdaSpocc {
     }
 }
 
-/// A classifier's accuracy as a share of the best one's; if nobody is ever right, nobody is worse than others.
-pub(crate) fn share(accuracy: f64, best: f64) -> f64 {
+/// An accuracy relative to the best one; 1 if no classifier is ever correct.
+pub(crate) fn relative_accuracy(accuracy: f64, best: f64) -> f64 {
     if best > 0.0 { accuracy / best } else { 1.0 }
 }
 
-/// Everything adaSPOCC learned.
+/// The fitted parameters of adaSPOCC.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct FittedAdaSpocc {
     pub(crate) tuning: Tuning,
@@ -83,7 +85,7 @@ pub(crate) struct FittedAdaSpocc {
     /// Ward distance up to which classifiers share a cluster.
     pub(crate) cut: f64,
     pub(crate) severity: f64,
-    /// What accuracies are divided by to find discounts.
+    /// The accuracy that others are divided by for their discounts.
     pub(crate) best_accuracy: f64,
     pub(crate) discounts: Vec<Discount>,
     pub(crate) possibilities: PossibilityTable,
@@ -99,7 +101,7 @@ impl FittedAdaSpocc {
         let exponents: Vec<f64> = self.exponents.iter().map(|&x| x.into()).collect();
         check_numbers("an exponent from 1 for every merge", &exponents, n.checked_sub(1), |x| x >= 1.0)?;
         let discounts: Vec<f64> = self.discounts.iter().map(|&d| d.into()).collect();
-        check_numbers("a discount from 0 to 1 for everyone", &discounts, Some(n), |d| {
+        check_numbers("a discount from 0 to 1 for every classifier", &discounts, Some(n), |d| {
             (0.0..=1.0).contains(&d)
         })?;
         let rest = [self.cut, self.severity, self.best_accuracy];

@@ -1,4 +1,7 @@
-//! Bayes: the joint table of all answers, kept sparsely, so any number of classifiers and classes will do.
+//! Bayes: the joint table of all predictions (behaviour-knowledge space).
+//!
+//! In: evidence with a tally. Out: the class frequencies among the rows with exactly the same predictions. The table is
+//! sparse, so any number of classifiers and classes will do.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +14,11 @@ use crate::{
     progress::Control,
 };
 
-/// The joint table; it has no settings. A pattern never met is decided by the class frequencies.
+/// The joint table of all predictions (behaviour-knowledge space), one of the methods that the paper compares with (§4.1);
+/// it has no settings.
+///
+/// `p(i | pattern)` is the share of class i among the labelled rows of the pattern. A pattern without labelled rows is
+/// decided by the class frequencies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bayes;
 
@@ -26,13 +33,13 @@ impl Combiner for Bayes {
 }
 
 impl Learn for Bayes {
-    fn learn(&self, evidence: &Evidence, _watch: &Control<'_>) -> Result<Rule, Error> {
+    fn learn(&self, evidence: &Evidence, _control: &Control<'_>) -> Result<Rule, Error> {
         let tally = evidence.tally_for(Method::Bayes)?;
         Ok(Rule::Bayes(JointTable { n_classes: evidence.n_classes(), tally: tally.clone() }))
     }
 }
 
-/// The tally.
+/// The class counts of every pattern.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct JointTable {
     n_classes: usize,
@@ -46,14 +53,14 @@ impl JointTable {
 }
 
 impl FittedRule for JointTable {
-    /// A pattern never met says nothing, so that the class most often true is decided.
-    fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
+    /// A pattern without labelled rows is undecided, so the most frequent class is decided.
+    fn surprisals(&self, row: Row<'_>, scratch: &mut Scratch) -> bool {
         let Some(p) = self.tally.find(row).filter(|_| row.n_answered() > 0) else { return false };
-        work.out.clear();
-        work.out.resize(self.n_classes, f64::INFINITY);
+        scratch.out.clear();
+        scratch.out.resize(self.n_classes, f64::INFINITY);
         let total: f64 = self.tally.outcomes(p).map(|(_, count)| count as f64).sum();
         for (class, count) in self.tally.outcomes(p) {
-            work.out[usize::from(class)] = -ln(count as f64 / total) + 0.0;
+            scratch.out[usize::from(class)] = -ln(count as f64 / total) + 0.0;
         }
         true
     }
@@ -61,7 +68,7 @@ impl FittedRule for JointTable {
     fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {
         if self.n_classes != l {
             return Err(Error::Inconsistent {
-                expected: "a table of the model's classes",
+                expected: "a table on the model's classes",
                 found: "others".to_owned(),
             });
         }

@@ -1,8 +1,8 @@
-//! Dawid-Skene: naive Bayes that also learns from rows whose truth nobody knows.
+//! Dawid-Skene: naive Bayes fitted to labelled and unlabelled rows.
 //!
-//! Expectation-maximisation (Dawid and Skene, 1979) over the class frequencies and `p(k says j | i is true)`. Known
-//! truths stay; every other pattern of answers is shared out among the classes as the current estimates have it, and
-//! the estimates are made anew from the shares, until the shares stand still.
+//! Expectation-maximisation (Dawid and Skene, 1979) over the class frequencies and `p(k predicts j | i)`. Known truths are
+//! kept. The E step computes the class probabilities of every unlabelled pattern, the M step the likelihoods from
+//! labelled rows and these probabilities, until no probability changes.
 
 use crate::{
     data::Row,
@@ -14,19 +14,20 @@ use crate::{
     progress::Control,
 };
 
-/// Rows that every classifier is taken to have given every answer to every class in, before anything was counted: so
-/// few that workers of a handful of answers are heard, and enough that nothing is impossible.
+/// Pseudo-rows of each prediction and class: few enough that workers with a handful of predictions count, and enough that
+/// no likelihood is zero.
 const SMOOTHING: f64 = 0.01;
-/// Shares that move by less than this stand still.
-const STILL: f64 = 1e-6;
-/// Steps after which the shares are taken as they are.
-const MOST_STEPS: usize = 1000;
-/// Patterns that are shared out in one go.
-const PIECE: usize = 1 << 10;
+/// Change of the class probabilities below which the iteration has converged.
+const TOLERANCE: f64 = 1e-6;
+/// Steps of expectation-maximisation at most.
+const MAX_STEPS: usize = 1000;
+/// Patterns of one parallel task.
+const PATTERNS_PER_TASK: usize = 1 << 10;
 
-/// Dawid and Skene's estimate by expectation-maximisation; it has no settings.
+/// Dawid and Skene's (1979) estimate of class frequencies and confusions by expectation-maximisation; it has no settings.
 ///
-/// Where every truth is known it is [`NaiveBayes`](crate::methods::NaiveBayes) with little smoothing.
+/// Without unlabelled rows it is [`NaiveBayes`](crate::methods::NaiveBayes) with little smoothing. This method is not in
+/// the paper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DawidSkene;
 
@@ -47,24 +48,28 @@ impl Learn for DawidSkene {
 }
 
 impl DawidSkene {
-    /// What every answer means, by rows with and without truth.
+    /// The likelihoods of labelled and unlabelled rows.
     pub(super) fn likelihoods(evidence: &Evidence, control: &Control<'_>) -> Result<Likelihoods, Error> {
         let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
         control.allow(|| format!("likelihoods of {n} classifiers"), &[n, s, l, 24])?;
         let Some(rows) = evidence.unlabelled_rows() else {
-            return Ok(estimate(evidence, None, &[]));
+            return Ok(maximisation(evidence, None, &[]));
         };
         let n_patterns = rows.patterns().n_rows();
-        control.allow(|| format!("shares of {n_patterns} patterns in {l} classes"), &[n_patterns, l, 16])?;
-        let mut shares = votes(evidence, rows);
-        let mut likelihoods = estimate(evidence, Some(rows), &shares);
-        for step in 0..MOST_STEPS {
-            control.report("estimating", step, MOST_STEPS)?;
-            let next = share_out(rows, &likelihoods, |_, shares| shares.copy_from_slice(&likelihoods.prior));
-            let moved = next.iter().zip(&shares).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        control.allow(
+            || format!("class probabilities of {n_patterns} patterns in {l} classes"),
+            &[n_patterns, l, 16],
+        )?;
+        let mut shares = initial_shares(evidence, rows);
+        let mut likelihoods = maximisation(evidence, Some(rows), &shares);
+        for step in 0..MAX_STEPS {
+            control.report("estimating", step, MAX_STEPS)?;
+            let next =
+                expectation(rows, &likelihoods, |_, shares| shares.copy_from_slice(&likelihoods.prior));
+            let change = next.iter().zip(&shares).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             shares = next;
-            likelihoods = estimate(evidence, Some(rows), &shares);
-            if moved < STILL {
+            likelihoods = maximisation(evidence, Some(rows), &shares);
+            if change < TOLERANCE {
                 break;
             }
         }
@@ -72,30 +77,30 @@ impl DawidSkene {
     }
 }
 
-/// Where to begin: with each row's votes, one more for every class, weighed by what the known truths tell of the
-/// voters. Without any truth these are the votes; where truths are many, a panel of liars does not mislead.
-fn votes(evidence: &Evidence, rows: &Unlabelled) -> Vec<f64> {
-    let known = Likelihoods::of(evidence);
-    share_out(rows, &known, |row, shares| {
+/// The starting class probabilities: the votes of each row, plus one per class, times the naive Bayes likelihoods of the
+/// labelled rows. Without labelled rows these are the votes; with many, a panel of adversaries does not mislead.
+fn initial_shares(evidence: &Evidence, rows: &Unlabelled) -> Vec<f64> {
+    let labelled = Likelihoods::of(evidence);
+    expectation(rows, &labelled, |row, shares| {
         shares.fill(1.0);
         row.for_each(|_, j| shares.iter_mut().skip(usize::from(j)).take(1).for_each(|votes| *votes += 1.0));
         shares.iter_mut().for_each(|votes| *votes = -ln(*votes));
     })
 }
 
-/// The probability of each class given each pattern, by pattern; `begin` says how surprising each class is before
-/// anybody is heard.
-fn share_out(
+/// The E step: the class probabilities of every pattern; `prior` writes the surprisals of the classes before any
+/// prediction.
+fn expectation(
     rows: &Unlabelled,
     likelihoods: &Likelihoods,
-    begin: impl Fn(Row<'_>, &mut [f64]) + Sync,
+    prior: impl Fn(Row<'_>, &mut [f64]) + Sync,
 ) -> Vec<f64> {
     let l = likelihoods.prior.len().max(1);
     let mut shares = vec![0.0; rows.patterns().n_rows() * l];
-    parallel::fill(&mut shares, PIECE * l, |start, piece| {
+    parallel::fill(&mut shares, PATTERNS_PER_TASK * l, |start, piece| {
         for (p, shares) in (start / l..).zip(piece.chunks_exact_mut(l)) {
             let row = rows.patterns().row(p);
-            begin(row, shares);
+            prior(row, shares);
             likelihoods.add(row, shares);
             let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
             shares.iter_mut().for_each(|surprisal| *surprisal = exp(least - *surprisal));
@@ -106,16 +111,16 @@ fn share_out(
     shares
 }
 
-/// Likelihoods from the known truths and from rows that are shared out, in the order of the patterns.
-fn estimate(evidence: &Evidence, rows: Option<&Unlabelled>, shares: &[f64]) -> Likelihoods {
+/// The M step: likelihoods from labelled rows and from unlabelled patterns with their class probabilities.
+fn maximisation(evidence: &Evidence, rows: Option<&Unlabelled>, shares: &[f64]) -> Likelihoods {
     let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
     let mut classes: Vec<f64> = evidence.class_counts().iter().map(|&count| count as f64).collect();
     let mut confusion: Vec<f64> = evidence.confusions().iter().map(|&count| count as f64).collect();
-    let mut weighed = vec![0.0; l];
+    let mut weighted = vec![0.0; l];
     for ((row, count), shares) in rows.iter().flat_map(|rows| rows.rows()).zip(shares.chunks_exact(l.max(1)))
     {
-        weighed.iter_mut().zip(shares).for_each(|(weighed, share)| *weighed = count as f64 * share);
-        let add = |to: &mut [f64]| to.iter_mut().zip(&weighed).for_each(|(sum, more)| *sum += more);
+        weighted.iter_mut().zip(shares).for_each(|(weighted, share)| *weighted = count as f64 * share);
+        let add = |to: &mut [f64]| to.iter_mut().zip(&weighted).for_each(|(sum, more)| *sum += more);
         add(&mut classes);
         row.for_each(|k, j| {
             let at = (k * s + usize::from(j)) * l;
@@ -131,7 +136,7 @@ mod tests {
     use super::*;
     use crate::{Predictions, Truth, evidence::Counting, hash};
 
-    /// Log-likelihood of all rows and of what smoothing adds.
+    /// Log-likelihood of all rows and of the pseudo-rows.
     fn objective(evidence: &Evidence, rows: &Unlabelled, likelihoods: &Likelihoods) -> f64 {
         let l = evidence.n_classes();
         let mut sum = 0.0;
@@ -158,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn no_step_makes_the_rows_less_likely() {
+    fn no_step_lowers_the_likelihood() {
         // Sums of a few hundred logarithms are this exact.
         const ROUNDING: f64 = 1e-9;
         for seed in 0..5 {
@@ -167,20 +172,22 @@ mod tests {
             let mut truth = Truth::default();
             for t in 0..80 {
                 let class = draw(t, 9) % 3;
-                let said = |k: u64| if draw(t, k) < 40 + 10 * k { class } else { draw(t, k) % 3 };
-                rows.push((0..4).map(|k| (draw(t, k + 20) < 70).then(|| said(k) as i64))).expect("a row");
+                let predicted = |k: u64| if draw(t, k) < 40 + 10 * k { class } else { draw(t, k) % 3 };
+                rows.push((0..4).map(|k| (draw(t, k + 20) < 70).then(|| predicted(k) as i64)))
+                    .expect("a row");
                 truth.push((t % 8 == 0).then_some(class as i64)).expect("few labels");
             }
             let counting = Counting { unlabelled: true, ..Counting::default() };
             let evidence =
                 Evidence::count(&rows.finish(), &truth, &counting, &Control::default()).expect("rows");
             let rows = evidence.unlabelled_rows().expect("seven in eight");
-            let mut likelihoods = estimate(&evidence, Some(rows), &votes(&evidence, rows));
+            let mut likelihoods = maximisation(&evidence, Some(rows), &initial_shares(&evidence, rows));
             let mut before = objective(&evidence, rows, &likelihoods);
             let first = before;
             for step in 0..50 {
-                let shares = share_out(rows, &likelihoods, |_, out| out.copy_from_slice(&likelihoods.prior));
-                likelihoods = estimate(&evidence, Some(rows), &shares);
+                let shares =
+                    expectation(rows, &likelihoods, |_, out| out.copy_from_slice(&likelihoods.prior));
+                likelihoods = maximisation(&evidence, Some(rows), &shares);
                 let after = objective(&evidence, rows, &likelihoods);
                 assert!(after >= before - ROUNDING, "step {step}: {before} {after}");
                 before = after;

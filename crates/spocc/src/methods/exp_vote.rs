@@ -1,20 +1,25 @@
-//! Exponential vote: weights are a softmax of accuracies, its rate fitted.
+//! Exponential vote: the weights are a softmax of the accuracies, with a tuned rate.
 
 use crate::{
     decision::TIE_TOLERANCE,
     error::Error,
     evidence::{Evidence, Level, Tally},
     math::exp,
-    methods::{Combiner, Learn, Method, Rule, majority::Vote},
+    methods::{
+        Combiner, Learn, Method, Rule,
+        majority::{Vote, add_votes},
+    },
     parallel,
     progress::Control,
     tuning::{Tuning, fold_counts, grid, median_of_best},
 };
 
-/// Settings of the exponential vote.
+/// The exponential vote: weights `softmax(rate * accuracy)`, one of the methods that the paper compares with (§4.1).
+///
+/// The rate is the median of the most accurate ones on a grid from 0.1 to 100.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExpVote {
-    /// On which rows the rate is judged.
+    /// The rows on which the rate is evaluated.
     pub tuning: Tuning,
 }
 
@@ -39,10 +44,11 @@ impl Learn for ExpVote {
         self.tuning.check()?;
         let tally = evidence.tally_for(Method::ExpVote)?;
         let rates = grid(-1.0, 3.0 / 200.0, 201);
-        let ballots = Ballots::new(evidence, tally, self.tuning);
-        let count = |at: usize| control.report("rate", at, rates.len()).map(|()| ballots.right(rates[at]));
-        let right = parallel::map(rates.len(), count).into_iter().collect::<Result<Vec<u64>, Error>>()?;
-        let rate = median_of_best(&rates, &right);
+        let evaluation = RateEvaluation::new(evidence, tally, self.tuning);
+        let count =
+            |at: usize| control.report("rate", at, rates.len()).map(|()| evaluation.correct(rates[at]));
+        let correct = parallel::map(rates.len(), count).into_iter().collect::<Result<Vec<u64>, Error>>()?;
+        let rate = median_of_best(&rates, &correct);
         let powers: Vec<f64> = evidence.accuracies().iter().map(|accuracy| exp(rate * accuracy)).collect();
         let total: f64 = powers.iter().sum();
         let weights = powers.iter().map(|power| power / total).collect();
@@ -50,29 +56,29 @@ impl Learn for ExpVote {
     }
 }
 
-/// Elections held under one rate after another.
-struct Ballots<'a> {
+/// The accuracy of the vote at one rate after another.
+struct RateEvaluation<'a> {
     evidence: &'a Evidence,
     tally: &'a Tally,
     tuning: Tuning,
-    /// Accuracies to vote with, one list per fold, or per class of the row that is left out where they differ.
+    /// Accuracies behind the weights: one list per fold, or per class of the held-out row where those differ.
     accuracies: Vec<Vec<f64>>,
-    /// What one right answer adds to an accuracy, for each class of the row that is left out.
+    /// The part of an accuracy that one correct prediction makes up, by class of the held-out row.
     steps: Vec<f64>,
 }
 
-impl<'a> Ballots<'a> {
+impl<'a> RateEvaluation<'a> {
     fn new(evidence: &'a Evidence, tally: &'a Tally, tuning: Tuning) -> Self {
         let n = evidence.total() as f64;
-        // Without its own row the panel is judged on the rest; that the row was right is taken out later.
+        // Accuracies are over the remaining rows; correct predictions on the held-out row are taken out later.
         let units: Vec<f64> = (0..evidence.n_classes()).map(|i| evidence.row_unit(i as u16) as f64).collect();
         let rests: Vec<f64> = units.iter().map(|unit| (n - unit).max(*unit)).collect();
         let accuracies = match tuning {
             Tuning::Resubstitution => vec![evidence.accuracies()],
             Tuning::LeaveOneOut => {
                 let accuracies = evidence.accuracies();
-                let are_alike = units.windows(2).all(|pair| pair[0] == pair[1]);
-                let rests = if are_alike { &rests[..1] } else { &rests[..] };
+                let are_equal = units.windows(2).all(|pair| pair[0] == pair[1]);
+                let rests = if are_equal { &rests[..1] } else { &rests[..] };
                 let without = |rest: &f64| accuracies.iter().map(|accuracy| accuracy * (n / rest)).collect();
                 rests.iter().map(without).collect()
             }
@@ -82,22 +88,22 @@ impl<'a> Ballots<'a> {
         Self { evidence, tally, tuning, accuracies, steps }
     }
 
-    /// Number of rows decided rightly at a rate.
-    fn right(&self, rate: f64) -> u64 {
+    /// The number of rows decided correctly at a rate.
+    fn correct(&self, rate: f64) -> u64 {
         let weights: Vec<Vec<f64>> = self
             .accuracies
             .iter()
             .map(|fold| fold.iter().map(|accuracy| exp(rate * accuracy)).collect())
             .collect();
         let own: Vec<f64> = self.steps.iter().map(|step| exp(-rate * step)).collect();
-        let mut right = 0;
+        let mut correct = 0;
         let mut votes = vec![0.0; self.evidence.n_classes()];
         for p in 0..self.tally.n_patterns() {
             match self.tuning {
                 Tuning::Resubstitution => {
                     self.count(p, &weights[0], &mut votes);
                     let winner = winner(&votes);
-                    right += self
+                    correct += self
                         .tally
                         .outcomes(p)
                         .filter(|(class, _)| usize::from(*class) == winner)
@@ -106,14 +112,14 @@ impl<'a> Ballots<'a> {
                 }
                 Tuning::LeaveOneOut => {
                     for (at, (class, count)) in self.tally.outcomes(p).enumerate() {
-                        // Exactly those who voted for the truth were right on this row.
+                        // Exactly the votes for the truth are correct on this row.
                         let class = usize::from(class);
                         if at == 0 || weights.len() > 1 {
                             self.count(p, &weights[class.min(weights.len() - 1)], &mut votes);
                         }
                         let kept = votes[class];
                         votes[class] *= own[class];
-                        right += if winner(&votes) == class { count } else { 0 };
+                        correct += if winner(&votes) == class { count } else { 0 };
                         votes[class] = kept;
                     }
                 }
@@ -124,42 +130,39 @@ impl<'a> Ballots<'a> {
                             fold_counts(self.evidence, self.tally.pattern(p), cell, weights.len())
                         {
                             self.count(p, &weights[fold], &mut votes);
-                            right += if winner(&votes) == usize::from(class) { part } else { 0 };
+                            correct += if winner(&votes) == usize::from(class) { part } else { 0 };
                         }
                     }
                 }
             }
         }
-        right
+        correct
     }
 
     fn count(&self, p: usize, weights: &[f64], votes: &mut [f64]) {
         votes.fill(0.0);
-        self.tally.pattern(p).for_each(|k, j| {
-            if let Some(votes) = votes.get_mut(usize::from(j)) {
-                *votes += weights[k];
-            }
-        });
+        add_votes(self.tally.pattern(p), weights, votes);
     }
 }
 
+/// The first class within the tolerance of most votes.
 fn winner(votes: &[f64]) -> usize {
     let most = votes.iter().copied().fold(0.0, f64::max);
     votes.iter().position(|votes| *votes >= most * (1.0 - TIE_TOLERANCE)).unwrap_or(0)
 }
 
-/// Accuracies on all rows but those of each fold.
+/// The accuracies on all rows but those of each fold.
 fn accuracies_without_folds(evidence: &Evidence, tally: &Tally, folds: usize) -> Vec<Vec<f64>> {
     let n = evidence.n_classifiers();
-    let (mut right, mut spoken, mut rows) =
+    let (mut correct, mut n_answered, mut rows) =
         (vec![vec![0u64; n]; folds], vec![vec![0u64; n]; folds], vec![0u64; folds]);
     for p in 0..tally.n_patterns() {
         for (class, count) in tally.outcomes(p) {
             for (fold, part) in fold_counts(evidence, tally.pattern(p), (class, count), folds) {
                 rows[fold] += part;
                 tally.pattern(p).for_each(|k, j| {
-                    spoken[fold][k] += part;
-                    right[fold][k] += if j == class { part } else { 0 };
+                    n_answered[fold][k] += part;
+                    correct[fold][k] += if j == class { part } else { 0 };
                 });
             }
         }
@@ -168,12 +171,14 @@ fn accuracies_without_folds(evidence: &Evidence, tally: &Tally, folds: usize) ->
     (0..folds)
         .map(|fold| {
             let kept: Vec<(f64, f64)> = (0..n)
-                .map(|k| ((total(k).0 - right[fold][k]) as f64, (total(k).1 - spoken[fold][k]) as f64))
+                .map(|k| ((total(k).0 - correct[fold][k]) as f64, (total(k).1 - n_answered[fold][k]) as f64))
                 .collect();
             let rest = (evidence.total() - rows[fold]) as f64;
             let panel =
                 kept.iter().map(|k| k.0).sum::<f64>() / kept.iter().map(|k| k.1).sum::<f64>().max(1.0);
-            kept.iter().map(|(right, spoken)| (right + (rest - spoken) * panel) / rest.max(1.0)).collect()
+            kept.iter()
+                .map(|(correct, n_answered)| (correct + (rest - n_answered) * panel) / rest.max(1.0))
+                .collect()
         })
         .collect()
 }

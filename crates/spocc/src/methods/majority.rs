@@ -1,4 +1,4 @@
-//! Majority: one classifier, one vote. The counting of weighted votes serves the other votes too.
+//! Majority vote, and the weighted count of votes that all voting methods share.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::{
     progress::Control,
 };
 
-/// The majority vote; it has no settings.
+/// The majority vote: every classifier has one vote; it has no settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Majority;
 
@@ -26,12 +26,12 @@ impl Combiner for Majority {
 }
 
 impl Learn for Majority {
-    fn learn(&self, evidence: &Evidence, _watch: &Control<'_>) -> Result<Rule, Error> {
+    fn learn(&self, evidence: &Evidence, _control: &Control<'_>) -> Result<Rule, Error> {
         Ok(Rule::Vote(Vote::new(evidence, vec![1.0; evidence.n_classifiers()], None)))
     }
 }
 
-/// A weight per classifier; an answer that is no class counts for nothing.
+/// A weighted vote; predictions that are not a class have no vote.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Vote {
     n_classes: usize,
@@ -46,24 +46,29 @@ impl Vote {
     }
 }
 
+/// Adds the weights of the votes of a row to the votes of each class.
+pub(super) fn add_votes(row: Row<'_>, weights: &[f64], votes: &mut [f64]) {
+    row.for_each(|k, j| {
+        if let Some(votes) = votes.get_mut(usize::from(j)) {
+            *votes += weights[k];
+        }
+    });
+}
+
 impl FittedRule for Vote {
-    /// `-ln` of each class's share of the votes.
-    fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
-        work.out.clear();
-        work.out.resize(self.n_classes, 0.0);
-        row.for_each(|k, j| {
-            if let Some(votes) = work.out.get_mut(usize::from(j)) {
-                *votes += self.weights[k];
-            }
-        });
-        let total: f64 = work.out.iter().sum();
-        work.out.iter_mut().for_each(|votes| *votes = -ln(*votes / total) + 0.0);
+    /// `-ln` of the share of each class in the votes.
+    fn surprisals(&self, row: Row<'_>, scratch: &mut Scratch) -> bool {
+        scratch.out.clear();
+        scratch.out.resize(self.n_classes, 0.0);
+        add_votes(row, &self.weights, &mut scratch.out);
+        let total: f64 = scratch.out.iter().sum();
+        scratch.out.iter_mut().for_each(|votes| *votes = -ln(*votes / total) + 0.0);
         total > 0.0
     }
 
-    /// A vote costs every class but the one it is for.
+    /// A vote has a cost for every class but its own.
     fn costs(&self, n_labels: usize) -> Option<CostTable<'_>> {
-        // Shares of the votes that differ by this much are tied neither as shares nor as surprisals.
+        // Shares of the votes that differ by more than this are tied neither as shares nor as surprisals.
         const LEAD: f64 = 1e-6;
         let (l, total) = (self.n_classes, self.weights.iter().sum::<f64>());
         let vote = |weight: f64| {
@@ -78,7 +83,7 @@ impl FittedRule for Vote {
         let weights = if self.n_classes == l { self.weights.as_slice() } else { &[] };
         let rate_and_sum = [self.rate.unwrap_or(0.0), self.weights.iter().sum()];
         check_numbers("a rate and weights with a sum", &rate_and_sum, Some(2), f64::is_finite)?;
-        check_numbers("a weight from 0 for everyone", weights, Some(n), |weight| {
+        check_numbers("a weight from 0 for every classifier", weights, Some(n), |weight| {
             weight.is_finite() && weight >= 0.0
         })
     }

@@ -42,10 +42,10 @@ pub use spocc::{Spocc, SpoccExponent};
 pub use stacking::{Inputs, Stacking, StackingStrength, Strength};
 pub use weighted_vote::WeightedVote;
 
-pub(crate) use adaspocc::{FittedAdaSpocc, share};
+pub(crate) use adaspocc::{FittedAdaSpocc, relative_accuracy};
 pub(crate) use cost_table::CostTable;
 pub(crate) use rule::{Rule, Scratch};
-pub(crate) use spocc::{PossibilityTable, opinions_of};
+pub(crate) use spocc::{PossibilityTable, prediction_surprisals};
 
 use rule::{FittedRule, check_numbers};
 

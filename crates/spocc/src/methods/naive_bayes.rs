@@ -1,4 +1,4 @@
-//! Naive Bayes: answers taken as independent given the truth.
+//! Naive Bayes: predictions modelled as independent given the truth.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,11 @@ use crate::{
     progress::Control,
 };
 
-/// Naive Bayes with add-one smoothing; it has no settings.
+/// Naive Bayes with add-one smoothing, one of the methods that the paper compares with (§4.1); it has no settings.
+///
+/// `p(i | row) ~ p(i) * product over classifiers of p(k predicts j | i)`, with
+/// `p(k predicts j | i) = (count + 1) / (rows of class i with a prediction of k + number of labels)`. The class frequencies
+/// `p(i)` are not smoothed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NaiveBayes;
 
@@ -27,8 +31,6 @@ impl Combiner for NaiveBayes {
 }
 
 impl Learn for NaiveBayes {
-    /// `p(k says j | i is true) = (count + 1) / (rows of class i on which k spoke + number of answers)`; the
-    /// class frequencies are not smoothed.
     fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
         let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
         control.allow(|| format!("likelihoods of {n} classifiers"), &[n, s, l, 8])?;
@@ -36,23 +38,25 @@ impl Learn for NaiveBayes {
     }
 }
 
-/// `-ln` of class frequencies and of `p(k says j | i is true)`.
+/// `-ln` of the class frequencies and of `p(k predicts j | i)`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Likelihoods {
     n_labels: usize,
     pub(crate) prior: Vec<f64>,
+    /// By classifier, predicted label and class.
     table: Vec<f64>,
 }
 
 impl Likelihoods {
-    /// Those of the known truths.
+    /// Those of the labelled rows.
     pub(super) fn of(evidence: &Evidence) -> Self {
         let size = [evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes()];
         let classes: Vec<f64> = evidence.class_counts().iter().map(|&count| count as f64).collect();
         Self::new(size, evidence.unit() as f64, &classes, |at| evidence.confusions()[at] as f64)
     }
 
-    /// From counts, to each of which `smoothing` is added; `count` gives those of classifier, said, true by place.
+    /// From class counts and confusion counts (`count`, by classifier, predicted and true), to each of which `smoothing` is
+    /// added.
     pub(super) fn new(
         [n, s, l]: [usize; 3],
         smoothing: f64,
@@ -60,13 +64,13 @@ impl Likelihoods {
         count: impl Fn(usize) -> f64,
     ) -> Self {
         let total = classes.iter().sum::<f64>();
-        // Rounding may leave the only class a little above all rows.
+        // Rounding may leave the count of a single class slightly above the total.
         let prior = classes.iter().map(|&count| -ln((count / total).min(1.0)) + 0.0).collect();
         let mut table = Vec::with_capacity(n * s * l);
         for k in 0..n {
             let cell = |j: usize, i: usize| count((k * s + j) * l + i);
-            let spoken = |i: usize| (0..s).map(|j| cell(j, i)).sum::<f64>();
-            let totals: Vec<f64> = (0..l).map(|i| spoken(i) + smoothing * s as f64).collect();
+            let n_answered = |i: usize| (0..s).map(|j| cell(j, i)).sum::<f64>();
+            let totals: Vec<f64> = (0..l).map(|i| n_answered(i) + smoothing * s as f64).collect();
             let cells = (0..s * l)
                 .map(|at| -ln(((cell(at / l, at % l) + smoothing) / totals[at % l]).min(1.0)) + 0.0);
             table.extend(cells);
@@ -74,24 +78,24 @@ impl Likelihoods {
         Self { n_labels: s, prior, table }
     }
 
-    /// Adds what a row's answers cost each class; false if there are none.
+    /// Adds the surprisals of a row's predictions to those of each class; false if the row has none.
     pub(super) fn add(&self, row: Row<'_>, sums: &mut [f64]) -> bool {
         let l = self.prior.len();
-        let mut spoken = false;
+        let mut has_prediction = false;
         row.for_each(|k, j| {
             let at = (k * self.n_labels + usize::from(j)) * l;
             sums.iter_mut().zip(&self.table[at..at + l]).for_each(|(sum, s)| *sum += s);
-            spoken = true;
+            has_prediction = true;
         });
-        spoken
+        has_prediction
     }
 }
 
 impl FittedRule for Likelihoods {
-    fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
-        work.out.clear();
-        work.out.extend_from_slice(&self.prior);
-        self.add(row, &mut work.out)
+    fn surprisals(&self, row: Row<'_>, scratch: &mut Scratch) -> bool {
+        scratch.out.clear();
+        scratch.out.extend_from_slice(&self.prior);
+        self.add(row, &mut scratch.out)
     }
 
     fn costs(&self, _n_labels: usize) -> Option<CostTable<'_>> {
@@ -103,12 +107,11 @@ impl FittedRule for Likelihoods {
         let labels = if self.n_labels == s { Some(l) } else { None };
         check_numbers("a frequency per class", &self.prior, labels, |s| s >= 0.0)?;
         if self.prior.iter().all(|s| s.is_infinite()) {
-            return Err(Error::Inconsistent {
-                expected: "a class that is sometimes true",
-                found: "none".to_owned(),
-            });
+            return Err(Error::Inconsistent { expected: "a class that occurs", found: "none".to_owned() });
         }
         let size = n.checked_mul(s).and_then(|size| size.checked_mul(l));
-        check_numbers("a likelihood per answer and class", &self.table, size, |s| s >= 0.0 && s.is_finite())
+        check_numbers("a likelihood per prediction and class", &self.table, size, |s| {
+            s >= 0.0 && s.is_finite()
+        })
     }
 }

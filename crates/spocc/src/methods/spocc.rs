@@ -1,4 +1,4 @@
-//! SPOCC: every distribution joined at one exponent (paper, algorithms 1 and 2).
+//! SPOCC: all possibility distributions fused by one t-norm (paper §3.2 and §3.3, algorithms 1 and 2).
 
 use serde::{Deserialize, Serialize};
 
@@ -14,20 +14,21 @@ use crate::{
     tuning::{Search, Tuning, ValidationCases, median_of_best},
 };
 
-/// Settings of SPOCC.
+/// SPOCC: possibility distributions from confusion counts, fused by one Aczel-Alsina t-norm (paper §3.2 and §3.3,
+/// algorithms 1 and 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spocc {
     /// The exponent of the one t-norm.
     pub exponent: SpoccExponent,
 }
 
-/// Where SPOCC's exponent comes from.
+/// How the exponent of SPOCC is set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SpoccExponent {
-    /// This one; 5 by default, as in the paper.
+    /// A given exponent; 5 by default, as in the paper.
     Fixed(Exponent),
-    /// The median of those between 1 and 10 that decide most rows rightly.
+    /// The median of the most accurate exponents on a grid from 1 to 10.
     Tuned(Tuning),
 }
 
@@ -56,11 +57,11 @@ impl Learn for Spocc {
             SpoccExponent::Fixed(exponent) => exponent,
             SpoccExponent::Tuned(tuning) => {
                 tuning.check()?;
-                let validation =
+                let cases =
                     ValidationCases::new(evidence, evidence.tally_for(Method::Spocc)?, tuning, control)?;
-                let search = Search::new(&validation, control);
-                let (grid, right) = search.flat(control)?;
-                Exponent::try_from(median_of_best(grid, &right))?
+                let search = Search::new(&cases, control);
+                let (grid, correct) = search.flat(control)?;
+                Exponent::try_from(median_of_best(grid, &correct))?
             }
         };
         let tree = FusionTree::flat(evidence.n_classifiers(), exponent);
@@ -69,18 +70,18 @@ impl Learn for Spocc {
     }
 }
 
-/// The possibility distribution of every answer of every classifier, and the tree that fuses them.
+/// The possibility distribution of every prediction of every classifier, and the tree that fuses them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(into = "Stored", try_from = "Stored")]
+#[serde(into = "StoredPossibilityTable", try_from = "StoredPossibilityTable")]
 pub(crate) struct PossibilityTable {
     n_labels: usize,
     n_classes: usize,
     fusion: Fusion,
 }
 
-/// As in the model file.
+/// The table as stored in a model file.
 #[derive(Clone, Serialize, Deserialize)]
-struct Stored {
+struct StoredPossibilityTable {
     n_labels: usize,
     n_classes: usize,
     tree: FusionTree,
@@ -88,7 +89,7 @@ struct Stored {
 }
 
 impl PossibilityTable {
-    /// Transforms every confusion row and discounts it.
+    /// Transforms every row of the confusions and discounts it.
     pub(crate) fn new(
         evidence: &Evidence,
         tree: FusionTree,
@@ -99,7 +100,7 @@ impl PossibilityTable {
         control.allow(|| format!("possibilities of {n} classifiers on {l} classes"), &[n, s, l, 16])?;
         let mut surprisals = vec![0.0; n * s * l];
         for (k, table) in surprisals.chunks_mut((s * l).max(1)).enumerate() {
-            opinions_of(evidence, k, discounts[k], table);
+            prediction_surprisals(evidence, k, discounts[k], table);
         }
         Ok(Self::from_table(s, l, tree, surprisals))
     }
@@ -114,7 +115,7 @@ impl PossibilityTable {
         Self { n_labels, n_classes, fusion }
     }
 
-    /// The distribution behind one answer: a surprisal per class.
+    /// The distribution of one prediction: a surprisal per class.
     pub(crate) fn distribution(&self, k: usize, j: u16) -> &[f64] {
         self.fusion.distribution(k * self.n_labels + usize::from(j))
     }
@@ -123,12 +124,12 @@ impl PossibilityTable {
         self.fusion.tree()
     }
 
-    /// All possibilities: classifier, answer, class.
+    /// All surprisals: classifier, predicted, class.
     pub(crate) fn table(&self) -> &[f64] {
         self.fusion.table()
     }
 
-    /// Every norm applied to one row, lowest first.
+    /// Every t-norm applied to one row, the lowest first.
     pub(crate) fn trace(&self, row: Row<'_>) -> Vec<FusionStep> {
         let mut possibilities = Vec::new();
         row.for_each(|k, j| possibilities.push((k, k * self.n_labels + usize::from(j))));
@@ -136,29 +137,29 @@ impl PossibilityTable {
     }
 
     #[inline]
-    pub(crate) fn surprisals_monotone(&self, row: Row<'_>, work: &mut Scratch) -> Option<f64> {
+    pub(crate) fn surprisals_monotone(&self, row: Row<'_>, scratch: &mut Scratch) -> Option<f64> {
         let s = self.n_labels;
-        let Scratch { fusion: scratch, out, .. } = work;
+        let Scratch { fusion: scratch, out, .. } = scratch;
         match row {
             Row::Dense(cells) => {
-                let spoken = cells.iter().enumerate().filter(|(_, j)| **j != MISSING);
-                let any = spoken.clone().next().is_some();
+                let answered = cells.iter().enumerate().filter(|(_, j)| **j != MISSING);
+                let any = answered.clone().next().is_some();
                 any.then(|| {
-                    let spoken = spoken.map(|(k, &j)| (k, k * s + usize::from(j)));
-                    self.fusion.evaluate_monotone(spoken, scratch, out)
+                    let predictions = answered.map(|(k, &j)| (k, k * s + usize::from(j)));
+                    self.fusion.evaluate_monotone(predictions, scratch, out)
                 })
             }
             Row::Sparse(columns, ids) => {
-                let spoken =
+                let predictions =
                     columns.iter().zip(ids).map(|(&k, &j)| (k as usize, k as usize * s + usize::from(j)));
-                (!ids.is_empty()).then(|| self.fusion.evaluate_monotone(spoken, scratch, out))
+                (!ids.is_empty()).then(|| self.fusion.evaluate_monotone(predictions, scratch, out))
             }
         }
     }
 }
 
-/// Surprisals of the possibilities behind every answer of classifier `k`, answer after answer.
-pub(crate) fn opinions_of(evidence: &Evidence, k: usize, discount: Discount, table: &mut [f64]) {
+/// The surprisals of classifier `k`, by predicted label and class.
+pub(crate) fn prediction_surprisals(evidence: &Evidence, k: usize, discount: Discount, table: &mut [f64]) {
     let l = evidence.n_classes().max(1);
     let mut transform = Transform::default();
     for (j, distribution) in table.chunks_mut(l).enumerate() {
@@ -168,13 +169,13 @@ pub(crate) fn opinions_of(evidence: &Evidence, k: usize, discount: Discount, tab
 }
 
 impl FittedRule for PossibilityTable {
-    fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
+    fn surprisals(&self, row: Row<'_>, scratch: &mut Scratch) -> bool {
         let s = self.n_labels;
-        self.fusion.surprisals(row, |k, j| k * s + usize::from(j), &mut work.fusion, &mut work.out);
+        self.fusion.surprisals(row, |k, j| k * s + usize::from(j), &mut scratch.fusion, &mut scratch.out);
         row.n_answered() > 0
     }
 
-    /// Where all possibilities meet in one norm, its root need not be taken to compare sums of powers.
+    /// With a single t-norm the sums of powers can be compared without taking the root.
     fn costs(&self, _n_labels: usize) -> Option<CostTable<'_>> {
         let table = self.fusion.flat_powers()?.into();
         Some(CostTable {
@@ -198,7 +199,7 @@ impl FittedRule for PossibilityTable {
     }
 }
 
-impl From<PossibilityTable> for Stored {
+impl From<PossibilityTable> for StoredPossibilityTable {
     fn from(possibilities: PossibilityTable) -> Self {
         let (n_labels, n_classes) = (possibilities.n_labels, possibilities.n_classes);
         Self {
@@ -210,10 +211,10 @@ impl From<PossibilityTable> for Stored {
     }
 }
 
-impl TryFrom<Stored> for PossibilityTable {
+impl TryFrom<StoredPossibilityTable> for PossibilityTable {
     type Error = Error;
 
-    fn try_from(stored: Stored) -> Result<Self, Error> {
+    fn try_from(stored: StoredPossibilityTable) -> Result<Self, Error> {
         // The table must fit the tree before powers are taken of it.
         let n = stored.tree.n_leaves();
         stored.tree.check(n)?;

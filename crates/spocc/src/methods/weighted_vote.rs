@@ -1,4 +1,4 @@
-//! Weighted vote: everyone's vote counts as much as its accuracy.
+//! Weighted vote: the vote of a classifier has the weight of its accuracy.
 
 use crate::{
     error::Error,
@@ -7,7 +7,7 @@ use crate::{
     progress::Control,
 };
 
-/// The vote weighted by accuracy; it has no settings.
+/// The vote weighted by accuracy, one of the methods that the paper compares with (§4.1); it has no settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WeightedVote;
 
@@ -22,7 +22,7 @@ impl Combiner for WeightedVote {
 }
 
 impl Learn for WeightedVote {
-    fn learn(&self, evidence: &Evidence, _watch: &Control<'_>) -> Result<Rule, Error> {
+    fn learn(&self, evidence: &Evidence, _control: &Control<'_>) -> Result<Rule, Error> {
         Ok(Rule::Vote(Vote::new(evidence, evidence.accuracies(), None)))
     }
 }

@@ -15,6 +15,7 @@ use crate::{
         FittedRule, Method, check_numbers,
         ladder::{cells::PatternCell, deduplication::DuplicateGroups, lbfgsb, norm_tree::log_normalise},
         naive_bayes::Likelihoods,
+        selection::best_ranked,
     },
 };
 
@@ -70,15 +71,8 @@ impl Voting {
                 any
             }
             Self::MostAccurate(ranks) => {
-                let mut best: Option<(u32, u16)> = None;
-                row.for_each(|k, j| {
-                    if let Some(rank) = ranks[k].filter(|_| usize::from(j) < votes.len())
-                        && best.is_none_or(|best| rank < best.0)
-                    {
-                        best = Some((rank, j));
-                    }
-                });
-                best.map(|(_, j)| votes[usize::from(j)] = 1.0).is_some()
+                let best = best_ranked(row, votes.len(), |k| ranks[k]);
+                best.map(|j| votes[usize::from(j)] = 1.0).is_some()
             }
         }
     }

@@ -1,51 +1,52 @@
-//! Rows of features, with what they have in common taken together.
+//! The design matrix: rows of sparse features, with common parts stored once.
 //!
-//! The rows of a tally are distinct, but parts of them are not: of ten answers the first four are among a few
-//! hundred combinations. Neighbouring columns are therefore joined into groups, and each group is a tree of the
-//! combinations that occur, where a node is its parent and one feature more. What a combination adds to the
-//! scores is found once per node, and a row adds up a few nodes instead of all its features.
+//! The rows of a tally are distinct, but parts of them are not: the first four of ten predictions take a few hundred
+//! combinations. Neighbouring columns are therefore joined into groups. Each group is a prefix tree of the combinations
+//! that occur, where a node is its parent plus one feature. The contribution of a combination to the scores is computed
+//! once per node, and a row adds up a few nodes instead of all its features.
 
 use hashbrown::HashTable;
 
+use super::vector::add;
 use crate::hash::mix;
 
 /// Rows of sparse features.
 #[derive(Clone, Debug)]
 pub(crate) struct Design {
     pub(super) n_features: usize,
-    /// Number of features of all rows.
+    /// Number of entries of all rows.
     pub(super) n_entries: usize,
-    /// Parents before children; the first is the root that all rows share, and carries the intercept.
-    nodes: Vec<Node>,
-    /// Where each row ends in `leaves`, after a first zero.
+    /// Parents before children; the first is the root of all rows, for the intercept.
+    nodes: Vec<PrefixNode>,
+    /// End of each row in `leaves`, after a first zero.
     ends: Vec<usize>,
     /// The nodes that make up each row, one per group in which it has a feature.
     leaves: Vec<u32>,
 }
 
-/// Its parent's features and one more.
+/// A combination of features: that of its parent and one more.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Node {
+struct PrefixNode {
     parent: u32,
-    /// Parameter and value: 0 for the constant that carries the intercept, `f + 1` for feature `f`.
+    /// 0 for the intercept, `f + 1` for feature `f`.
     parameter: u32,
     value: f64,
 }
 
-/// The node of rows that have nothing in a group.
+/// The node of rows without a feature in a group.
 const NONE: u32 = u32::MAX;
 
-/// There must be so many times fewer combinations than rows for a group to take in a column more.
+/// A group takes in another column if it then has this many times fewer combinations than there are rows.
 const SAVING: usize = 8;
 
 impl Design {
-    /// Rows given by their entries, (row, feature, value) in any order, no feature of a row twice; `width`
-    /// neighbouring features, of which a row has mostly one, make a column.
+    /// From entries (row, feature, value) in any order, no feature of a row twice. Each `width` neighbouring features, of
+    /// which a row usually has one, are a column.
     pub(crate) fn new(n_features: usize, width: usize, n_rows: usize, entries: &[(u32, u32, f64)]) -> Self {
         let width = width.max(1);
         let (starts, entries) = sorted_by(entries, n_features, |entry| entry.1 as usize);
-        let mut nodes = vec![Node { parent: NONE, parameter: 0, value: 1.0 }];
-        let mut group = Group { at: vec![0; n_rows], rows: (0..n_rows as u32).collect() };
+        let mut nodes = vec![PrefixNode { parent: NONE, parameter: 0, value: 1.0 }];
+        let mut group = PrefixTree { at: vec![0; n_rows], rows: (0..n_rows as u32).collect() };
         let mut leaves = Vec::new();
         for column in (0..n_features).step_by(width) {
             let entries = &entries[starts[column]..starts[n_features.min(column + width)]];
@@ -75,12 +76,12 @@ impl Design {
         self.nodes.len()
     }
 
-    /// Whether every feature is there or not, and nothing in between.
+    /// Whether all features are indicators.
     pub(super) fn is_indicator(&self) -> bool {
         self.nodes.iter().all(|node| node.value == 1.0)
     }
 
-    /// Parameters and values of a row, the last first; the intercept's constant comes last.
+    /// Parameters and values of a row, the last first; the intercept comes last.
     pub(super) fn entries(&self, row: u32) -> impl Iterator<Item = (u32, f64)> {
         let up = |at: &u32| Some(self.nodes[*at as usize].parent).filter(|&parent| parent != NONE);
         let leaves = self.leaves(row).iter().rev();
@@ -88,7 +89,7 @@ impl Design {
         nodes.map(|at| (self.nodes[at as usize].parameter, self.nodes[at as usize].value))
     }
 
-    /// What each node adds to a row: the sum of its features times `parameters`, which have `chunks` each.
+    /// The contribution of each node to a row: the sum of its features times `parameters`, which have `chunks` chunks each.
     pub(super) fn spread<const N: usize>(
         &self,
         parameters: &[[f64; N]],
@@ -107,7 +108,7 @@ impl Design {
         }
     }
 
-    /// The reverse: adds to every feature's `parameters` what its nodes were given; `sums` are used up.
+    /// The transpose: adds the sums of every feature's nodes to its `parameters`; overwrites `sums`.
     pub(super) fn collect<const N: usize>(
         &self,
         sums: &mut [[f64; N]],
@@ -127,20 +128,21 @@ impl Design {
     }
 }
 
-/// The tree being made.
-struct Group {
-    /// How far each row has come.
+/// The prefix tree of the group under construction.
+struct PrefixTree {
+    /// The node that each row has reached, or [`NONE`].
     at: Vec<u32>,
-    /// The rows that have come anywhere.
+    /// The rows that have reached a node.
     rows: Vec<u32>,
 }
 
-impl Group {
-    /// Takes in the entries of one more column, unless that takes more than so many nodes.
-    fn grow(&mut self, entries: &[(u32, u32, f64)], nodes: &mut Vec<Node>, most: usize) -> bool {
+impl PrefixTree {
+    /// Adds the entries of one more column; changes nothing and returns false if that takes more than `max_nodes` nodes.
+    fn grow(&mut self, entries: &[(u32, u32, f64)], nodes: &mut Vec<PrefixNode>, max_nodes: usize) -> bool {
         let [n_nodes, n_rows] = [nodes.len(), self.rows.len()];
-        let hash =
-            |node: &Node| mix(mix(u64::from(node.parent), u64::from(node.parameter)), node.value.to_bits());
+        let hash = |node: &PrefixNode| {
+            mix(mix(u64::from(node.parent), u64::from(node.parameter)), node.value.to_bits())
+        };
         let mut children = HashTable::<u32>::new();
         let mut before = Vec::with_capacity(entries.len());
         for &(row, feature, value) in entries {
@@ -149,7 +151,7 @@ impl Group {
                 self.rows.push(row);
             }
             before.push(*at);
-            let node = Node { parent: *at, parameter: feature + 1, value };
+            let node = PrefixNode { parent: *at, parameter: feature + 1, value };
             let is_same = |other: &u32| nodes[*other as usize] == node;
             *at = if let Some(known) = children.find(hash(&node), is_same) {
                 *known
@@ -158,7 +160,7 @@ impl Group {
                 nodes.push(node);
                 *children.insert_unique(hash(&node), new, |other| hash(&nodes[*other as usize])).get()
             };
-            if nodes.len() - n_nodes > most {
+            if nodes.len() - n_nodes > max_nodes {
                 for (entry, before) in entries.iter().zip(before).rev() {
                     self.at[entry.0 as usize] = before;
                 }
@@ -170,7 +172,7 @@ impl Group {
         true
     }
 
-    /// Hands out the nodes of all rows and starts anew.
+    /// Appends (row, node) of all rows to `leaves` and starts a new group.
     fn finish(&mut self, leaves: &mut Vec<(u32, u32)>) {
         for row in self.rows.drain(..) {
             leaves.push((row, std::mem::replace(&mut self.at[row as usize], NONE)));
@@ -178,7 +180,7 @@ impl Group {
     }
 }
 
-/// Items in the order of their keys below `n`, and where each key begins; the last end comes last.
+/// Items sorted by their keys below `n`, stably, and the start of each key; the end of the last key comes last.
 fn sorted_by<T: Copy>(items: &[T], n: usize, key: impl Fn(&T) -> usize) -> (Vec<usize>, Vec<T>) {
     let mut starts = vec![0; n + 1];
     items.iter().for_each(|item| starts[key(item) + 1] += 1);
@@ -193,25 +195,17 @@ fn sorted_by<T: Copy>(items: &[T], n: usize, key: impl Fn(&T) -> usize) -> (Vec<
     (starts, sorted)
 }
 
-/// Adds a multiple of one bundle of outputs to another.
-#[inline]
-pub(super) fn add<const N: usize>(factor: f64, from: &[f64; N], to: &mut [f64; N]) {
-    for (to, from) in to.iter_mut().zip(from) {
-        *to += factor * from;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Six columns of three features, some rows with gaps, and one column of a number.
+    /// Six columns of three indicators, some missing, and one column of a number.
     fn entries(n_rows: u32) -> Vec<(u32, u32, f64)> {
         let mut entries = Vec::new();
         for row in 0..n_rows {
             entries.push((row, 18, f64::from(row % 3) - 0.5));
-            let said = (0..6).filter(|column| (row + column) % 7 > 0);
-            entries.extend(said.map(|column| (row, 3 * column + row / (1 + column) % 3, 1.0)));
+            let present = (0..6).filter(|column| (row + column) % 7 > 0);
+            entries.extend(present.map(|column| (row, 3 * column + row / (1 + column) % 3, 1.0)));
         }
         entries
     }
@@ -241,7 +235,7 @@ mod tests {
         let parameters: Vec<[f64; 2]> = (0..20).map(|i| [f64::from(i).sin(), f64::from(i).cos()]).collect();
         let mut sums = Vec::new();
         design.spread(&parameters, 1, &mut sums);
-        let mut pulls = vec![[0.0; 2]; sums.len()];
+        let mut slopes = vec![[0.0; 2]; sums.len()];
         let mut expected = vec![[0.0; 2]; 20];
         for row in 0..n_rows as u32 {
             let mut score = [0.0; 2];
@@ -253,11 +247,11 @@ mod tests {
             }
             assert!((score[0] - direct[0]).abs() + (score[1] - direct[1]).abs() < 1e-13);
             for &leaf in design.leaves(row) {
-                add(1.0, &[f64::from(row), 1.0], &mut pulls[leaf as usize]);
+                add(1.0, &[f64::from(row), 1.0], &mut slopes[leaf as usize]);
             }
         }
         let mut collected = vec![[0.0; 2]; 20];
-        design.collect(&mut pulls, 1, &mut collected);
+        design.collect(&mut slopes, 1, &mut collected);
         let distance = |a: &[f64; 2], b: &[f64; 2]| (a[0] - b[0]).abs() + (a[1] - b[1]).abs();
         assert!(collected.iter().zip(&expected).all(|(a, b)| distance(a, b) < 1e-8));
     }

@@ -1,58 +1,62 @@
-//! The descent to a minimum, with the outputs of a feature side by side.
+//! Newton's method with conjugate gradients, all outputs of a feature side by side.
 //!
-//! Outputs are held in chunks of `N`, the last one padded: padded outputs have the probability 0, so that all
-//! that concerns them stays 0.
+//! Outputs are held in chunks of `N`, the last one padded. Padded outputs have probability 0, so their gradient and
+//! coefficients stay 0.
 
-use super::{Softmax, SoftmaxProblem, design::add, preconditioner::Blocks};
+use super::{
+    Softmax, SoftmaxProblem,
+    preconditioner::Blocks,
+    vector::{add, axpy, dot, exponentials},
+};
 use crate::math::{exp, ln};
 
-/// Largest error that may remain, in the norm of the curvature; that norm is at least the plain norm of the
-/// coefficients, so no coefficient is further than this from its optimum.
+/// Largest error of a solution, in the norm of the curvature. That norm is at least the Euclidean norm of the coefficients,
+/// so no coefficient is further than this from its optimum.
 pub(super) const TOLERANCE: f64 = 1e-8;
 
-/// Newton steps before giving up: four are normal, forty if a weight of 1e12 is separable.
+/// Newton steps before giving up. Four are typical; separable classes with a weight of 1e12 take forty.
 const MAX_STEPS: usize = 300;
 
-/// Steps in a row without a lower objective, after which rounding is all there is.
+/// Consecutive steps without a lower objective, after which only rounding is left.
 const MAX_FLAT_STEPS: usize = 12;
 
-/// Passes for one Newton step; left unfinished, it still goes down.
+/// Passes of conjugate gradients for one Newton step; an unfinished step still descends.
 const MAX_PASSES: usize = 500;
 
-/// How often a guess is weakened at most.
-const MAX_GUESSES: usize = 10;
+/// Scaled versions of the naive Bayes start that are tried.
+const MAX_STARTS: usize = 10;
 
-/// Passes above which the preconditioner is out of date.
+/// Passes above which the preconditioner is computed anew.
 const STALE_PASSES: usize = 15;
 
-/// The descent to one minimum after another. Parameters are the intercepts, then the coefficients, each with a
-/// place for every output and for padding.
-pub(super) struct Descent<'a, const N: usize> {
+/// The solver of one problem at one strength after another. Parameters are the intercepts, then the coefficients, each
+/// with a value per output, padded.
+pub(super) struct NewtonSolver<'a, const N: usize> {
     pub(super) problem: &'a SoftmaxProblem,
     pub(super) n_outputs: usize,
-    /// Chunks of outputs.
+    /// Chunks of outputs per feature.
     pub(super) chunks: usize,
     c: f64,
     /// C times the weight of every row.
     pub(super) row_weight: Vec<f64>,
-    /// Probability of every output on every row, at the point last evaluated.
+    /// Probability of every output on every row, at the last point evaluated.
     pub(super) probabilities: Vec<[f64; N]>,
-    /// Added to the curvature of a row, in units of its weight; at one half no step can overshoot.
+    /// Added to the curvature of a row, in units of its weight. At one half no step can overshoot.
     pub(super) damping: f64,
     /// Sums of the nodes of the design.
     sums: Vec<[f64; N]>,
-    /// The preconditioner and the C it was made for.
+    /// The preconditioner and the C that it was computed for.
     blocks: Option<(f64, Blocks)>,
 }
 
-/// Parameters, with the objective and its gradient there.
-pub(super) struct Point {
+/// A point of the search, with its objective and gradient.
+pub(super) struct Iterate {
     pub(super) at: Vec<f64>,
     pub(super) objective: f64,
     pub(super) gradient: Vec<f64>,
 }
 
-impl<'a, const N: usize> Descent<'a, N> {
+impl<'a, const N: usize> NewtonSolver<'a, N> {
     pub(super) fn new(problem: &'a SoftmaxProblem) -> Self {
         let n_outputs = problem.n_outputs();
         let chunks = n_outputs.div_ceil(N);
@@ -64,13 +68,13 @@ impl<'a, const N: usize> Descent<'a, N> {
 
     /// The minimum for one strength of the data against the penalty, C.
     ///
-    /// A start, say what the solutions of neighbouring C lead to, saves passes and leaves the answer alone.
+    /// A start, such as an extrapolation of the solutions at neighbouring C, saves passes and does not change the solution.
     pub(super) fn solve(&mut self, c: f64, start: Option<&Softmax>) -> Softmax {
         self.set_strength(c);
         let (n, stride) = (self.n_outputs, self.stride());
         let mut at = match start {
             Some(start) => start.padded(stride),
-            None => self.guess(),
+            None => self.start(),
         };
         self.centre(&mut at);
         at = self.minimise(at);
@@ -88,12 +92,12 @@ impl<'a, const N: usize> Descent<'a, N> {
         }
     }
 
-    /// Places for the outputs of one feature.
+    /// Values per feature: its outputs, padded.
     pub(super) fn stride(&self) -> usize {
         self.chunks * N
     }
 
-    /// Takes the mean over the outputs away from each feature; a single output stands as it is.
+    /// Subtracts the mean over the outputs from each feature; a single output is left as it is.
     pub(super) fn centre(&self, parameters: &mut [f64]) {
         let n = self.n_outputs;
         if n > 1 {
@@ -105,18 +109,18 @@ impl<'a, const N: usize> Descent<'a, N> {
         }
     }
 
-    /// A start out of nothing: naive Bayes where all features are answers, which is the solution if the answers
-    /// are independent and the penalty is small; weakened while that makes it better.
-    fn guess(&mut self) -> Vec<f64> {
+    /// A cold start. If all features are indicators it is naive Bayes, which is the solution for independent predictions
+    /// and a small penalty, scaled down while that lowers the objective; otherwise it is zero.
+    fn start(&mut self) -> Vec<f64> {
         let (n, c, stride) = (self.n_outputs, self.c, self.stride());
-        let nothing = vec![0.0; (self.problem.design.n_features + 1) * stride];
+        let zero = vec![0.0; (self.problem.design.n_features + 1) * stride];
         if !self.problem.design.is_indicator() || !self.problem.offsets.is_empty() {
-            return nothing;
+            return zero;
         }
         let (counts, totals) = self.problem.counts::<N>(self.chunks);
         let log = |seen: f64, of: f64| ln((c * seen + 1.0) / (c * of + 2.0));
         let class_counts = counts[..n].to_vec();
-        let mut guess = nothing.clone();
+        let mut guess = zero.clone();
         for (at, ((to, seen), total)) in
             guess.chunks_exact_mut(stride).zip(counts.chunks_exact(stride)).zip(&totals).enumerate()
         {
@@ -128,7 +132,7 @@ impl<'a, const N: usize> Descent<'a, N> {
         self.centre(&mut guess);
         let mut best = self.row_weight.iter().sum::<f64>() * ln(self.problem.n_classes as f64);
         let mut start = None;
-        for _ in 0..MAX_GUESSES {
+        for _ in 0..MAX_STARTS {
             let point = self.evaluate(guess);
             guess = point.at.iter().map(|value| 0.7 * value).collect();
             if point.objective < best {
@@ -138,13 +142,13 @@ impl<'a, const N: usize> Descent<'a, N> {
                 break;
             }
         }
-        start.unwrap_or(nothing)
+        start.unwrap_or(zero)
     }
 
-    /// Goes down until the decrement, twice what is left to gain, is within the tolerance or lost in rounding.
+    /// Descends until the Newton decrement, twice the remaining gain, is within the tolerance or lost in rounding.
     fn minimise(&mut self, start: Vec<f64>) -> Vec<f64> {
         let weight: f64 = self.row_weight.iter().sum();
-        // Rows of little weight move the objective little, and are to be solved all the same.
+        // Rows of small total weight change the objective little, but must be solved as exactly.
         let tolerance = TOLERANCE * TOLERANCE * weight.min(1.0);
         let mut point = self.evaluate(start);
         let is_near = |made_for: f64| (0.5..2.0).contains(&(self.c / made_for));
@@ -161,8 +165,8 @@ impl<'a, const N: usize> Descent<'a, N> {
                 axpy(1.0, &direction, &mut at);
                 let next = self.evaluate(at);
                 let gain = point.objective - next.objective;
-                // Close to the minimum the gradient still resolves what the objective no longer does: a step
-                // that leaves the objective level is then good if it flattens the slope.
+                // Close to the minimum the gradient resolves what the objective no longer does: a step that leaves the
+                // objective level is accepted if it flattens the slope.
                 let level = gain.abs() <= 1e-12 * point.objective + 1e-15 * weight;
                 let flattens = dot(&next.gradient, &direction).abs() <= 0.9 * decrement;
                 if gain >= 1e-4 * decrement || level && flattens {
@@ -183,7 +187,7 @@ impl<'a, const N: usize> Descent<'a, N> {
             if flat_steps > MAX_FLAT_STEPS || self.damping > 1.0 {
                 break;
             }
-            // A damping that is slight beside the penalty is not worth another preconditioner.
+            // A damping that is small beside the penalty does not need another preconditioner.
             let is_damped_otherwise = self.damping != damping && self.damping.max(damping) * weight > 1.0;
             if passes > STALE_PASSES || is_damped_otherwise {
                 (made_for, blocks) = (self.c, Blocks::new(self));
@@ -193,19 +197,19 @@ impl<'a, const N: usize> Descent<'a, N> {
         point.at
     }
 
-    /// The objective and its gradient; keeps the probabilities for the curvature.
-    pub(super) fn evaluate(&mut self, at: Vec<f64>) -> Point {
+    /// The objective and its gradient; stores the probabilities for the curvature.
+    pub(super) fn evaluate(&mut self, at: Vec<f64>) -> Iterate {
         let (c, n, chunks) = (self.c, self.n_outputs, self.chunks);
         let problem = self.problem;
         let hidden = problem.n_classes - n;
-        // Two classes: the first has no output, and a score of zero.
+        // Of two classes the first has no output and a score of zero.
         let floor = if hidden == 1 { 0.0 } else { f64::NEG_INFINITY };
         let mut objective = 0.5 * dot(&at[self.stride()..], &at[self.stride()..]);
         let mut gradient = at.clone();
         gradient[..self.stride()].fill(0.0);
         let mut sums = std::mem::take(&mut self.sums);
         problem.design.spread(at.as_chunks::<N>().0, chunks, &mut sums);
-        let mut pulls = vec![[0.0; N]; sums.len()];
+        let mut slopes = vec![[0.0; N]; sums.len()];
         let rows = problem.rows().zip(&self.row_weight);
         let mut offsets = problem.offsets.chunks_exact(n.max(1));
         for (((leaves, outcomes), weight), p) in rows.zip(self.probabilities.chunks_exact_mut(chunks)) {
@@ -234,34 +238,39 @@ impl<'a, const N: usize> Descent<'a, N> {
             let (p, _) = p.as_chunks_mut::<N>();
             for (chunk, p) in p.iter_mut().enumerate() {
                 *p = p.map(|p| p / sum);
-                let mut pull = p.map(|p| weight * p);
+                let mut slope = p.map(|p| weight * p);
                 for &(class, w) in outcomes {
                     if let Some(output) = usize::from(class).checked_sub(hidden + chunk * N)
                         && output < N
                     {
-                        pull[output] -= c * w;
+                        slope[output] -= c * w;
                     }
                 }
                 for &leaf in leaves {
-                    add(1.0, &pull, &mut pulls[leaf as usize * chunks + chunk]);
+                    add(1.0, &slope, &mut slopes[leaf as usize * chunks + chunk]);
                 }
             }
         }
-        problem.design.collect(&mut pulls, chunks, gradient.as_chunks_mut::<N>().0);
+        problem.design.collect(&mut slopes, chunks, gradient.as_chunks_mut::<N>().0);
         self.sums = sums;
-        Point { at, objective, gradient }
+        Iterate { at, objective, gradient }
     }
 
-    /// Product of the curvature at the point last evaluated with a direction: one pass over the rows.
-    pub(super) fn curvature_times(&self, direction: &[f64], out: &mut [f64], work: &mut Scratch<N>) {
+    /// The curvature at the last point evaluated times a direction: one pass over the rows.
+    pub(super) fn curvature_times(
+        &self,
+        direction: &[f64],
+        out: &mut [f64],
+        scratch: &mut CurvatureScratch<N>,
+    ) {
         let chunks = self.chunks;
         let design = &self.problem.design;
         out.copy_from_slice(direction);
         out[..self.stride()].fill(0.0);
-        design.spread(direction.as_chunks::<N>().0, chunks, &mut work.sums);
-        work.pulls.clear();
-        work.pulls.resize(work.sums.len(), [0.0; N]);
-        let (sums, pulls) = (work.sums.as_slice(), work.pulls.as_mut_slice());
+        design.spread(direction.as_chunks::<N>().0, chunks, &mut scratch.sums);
+        scratch.slopes.clear();
+        scratch.slopes.resize(scratch.sums.len(), [0.0; N]);
+        let (sums, slopes) = (scratch.sums.as_slice(), scratch.slopes.as_mut_slice());
         let mut change = vec![[0.0; N]; chunks];
         let rows = self.problem.rows().zip(&self.row_weight);
         for (((leaves, _), weight), p) in rows.zip(self.probabilities.chunks_exact(chunks)) {
@@ -275,24 +284,24 @@ impl<'a, const N: usize> Descent<'a, N> {
                 *change = sum;
             }
             for ((chunk, change), p) in change.iter().enumerate().zip(p) {
-                let pull: [f64; N] = std::array::from_fn(|at| {
+                let slope: [f64; N] = std::array::from_fn(|at| {
                     weight * (p[at] * (change[at] - mean) + self.damping * change[at])
                 });
                 for &leaf in leaves {
-                    add(1.0, &pull, &mut pulls[leaf as usize * chunks + chunk]);
+                    add(1.0, &slope, &mut slopes[leaf as usize * chunks + chunk]);
                 }
             }
         }
-        design.collect(pulls, chunks, out.as_chunks_mut::<N>().0);
+        design.collect(slopes, chunks, out.as_chunks_mut::<N>().0);
     }
 
-    /// Solves for the Newton step by conjugate gradients; says how many passes it took.
+    /// The Newton step by conjugate gradients, and the passes that it took.
     ///
-    /// Far from the minimum the step is solved roughly, for it will be corrected; near it, ever more exactly.
+    /// Far from the minimum the step is solved roughly, near it ever more exactly.
     fn direction(&self, gradient: &[f64], blocks: &Blocks, tolerance: f64) -> (Vec<f64>, usize) {
         let mut step = vec![0.0; gradient.len()];
         let mut product = step.clone();
-        let mut work = Scratch::default();
+        let mut scratch = CurvatureScratch::default();
         let mut rest: Vec<f64> = gradient.iter().map(|g| -g).collect();
         let mut search = blocks.solve(self, &rest);
         let mut error = dot(&rest, &search);
@@ -300,10 +309,10 @@ impl<'a, const N: usize> Descent<'a, N> {
         let mut passes = 0;
         while error > target && passes < MAX_PASSES {
             passes += 1;
-            self.curvature_times(&search, &mut product, &mut work);
+            self.curvature_times(&search, &mut product, &mut scratch);
             let curvature = dot(&search, &product);
             if curvature.is_nan() || curvature <= 0.0 {
-                // Rounding has eaten it: go straight down, and let the damping see to the length.
+                // The curvature is lost in rounding: take the preconditioned gradient and let the damping limit its length.
                 return (if passes == 1 { search } else { step }, passes);
             }
             axpy(error / curvature, &search, &mut step);
@@ -318,75 +327,9 @@ impl<'a, const N: usize> Descent<'a, N> {
     }
 }
 
-/// Sums over the nodes of the design, kept for their memory.
+/// Buffers of [`NewtonSolver::curvature_times`]: values per node of the design.
 #[derive(Default)]
-pub(super) struct Scratch<const N: usize> {
+pub(super) struct CurvatureScratch<const N: usize> {
     sums: Vec<[f64; N]>,
-    pulls: Vec<[f64; N]>,
-}
-
-/// The exponentials of numbers that are at most zero, to within two units in the last place; below e^-200 it
-/// is e^-200.
-///
-/// Written so that vector instructions apply: `x = k ln 2 + r`, where adding a large number rounds to k and leaves
-/// it in the last bits, and Taylor's series of `e^r`.
-#[inline]
-fn exponentials<const N: usize>(x: [f64; N]) -> [f64; N] {
-    const ROUND: f64 = 6_755_399_441_055_744.0;
-    const LN_2: [f64; 2] = [0.693_145_751_953_125, 1.428_606_820_309_417_2e-6];
-    const TAYLOR: [f64; 13] = {
-        // From 1 / 13! to 1 / 1!.
-        let mut taylor = [1.0; 13];
-        let mut k = 12;
-        while k > 0 {
-            k -= 1;
-            taylor[k] = taylor[k + 1] / (13 - k) as f64;
-        }
-        taylor
-    };
-    x.map(|x| {
-        let x = if x > -200.0 { x } else { -200.0 };
-        let rounded = x * std::f64::consts::LOG2_E + ROUND;
-        let k = rounded - ROUND;
-        let r = x - k * LN_2[0] - k * LN_2[1];
-        let series = TAYLOR.iter().fold(0.0, |sum, term| sum * r + term) * r + 1.0;
-        series * f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52)
-    })
-}
-
-/// Adds a multiple of one vector to another.
-pub(super) fn axpy(factor: f64, from: &[f64], to: &mut [f64]) {
-    for (to, from) in to.iter_mut().zip(from) {
-        *to += factor * from;
-    }
-}
-
-/// Inner product, in four interleaved sums so that vector instructions apply.
-pub(super) fn dot(left: &[f64], right: &[f64]) -> f64 {
-    let (lefts, left_rest) = left.as_chunks::<4>();
-    let (rights, right_rest) = right.as_chunks::<4>();
-    let mut sums = [0.0; 4];
-    for (left, right) in lefts.iter().zip(rights) {
-        for ((sum, left), right) in sums.iter_mut().zip(left).zip(right) {
-            *sum += left * right;
-        }
-    }
-    let rest: f64 = left_rest.iter().zip(right_rest).map(|(left, right)| left * right).sum();
-    sums.iter().sum::<f64>() + rest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn exponentials_are_right_to_the_last_places() {
-        let numbers = (0..200_000).map(|i| -f64::from(i) / 1_003.7);
-        for x in numbers.chain([-0.0, -1e-300, -std::f64::consts::LN_2]) {
-            let [found] = exponentials([x]);
-            assert!((found - x.exp()).abs() <= 2.0 * f64::EPSILON * x.exp(), "{x}: {found}");
-        }
-        let [far, infinite] = exponentials([-1e9, f64::NEG_INFINITY]);
-        assert!(far < 1e-80 && infinite < 1e-80 && far > 0.0);
-    }
+    slopes: Vec<[f64; N]>,
 }
