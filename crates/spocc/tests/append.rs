@@ -1,5 +1,5 @@
-//! One more classifier joins a fitted model: what SPOCC and adaSPOCC learned before does not change, and the result is
-//! close to what a full refit would have given.
+//! Appending a classifier to a fitted model: the earlier parameters of SPOCC and adaSPOCC do not change, and the result is
+//! close to that of a full refit.
 
 use spocc::{
     Combiner, Control, Error, Evidence, Fit, Label, Ladder, Model, Options, Predictions, Truth,
@@ -12,8 +12,8 @@ use spocc::{
 
 const CLASSES: [&str; 3] = ["x", "y", "z"];
 
-/// Answers of named classifiers, each right with its own probability; `copy of N` repeats an earlier one.
-struct Panel {
+/// Predictions of named classifiers, each correct with its own probability.
+struct GrowingPanel {
     names: Vec<String>,
     columns: Vec<Vec<Option<&'static str>>>,
     truth: Vec<&'static str>,
@@ -24,20 +24,20 @@ fn random(state: &mut u64) -> f64 {
     ((*state >> 33) as f64) / (1u64 << 31) as f64
 }
 
-fn panel(accuracies: &[f64], rows: usize, seed: u64) -> Panel {
+fn panel(accuracies: &[f64], rows: usize, seed: u64) -> GrowingPanel {
     let mut state = seed;
     let truth: Vec<&str> = (0..rows).map(|_| CLASSES[(random(&mut state) * 3.0) as usize]).collect();
-    let answer = |state: &mut u64, truth: &'static str, accuracy: f64| {
+    let predicted = |state: &mut u64, truth: &'static str, accuracy: f64| {
         if random(state) < accuracy { truth } else { CLASSES[(random(state) * 3.0) as usize] }
     };
     let columns = accuracies
         .iter()
-        .map(|&accuracy| truth.iter().map(|&truth| Some(answer(&mut state, truth, accuracy))).collect())
+        .map(|&accuracy| truth.iter().map(|&truth| Some(predicted(&mut state, truth, accuracy))).collect())
         .collect();
-    Panel { names: (0..accuracies.len()).map(|k| format!("c{k}")).collect(), columns, truth }
+    GrowingPanel { names: (0..accuracies.len()).map(|k| format!("c{k}")).collect(), columns, truth }
 }
 
-impl Panel {
+impl GrowingPanel {
     fn with(mut self, name: &str, column: Vec<Option<&'static str>>) -> Self {
         self.names.push(name.to_owned());
         self.columns.push(column);
@@ -108,13 +108,13 @@ fn adaspocc_keeps_every_earlier_parameter() {
 }
 
 #[test]
-fn a_silent_newcomer_changes_no_decision() {
+fn a_classifier_without_predictions_changes_no_decision() {
     let panel = panel(&[0.8, 0.6, 0.5], 200, 7);
-    let silent = panel.with("mute", vec![None; 200]);
+    let panel = panel.with("absent", vec![None; 200]);
     for combiner in [Box::new(Spocc::default()) as Box<dyn Combiner>, Box::new(AdaSpocc::default())] {
-        let small = combiner.fit(&silent.evidence(3)).expect("rows");
-        let grown = small.append(&silent.evidence(4), &Control::default()).expect("the same rows");
-        let decide = |model: &Model| model.predict(&silent.predictions(4)).expect("all columns");
+        let small = combiner.fit(&panel.evidence(3)).expect("rows");
+        let grown = small.append(&panel.evidence(4), &Control::default()).expect("the same rows");
+        let decide = |model: &Model| model.predict(&panel.predictions(4)).expect("all columns");
         assert_eq!(decide(&small), decide(&grown));
     }
 }
@@ -127,11 +127,11 @@ fn a_copy_joins_the_cluster_of_its_original() {
         let base = panel(&[0.6, 0.75, 0.7], 300, seed);
         let noisy = |seed: u64| {
             let mut state = seed ^ 0xabc;
-            let spoil = |said: Option<&'static str>| {
+            let spoil = |predicted: Option<&'static str>| {
                 if random(&mut state) < 0.03 {
                     Some(CLASSES[(random(&mut state) * 3.0) as usize])
                 } else {
-                    said
+                    predicted
                 }
             };
             base.columns[0].iter().copied().map(spoil).collect::<Vec<_>>()
@@ -177,12 +177,12 @@ fn appending_decides_nearly_as_a_full_refit() {
 }
 
 #[test]
-fn a_label_only_the_newcomer_says_is_an_answer_and_never_a_class() {
+fn a_label_that_only_the_new_classifier_predicts_is_never_a_class() {
     let panel = panel(&[0.8, 0.6], 120, 3);
     let refuser = panel.columns[0]
         .iter()
         .enumerate()
-        .map(|(t, said)| if t % 4 == 0 { Some("refuse") } else { *said })
+        .map(|(t, predicted)| if t % 4 == 0 { Some("refuse") } else { *predicted })
         .collect();
     let panel = panel.with("llm", refuser);
     for missing in [Missing::Ignore, Missing::Answer] {
@@ -198,14 +198,14 @@ fn a_label_only_the_newcomer_says_is_an_answer_and_never_a_class() {
         // It can grow again.
         let again = panel.columns[1].clone();
         let names = panel.names.clone();
-        let wider =
-            Panel { names, columns: panel.columns.clone(), truth: panel.truth.clone() }.with("late", again);
+        let wider = GrowingPanel { names, columns: panel.columns.clone(), truth: panel.truth.clone() }
+            .with("late", again);
         grown.append(&wider.evidence(4), &Control::default()).expect("the same rows");
     }
 }
 
 #[test]
-fn a_ladder_grows_with_its_rows_without_truth() {
+fn a_ladder_is_appended_with_its_unlabelled_rows() {
     let panel = panel(&[0.8, 0.6, 0.7, 0.75], 200, 7);
     let truth = Truth::new(panel.truth.iter().enumerate().map(|(t, truth)| (t < 60).then_some(*truth)));
     let truth = truth.expect("few labels");
@@ -220,15 +220,15 @@ fn a_ladder_grows_with_its_rows_without_truth() {
     let refused = append(&small, &evidence(4, false)).expect_err("rows are missing").to_string();
     let expected = "append: expected the rows the model was fitted to, found none of the 140 without truth";
     assert_eq!(refused, expected);
-    // A model that never saw such rows does not begin to.
+    // A model fitted without unlabelled rows is appended without them.
     let labelled = Ladder.fit(&evidence(3, false)).expect("rows");
     let grown = append(&labelled, &evidence(4, true)).expect("the same rows");
     assert_eq!(grown.to_bytes(), Ladder.fit(&evidence(4, false)).expect("rows").to_bytes());
 }
 
-/// Classifiers that each see half of what a newcomer sees: it is near to both, and they are far apart.
+/// Two independent classifiers that together determine the new one: it is near both, and they are far apart.
 #[test]
-fn a_newcomer_between_two_far_clusters_has_a_distance() {
+fn a_classifier_near_two_distant_clusters_has_a_finite_distance() {
     let names: Vec<String> = (0..16).map(|class: u32| class.to_string()).collect();
     let name = |class: usize| Some(names[class].as_str());
     let table = |n: usize| {
@@ -236,8 +236,8 @@ fn a_newcomer_between_two_far_clusters_has_a_distance() {
             Predictions::builder(["low", "high", "noise", "late"].into_iter().take(n)).expect("names");
         for t in 0..320 {
             let class = t % 16;
-            let said = [name(class & 3), name(class >> 2), name(t * 7 % 5), name(class)];
-            rows.push(said.into_iter().take(n)).expect("as wide as the panel");
+            let predicted = [name(class & 3), name(class >> 2), name(t * 7 % 5), name(class)];
+            rows.push(predicted.into_iter().take(n)).expect("as wide as the panel");
         }
         rows.finish()
     };
@@ -252,9 +252,9 @@ fn a_newcomer_between_two_far_clusters_has_a_distance() {
     Model::from_bytes(&grown.to_bytes()).expect("a model that can be read back");
 }
 
-/// The exponent searched for a new branch is the best of its grid, all else as it was.
+/// The exponent of a new branch is the best of its grid, with all other parameters kept.
 #[test]
-fn a_new_branch_gets_the_best_exponent_there_is() {
+fn a_new_branch_gets_the_best_exponent_of_its_grid() {
     let mut searched = 0;
     for seed in 0..60 {
         let panel = panel(&[0.7, 0.6, 0.65, 0.8], 150, 300 + seed);
@@ -264,27 +264,27 @@ fn a_new_branch_gets_the_best_exponent_there_is() {
         let Parameters::AdaSpocc { dendrogram, exponents, .. } = grown.parameters() else {
             panic!("an adaSPOCC model")
         };
-        // The last merge joins the newcomer, leaf 3, to the old root.
+        // The last merge joins the new classifier, leaf 3, to the old root.
         if dendrogram.merges()[2].children[0] != 3 {
             continue;
         }
         searched += 1;
         let old_root = f64::from(exponents[1]);
         assert!(f64::from(exponents[2]) <= old_root, "no exponent exceeds that of a merge below it");
-        let right = |model: &Model| {
+        let correct = |model: &Model| {
             let decided = model.predict(&panel.predictions(4)).expect("all columns");
             decided.labels().zip(&panel.truth).filter(|(label, truth)| label.canonical() == **truth).count()
         };
-        // The product of the old panel and the newcomer is on every grid, so the choice is no worse than it.
-        let with_all = right(&grown);
+        // The product of the old panel and the new classifier is on every grid, so the choice is no worse than it.
+        let with_all = correct(&grown);
         let mut product = 0;
         let table = panel.predictions(4);
         let aligned = small.align(&table).expect("all columns");
         let Parameters::AdaSpocc { discounts, .. } = grown.parameters() else { panic!("an adaSPOCC model") };
         for (t, decision) in (0..150).map(|t| (t, aligned.decide(t).expect("a row"))) {
-            let said = panel.columns[3][t].expect("complete");
+            let predicted = panel.columns[3][t].expect("complete");
             let counts: Vec<u64> =
-                CLASSES.iter().map(|truth| panel.evidence(4).count_of(3, said, *truth) as u64).collect();
+                CLASSES.iter().map(|truth| panel.evidence(4).count_of(3, predicted, *truth) as u64).collect();
             let own = spocc::possibility::Possibility::from_counts_smoothed(&counts)
                 .expect("small")
                 .discounted(discounts[3]);
@@ -293,7 +293,7 @@ fn a_new_branch_gets_the_best_exponent_there_is() {
             let best = (0..3).rev().max_by(|&a, &b| fused[a].total_cmp(&fused[b])).expect("classes");
             product += usize::from(CLASSES[best] == panel.truth[t]);
         }
-        assert!(with_all + 1 >= product, "seed {seed}: {with_all} right, {product} at exponent 1");
+        assert!(with_all + 1 >= product, "seed {seed}: {with_all} correct, {product} at exponent 1");
     }
     assert!(searched >= 3, "a new branch was made in {searched} of 60 panels");
 }
@@ -309,8 +309,8 @@ fn other_rows_and_other_models_are_refused() {
     let message = |error: Error| error.to_string();
     let other_rows = message(refused(&model, &others.evidence(3)));
     assert_eq!(other_rows, "append: expected the rows the model was fitted to, found rows with other counts");
-    let nobody = message(refused(&model, &rows.evidence(2)));
-    assert_eq!(nobody, "append: expected exactly one new classifier, found none");
+    let none_new = message(refused(&model, &rows.evidence(2)));
+    assert_eq!(none_new, "append: expected exactly one new classifier, found none");
     let slim = message(refused(&model.slim(), &rows.evidence(3)));
     assert_eq!(slim, "append: expected a model that holds its evidence, found a slim one");
     let majority = Majority.fit(&rows.evidence(2)).expect("rows");

@@ -1,4 +1,4 @@
-//! Deciding a whole table at once, by whatever shortcut, is deciding each of its rows in full.
+//! Deciding a whole table at once, by any fast path, gives the same decisions as deciding each row in full.
 
 mod panels;
 
@@ -11,7 +11,7 @@ use spocc::{
     predict::{DecisionColumns, Decisions},
 };
 
-/// Tables whose rows are decided by number, by fours, by pairs, one by one, and as sparse rows.
+/// Shapes of tables that take every fast path: row keys, four columns at a time, two, one, and sparse rows.
 const SHAPES: [(usize, usize, usize, f64); 11] = [
     (3, 3, 300, 0.2),
     (5, 2, 6_000, 0.1),
@@ -38,22 +38,23 @@ fn panel((n_classifiers, n_classes, n_rows, gaps): (usize, usize, usize, f64), s
     })
 }
 
-/// The same rows with columns shuffled, a stranger among them, and now and then a label nobody knows.
+/// The same rows with columns shuffled, an additional column, and some labels that the model has not seen.
 fn disguised(panel: &Panel, seed: u64) -> Predictions {
     let mut random = Random(seed);
     let order = random.order(panel.names.len());
     let mut names: Vec<String> = order.iter().map(|&k| panel.names[k].clone()).collect();
-    names.insert(1, "stranger".to_owned());
+    names.insert(1, "additional".to_owned());
     let mut rows = Predictions::builder(names).expect("distinct names");
     for row in &panel.rows {
-        let mut cells: Vec<Option<String>> = order
-            .iter()
-            .map(|&k| {
-                row[k].map(|id| {
-                    if random.below(50) == 0 { "unheard".to_owned() } else { panel.labels[id].clone() }
+        let mut cells: Vec<Option<String>> =
+            order
+                .iter()
+                .map(|&k| {
+                    row[k].map(|id| {
+                        if random.below(50) == 0 { "unseen".to_owned() } else { panel.labels[id].clone() }
+                    })
                 })
-            })
-            .collect();
+                .collect();
         cells.insert(1, Some(panel.labels[random.below(panel.labels.len())].clone()));
         rows.push(cells).expect("as wide as the panel");
     }
@@ -113,7 +114,7 @@ fn all_rows_at_once_are_decided_as_one_by_one() {
             Panel { rows: panel.rows[..150].to_vec(), truth: panel.truth[..150].to_vec(), ..panel.clone() };
         let evidence = fitted.evidence(Level::Tally);
         for method in Method::ALL {
-            // Regressions on many classes take their time.
+            // Regressions on many classes are slow.
             if method == Method::Stacking && shape.1 > 3 {
                 continue;
             }
@@ -134,21 +135,21 @@ fn all_rows_at_once_are_decided_as_one_by_one() {
 }
 
 #[test]
-fn near_ties_are_left_to_the_careful_way() {
-    // Three who are equally often right and contradict each other on most rows: sums that differ by nothing.
+fn near_ties_are_decided_in_full_precision() {
+    // Classifiers of equal accuracy that contradict each other on most rows: sums that are equal up to rounding.
     let names = ["a", "b", "c", "d", "e"];
     let mut random = Random(3);
     let mut rows = Predictions::builder(names).expect("names");
     let label = |id: usize| Some(Label::from(["x", "y", "z"][id]));
     let all: Vec<[usize; 5]> = (0..9_000).map(|_| [(); 5].map(|()| random.below(3))).collect();
-    all.iter().for_each(|row| rows.push(row.map(label)).expect("five answers"));
+    all.iter().for_each(|row| rows.push(row.map(label)).expect("five predictions"));
     let table = rows.finish();
     let truth = spocc::Truth::new(all.iter().map(|row| label(row[0]))).expect("few labels");
     let mut symmetric = Predictions::builder(names).expect("names");
     let mut truths = Vec::new();
     for class in 0..3 {
         for shift in [0, 0, 0, 1, 2] {
-            symmetric.push([(); 5].map(|()| label((class + shift) % 3))).expect("five answers");
+            symmetric.push([(); 5].map(|()| label((class + shift) % 3))).expect("five predictions");
             truths.push(label(class));
         }
     }
@@ -167,9 +168,9 @@ fn near_ties_are_left_to_the_careful_way() {
     assert!(ties > 10_000, "{ties}");
 }
 
-/// Rows on which nobody speaks, one speaks, or as many classes as you like are equally good.
+/// Rows without predictions, and rows on which any number of classes are tied.
 #[test]
-fn silence_and_ties_of_any_number_of_classes_are_left_to_the_careful_way() {
+fn missing_rows_and_ties_of_any_number_of_classes_are_decided_in_full_precision() {
     for n_classes in 2..=130 {
         let n_classifiers = 66.min(n_classes);
         let names = || (0..n_classifiers).map(|k| format!("c{k}"));
@@ -181,9 +182,9 @@ fn silence_and_ties_of_any_number_of_classes_are_left_to_the_careful_way() {
         let evidence = Evidence::new(&counted.finish(), &truth).expect("rows");
         let mut table = Predictions::builder(names()).expect("distinct names");
         for t in 0..4 * n_classes {
-            let n_speaking = if t % 2 == 0 { 0 } else { n_classifiers - t % 4 / 2 };
-            let said = |k: usize| (k < n_speaking).then_some(((t + k) % n_classes) as i64);
-            table.push((0..n_classifiers).map(said)).expect("as wide as the panel");
+            let n_answered = if t % 2 == 0 { 0 } else { n_classifiers - t % 4 / 2 };
+            let predicted = |k: usize| (k < n_answered).then_some(((t + k) % n_classes) as i64);
+            table.push((0..n_classifiers).map(predicted)).expect("as wide as the panel");
         }
         let table = table.finish();
         for method in [Method::Spocc, Method::Majority, Method::WeightedVote, Method::NaiveBayes] {
@@ -193,29 +194,31 @@ fn silence_and_ties_of_any_number_of_classes_are_left_to_the_careful_way() {
     }
 }
 
-/// Numbers as somebody else may hold them, and what is true.
+/// Predictions as integers, row by row, and the truths.
 fn numbers(n_classifiers: usize, n_classes: usize, n_rows: usize) -> (Vec<i64>, Vec<i64>) {
     let mut random = Random(n_rows as u64);
     let truths: Vec<i64> = (0..n_rows).map(|_| random.below(n_classes) as i64).collect();
-    let said = truths.iter().flat_map(|truth| vec![*truth; n_classifiers]);
-    let said = said.map(|truth| if random.below(3) == 0 { random.below(n_classes) as i64 } else { truth });
-    (said.collect(), truths)
+    let predicted = truths.iter().flat_map(|truth| vec![*truth; n_classifiers]);
+    let predicted =
+        predicted.map(|truth| if random.below(3) == 0 { random.below(n_classes) as i64 } else { truth });
+    (predicted.collect(), truths)
 }
 
 #[test]
-fn numbers_are_counted_and_decided_where_they_lie() {
+fn integers_are_counted_and_decided_without_a_copy() {
     for (n_classifiers, n_classes, n_rows) in [(10, 5, 40_000), (3, 2, 700), (6, 30, 3_000), (25, 4, 2_000)] {
-        let (said, truths) = numbers(n_classifiers, n_classes, n_rows);
+        let (predicted, truths) = numbers(n_classifiers, n_classes, n_rows);
         let names: Vec<String> = (0..n_classifiers).map(|k| format!("c{k}")).collect();
-        let lent = IntegerTable::of_rows(names.clone(), said.as_slice(), n_classes + 2).expect("whole rows");
+        let borrowed =
+            IntegerTable::of_rows(names.clone(), predicted.as_slice(), n_classes + 2).expect("whole rows");
         let columns: Vec<Vec<u8>> = (0..n_classifiers)
-            .map(|k| said.iter().skip(k).step_by(n_classifiers).map(|said| *said as u8).collect())
+            .map(|k| predicted.iter().skip(k).step_by(n_classifiers).map(|id| *id as u8).collect())
             .collect();
         let slices = columns.iter().map(|column| IntegerSlice::from(column.as_slice())).collect();
         let columns = IntegerTable::of_columns(names.clone(), slices, n_classes).expect("equal columns");
         let mut held = Predictions::builder(names).expect("distinct names");
-        for row in said.chunks_exact(n_classifiers) {
-            held.push(row.iter().map(|said| Some(*said))).expect("a whole row");
+        for row in predicted.chunks_exact(n_classifiers) {
+            held.push(row.iter().map(|id| Some(*id))).expect("a whole row");
         }
         let held = held.finish();
         let truth = Truth::new(truths.iter().map(|truth| Some(*truth))).expect("labels");
@@ -225,10 +228,10 @@ fn numbers_are_counted_and_decided_where_they_lie() {
         let control = Control::default();
         for level in [Level::Marginals, Level::Pairs, Level::Tally] {
             let once = Counting { level, ..Counting::default() };
-            let weighed = Counting { weights: Some(&weights), ..once.clone() };
-            for (truth, options) in [(&truth, &once), (&partly, &once), (&truth, &weighed)] {
+            let weighted = Counting { weights: Some(&weights), ..once.clone() };
+            for (truth, options) in [(&truth, &once), (&partly, &once), (&truth, &weighted)] {
                 let expected = Evidence::count(&held, truth, options, &control).expect("rows").to_bytes();
-                for table in [&lent, &columns] {
+                for table in [&borrowed, &columns] {
                     let counted = Evidence::count(table, truth, options, &control).expect("rows");
                     assert_eq!(counted.to_bytes(), expected, "{n_classifiers} {n_classes} {level}");
                 }
@@ -238,8 +241,12 @@ fn numbers_are_counted_and_decided_where_they_lie() {
         for method in [Method::Spocc, Method::AdaSpocc, Method::NaiveBayes, Method::Majority] {
             let model = method.combiner().fit(&evidence).expect("a model");
             let expected = model.predict(&held).expect("decisions");
-            // Two labels more than the model knows, of which none is met, and none more.
-            assert_eq!(model.predict(&lent).as_ref(), Ok(&expected), "{method} {n_classifiers} {n_classes}");
+            // The first table declares two labels more than the model has, neither of which occurs.
+            assert_eq!(
+                model.predict(&borrowed).as_ref(),
+                Ok(&expected),
+                "{method} {n_classifiers} {n_classes}"
+            );
             assert_eq!(model.predict(&columns).as_ref(), Ok(&expected), "{method}");
             let all = |table: PredictionTable<'_>| model.decide_all(table, DecisionColumns::ALL, &control);
             assert_eq!(all((&columns).into()), all((&held).into()), "{method}");
@@ -249,16 +256,16 @@ fn numbers_are_counted_and_decided_where_they_lie() {
 
 #[test]
 fn a_number_above_the_labels_stops_counting_and_deciding() {
-    let (mut said, truths) = numbers(4, 3, 50_000);
+    let (mut predicted, truths) = numbers(4, 3, 50_000);
     let names = ["a", "b", "c", "d"];
     let truth = Truth::new(truths.iter().map(|truth| Some(*truth))).expect("labels");
-    let table = IntegerTable::of_rows(names, said.as_slice(), 3).expect("whole rows");
+    let table = IntegerTable::of_rows(names, predicted.as_slice(), 3).expect("whole rows");
     let evidence =
         Evidence::count(&table, &truth, &Counting::default(), &Control::default()).expect("labels");
     let model = Method::Spocc.combiner().fit(&evidence).expect("a model");
-    said[4 * 31_000 + 2] = 3;
-    said[4 * 49_000] = -7;
-    let table = IntegerTable::of_rows(names, said.as_slice(), 3).expect("whole rows");
+    predicted[4 * 31_000 + 2] = 3;
+    predicted[4 * 49_000] = -7;
+    let table = IntegerTable::of_rows(names, predicted.as_slice(), 3).expect("whole rows");
     let expected = Error::LabelId { row: 31_001, expected: 3, found: 3 };
     for level in [Level::Marginals, Level::Pairs, Level::Tally] {
         let options = Counting { level, ..Counting::default() };
@@ -291,7 +298,7 @@ fn a_classifier_without_a_column_is_missing_on_every_row() {
     for (seed, shape) in (0..).zip([(5, 2, 6_000, 0.1), (9, 3, 400, 0.05), (60, 4, 500, 0.97)]) {
         let panel = panel(shape, seed);
         let left = [1, 3];
-        let (table, twin) = (without(&panel, &left, false), without(&panel, &left, true));
+        let (table, reference) = (without(&panel, &left, false), without(&panel, &left, true));
         for method in Method::ALL {
             for missing in [Missing::Ignore, Missing::Answer] {
                 let options = Options { missing, ..Options::default() };
@@ -302,23 +309,23 @@ fn a_classifier_without_a_column_is_missing_on_every_row() {
                 let names: Vec<&str> = aligned.absent().collect();
                 assert_eq!(names, left.map(|k| panel.names[k].as_str()));
                 // A label that the model has not seen counts as a missing prediction.
-                let twin = model.align(&twin).expect("all columns");
+                let reference = model.align(&reference).expect("all columns");
                 let control = Control::default();
                 let (decided, expected) = (
                     aligned.decide_all(DecisionColumns::ALL, &control),
-                    twin.decide_all(DecisionColumns::ALL, &control),
+                    reference.decide_all(DecisionColumns::ALL, &control),
                 );
                 let (decided, expected) = (decided.expect("rows"), expected.expect("rows"));
                 assert_eq!(decided.class, expected.class, "{method} {missing}");
                 assert_eq!((decided.is_tie, decided.basis), (expected.is_tie, expected.basis));
                 assert_eq!((decided.possibility, decided.margin), (expected.possibility, expected.margin));
                 assert_eq!(decided.n_answered, expected.n_answered, "{method} {missing}");
-                assert_eq!(aligned.decide(7), twin.decide(7), "{method} {missing}");
-                assert_eq!(aligned.explain(7).expect("a row").decision, twin.decide(7).expect("a row"));
+                assert_eq!(aligned.decide(7), reference.decide(7), "{method} {missing}");
+                assert_eq!(aligned.explain(7).expect("a row").decision, reference.decide(7).expect("a row"));
             }
         }
-        let nobody = Predictions::builder(["nobody"]).expect("one name").finish();
+        let other = Predictions::builder(["other"]).expect("one name").finish();
         let model = Method::Majority.combiner().fit(&panel.tally()).expect("rows");
-        assert!(matches!(model.align_present(&nobody), Err(Error::MissingClassifier { .. })));
+        assert!(matches!(model.align_present(&other), Err(Error::MissingClassifier { .. })));
     }
 }

@@ -63,9 +63,9 @@ fn models_decide_as_they_did() {
         assert_eq!(name.contains(".conformal"), model.calibration().is_some(), "{name}");
         if model.calibration().is_some() {
             let aligned = model.align(&predictions).expect("all classifiers are there");
-            let lot = |row: usize| RowDraw::of_name(0, [rows[row][0].as_str()]);
+            let row_draw = |row: usize| RowDraw::of_name(0, [rows[row][0].as_str()]);
             let coverage = Coverage::try_from(0.8).expect("a coverage");
-            let sets = aligned.sets(0..rows.len(), coverage, lot).expect("scores enough");
+            let sets = aligned.sets(0..rows.len(), coverage, row_draw).expect("scores enough");
             let label = |class: &u16| model.classes()[usize::from(*class)].to_string();
             let found: Vec<String> =
                 sets.iter().map(|set| set.iter().map(label).collect::<Vec<String>>().join("|")).collect();

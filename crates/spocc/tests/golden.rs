@@ -24,7 +24,7 @@ use spocc::{
 /// The files hold 12 significant digits.
 const TOLERANCE: f64 = 1e-9;
 
-struct Case {
+struct GoldenCase {
     json: Value,
     id: String,
     n_classes: usize,
@@ -43,7 +43,7 @@ fn read(name: &str) -> Value {
     serde_json::from_str(&text).expect("golden files are JSON")
 }
 
-fn cases() -> Vec<Case> {
+fn cases() -> Vec<GoldenCase> {
     let mut names: Vec<String> = fs::read_dir(golden())
         .expect("golden files are part of the repository")
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
@@ -54,7 +54,7 @@ fn cases() -> Vec<Case> {
     names.iter().map(|name| case(&read(name))).collect()
 }
 
-fn case(json: &Value) -> Case {
+fn case(json: &Value) -> GoldenCase {
     let n_classes = json["l"].as_u64().expect("a number") as usize;
     let classes: Vec<Label> = (0..n_classes as i64).map(Label::from).collect();
     let names: Vec<String> =
@@ -71,7 +71,7 @@ fn case(json: &Value) -> Case {
     let truth = Truth::new(ints(&json["y_val"]).into_iter().map(Some)).expect("few labels");
     let options = spocc::evidence::Counting { classes: Some(classes.clone()), ..Default::default() };
     let evidence = Evidence::count(&validation, &truth, &options, &Control::default()).expect("golden rows");
-    Case {
+    GoldenCase {
         id: json["id"].as_str().expect("a name").to_owned(),
         n_classes,
         test: table("preds_test"),
@@ -113,7 +113,7 @@ fn assert_all_close(found: &[f64], expected: &[f64], what: &str) {
 }
 
 /// Compares decisions on the test rows, but for the rows in `skipped`.
-fn assert_decisions(case: &Case, model: &Model, golden: &Value, skipped: &[i64], what: &str) {
+fn assert_decisions(case: &GoldenCase, model: &Model, golden: &Value, skipped: &[i64], what: &str) {
     let decided: Vec<i64> =
         model.predict(&case.test).expect("same columns").class.into_iter().map(i64::from).collect();
     for (t, (found, expected)) in decided.iter().zip(ints(golden)).enumerate() {
@@ -217,7 +217,7 @@ fn spocc_at_five_and_tuned() {
     }
 }
 
-fn tied_rows(case: &Case, model: &Model) -> Vec<i64> {
+fn tied_rows(case: &GoldenCase, model: &Model) -> Vec<i64> {
     let decided = model.predict(&case.test).expect("same columns");
     (0..).zip(decided.is_tie).filter(|(_, is_tie)| *is_tie).map(|(t, _)| t).collect()
 }
@@ -261,7 +261,7 @@ fn adaspocc() {
     }
 }
 
-fn assert_test_accuracy(case: &Case, model: &Model, method: &str) {
+fn assert_test_accuracy(case: &GoldenCase, model: &Model, method: &str) {
     let truth = ints(&case.json["y_test"]);
     let decided = model.predict(&case.test).expect("same columns");
     let right =
@@ -427,7 +427,7 @@ fn assert_fused(operands: &[Vec<f64>], exponent: &Value, expected: &Value) {
     assert_all_close(&fused, &floats(expected), "t-norm");
 }
 
-/// Clusters are the same when they part the leaves alike; golden numbers them in its own way.
+/// Clusters are equal if they are the same partition of the leaves; the golden file numbers them in its own way.
 fn assert_clusters(tree: &Dendrogram, entry: &Value) {
     for (n_clusters, labels) in entry["fcluster_maxclust"].as_object().expect("labels by number of clusters")
     {

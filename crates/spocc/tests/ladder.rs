@@ -1,4 +1,4 @@
-//! What the ladder promises: copies, other names, guessers and hardly any evidence.
+//! Properties of the ladder: duplicates, renaming, guessers and very few labelled rows.
 
 use spocc::{
     Combiner, Control, Evidence, Fit, Ladder, Method, Model, Predictions, Truth,
@@ -6,16 +6,16 @@ use spocc::{
     methods::{Majority, Parameters, Selection},
 };
 
-/// Rows of answers with their truths.
+/// Predictions by classifier, with the truths.
 #[derive(Clone)]
-struct Table {
+struct LabelledColumns {
     columns: Vec<Vec<usize>>,
     truth: Vec<usize>,
 }
 
 const NAMES: [&str; 5] = ["ash", "birch", "cedar", "elm", "fir"];
 
-/// A number from 0 to 1 that depends on nothing but its address.
+/// A pseudo-random number from 0 to 1, a function of its address alone.
 fn draw(address: [u64; 3]) -> f64 {
     let mut z = address.iter().fold(0x1234_5678_u64, |hash, word| {
         (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
@@ -25,19 +25,19 @@ fn draw(address: [u64; 3]) -> f64 {
     ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
 }
 
-impl Table {
-    /// Classifiers of these skills on `n` classes, the first of which are the more frequent.
+impl LabelledColumns {
+    /// Classifiers of these skills on classes of decreasing frequency.
     fn new(skills: &[f64], n_classes: usize, n_rows: usize, seed: u64) -> Self {
         let class = |t: usize| {
             let at = draw([seed, t as u64, 999]);
             ((at * at * n_classes as f64) as usize).min(n_classes - 1)
         };
         let truth: Vec<usize> = (0..n_rows).map(class).collect();
-        let answer = |k: usize, t: usize, skill: f64| {
-            let [is_right, other] = [0, 1].map(|purpose| draw([seed, t as u64, 10 * k as u64 + purpose]));
-            if is_right < skill { truth[t] } else { (other * n_classes as f64) as usize % n_classes }
+        let predicted = |k: usize, t: usize, skill: f64| {
+            let [is_correct, other] = [0, 1].map(|purpose| draw([seed, t as u64, 10 * k as u64 + purpose]));
+            if is_correct < skill { truth[t] } else { (other * n_classes as f64) as usize % n_classes }
         };
-        let column = |(k, &skill): (usize, &f64)| (0..n_rows).map(|t| answer(k, t, skill)).collect();
+        let column = |(k, &skill): (usize, &f64)| (0..n_rows).map(|t| predicted(k, t, skill)).collect();
         Self { columns: skills.iter().enumerate().map(column).collect(), truth }
     }
 
@@ -49,10 +49,10 @@ impl Table {
         [part(0..n_first), part(n_first..self.truth.len())]
     }
 
-    /// With one more column, a function of the answers of column `k`.
-    fn with(&self, k: usize, says: impl Fn(usize) -> usize) -> Self {
+    /// With one more column, a function of the predictions of column `k`.
+    fn with(&self, k: usize, label: impl Fn(usize) -> usize) -> Self {
         let mut table = self.clone();
-        table.columns.push(self.columns[k].iter().map(|&answer| says(answer)).collect());
+        table.columns.push(self.columns[k].iter().map(|&predicted| label(predicted)).collect());
         table
     }
 
@@ -60,7 +60,7 @@ impl Table {
         let names = (0..self.columns.len()).map(|k| format!("c{k}"));
         let mut rows = Predictions::builder(names).expect("names");
         for t in 0..self.truth.len() {
-            rows.push(self.columns.iter().map(|column| Some(NAMES[column[t]]))).expect("answers");
+            rows.push(self.columns.iter().map(|column| Some(NAMES[column[t]]))).expect("a row");
         }
         rows.finish()
     }
@@ -70,19 +70,19 @@ impl Table {
         combiner.fit(&Evidence::new(&self.predictions(), &truth).expect("rows")).expect("fits")
     }
 
-    /// What a model decides of every row.
+    /// The decisions of a model on all rows.
     fn decided(&self, model: &Model) -> Vec<String> {
         model.predict(&self.predictions()).expect("its columns").labels().map(ToString::to_string).collect()
     }
 
     fn accuracy(&self, model: &Model) -> f64 {
-        let right = self
+        let correct = self
             .decided(model)
             .iter()
             .zip(&self.truth)
-            .filter(|(said, class)| **said == NAMES[**class])
+            .filter(|(decided, class)| **decided == NAMES[**class])
             .count();
-        right as f64 / self.truth.len() as f64
+        correct as f64 / self.truth.len() as f64
     }
 }
 
@@ -91,8 +91,8 @@ fn fallback(model: &Model) -> Option<Method> {
     fallback
 }
 
-/// Who climbs how high.
-fn heights(model: &Model) -> (Option<f64>, Option<f64>) {
+/// The penalty of the residual and the shrinkage of the pattern table, none where the stage is not used.
+fn stages(model: &Model) -> (Option<f64>, Option<f64>) {
     let Parameters::Ladder { penalty, pattern_shrinkage, .. } = model.parameters() else {
         panic!("a ladder")
     };
@@ -100,14 +100,16 @@ fn heights(model: &Model) -> (Option<f64>, Option<f64>) {
 }
 
 #[test]
-fn a_copy_changes_no_decision_whatever_it_calls_its_answers() {
+fn a_duplicate_changes_no_decision_whatever_its_labels_are_called() {
     for (seed, n_rows) in [(2, 30), (3, 120), (4, 400), (5, 1500)] {
-        let [known, new] = Table::new(&[0.8, 0.7, 0.6, 0.3, 0.5], 4, n_rows + 1000, seed).halves(n_rows);
+        let [known, new] =
+            LabelledColumns::new(&[0.8, 0.7, 0.6, 0.3, 0.5], 4, n_rows + 1000, seed).halves(n_rows);
         let before = new.decided(&known.fit(&Ladder));
         for copied in 0..5 {
             for shift in 0..4 {
-                let says = |answer: usize| (answer + shift) % 4;
-                let [known, new] = [&known, &new].map(|table| table.with(copied, says).with(copied, says));
+                let renamed = |label: usize| (label + shift) % 4;
+                let [known, new] =
+                    [&known, &new].map(|table| table.with(copied, renamed).with(copied, renamed));
                 assert_eq!(before, new.decided(&known.fit(&Ladder)), "{n_rows} rows, {copied} + {shift}");
             }
         }
@@ -115,22 +117,22 @@ fn a_copy_changes_no_decision_whatever_it_calls_its_answers() {
 }
 
 #[test]
-fn what_answers_are_called_changes_no_decision() {
-    let mut climbed = Vec::new();
+fn renaming_the_labels_of_a_classifier_changes_no_decision() {
+    let mut selected = Vec::new();
     for (seed, n_rows) in [(1, 150), (2, 400), (3, 1500), (4, 5000)] {
-        // Two of them are reliably wrong, so that no vote is a rival.
-        let mut table = Table::new(&[0.75, 0.7, 0.6, 0.7, 0.5], 4, n_rows + 1000, seed);
+        // Two of them are reliably wrong, so that no vote is competitive.
+        let mut table = LabelledColumns::new(&[0.75, 0.7, 0.6, 0.7, 0.5], 4, n_rows + 1000, seed);
         for wrong in [1, 3] {
-            table.columns[wrong].iter_mut().for_each(|answer| *answer = (*answer + 1) % 4);
+            table.columns[wrong].iter_mut().for_each(|label| *label = (*label + 1) % 4);
         }
         let [known, new] = table.halves(n_rows);
         let model = known.fit(&Ladder);
         assert_eq!(fallback(&model), None);
-        climbed.push(heights(&model));
+        selected.push(stages(&model));
         for renamed in 0..5 {
             let [known, new] = [&known, &new].map(|table| {
                 let mut table = table.clone();
-                table.columns[renamed].iter_mut().for_each(|answer| *answer = [2, 0, 3, 1][*answer]);
+                table.columns[renamed].iter_mut().for_each(|label| *label = [2, 0, 3, 1][*label]);
                 table
             });
             assert_eq!(
@@ -140,19 +142,20 @@ fn what_answers_are_called_changes_no_decision() {
             );
         }
     }
-    // The law holds on every rung.
-    assert!(climbed.iter().any(|(penalty, _)| penalty.is_some()), "{climbed:?}");
+    // The residual is used in at least one case.
+    assert!(selected.iter().any(|(penalty, _)| penalty.is_some()), "{selected:?}");
 }
 
 #[test]
 fn neither_the_names_of_classes_nor_the_order_of_columns_change_a_decision() {
     for (seed, n_rows) in [(1, 25), (2, 150), (3, 400), (4, 1500)] {
-        let [known, new] = Table::new(&[0.8, 0.7, 0.65, 0.55, 0.3], 4, n_rows + 1000, seed).halves(n_rows);
+        let [known, new] =
+            LabelledColumns::new(&[0.8, 0.7, 0.65, 0.55, 0.3], 4, n_rows + 1000, seed).halves(n_rows);
         let before = new.decided(&known.fit(&Ladder));
-        // Classes come in the order of their names, so this turns that order round.
-        let called = |table: &Table| {
+        // Classes are ordered by name, so this reverses their order.
+        let called = |table: &LabelledColumns| {
             let call = |column: &Vec<usize>| column.iter().map(|class| 3 - class).collect();
-            Table { columns: table.columns.iter().map(call).collect(), truth: call(&table.truth) }
+            LabelledColumns { columns: table.columns.iter().map(call).collect(), truth: call(&table.truth) }
         };
         let renamed: Vec<String> = called(&new).decided(&called(&known).fit(&Ladder));
         let back = |name: &String| NAMES[3 - NAMES.iter().position(|known| known == name).expect("a class")];
@@ -166,14 +169,14 @@ fn neither_the_names_of_classes_nor_the_order_of_columns_change_a_decision() {
     }
 }
 
-fn model_of(table: &Table) -> Model {
+fn model_of(table: &LabelledColumns) -> Model {
     table.fit(&Ladder)
 }
 
-/// What the model before the renaming decides of the rows after it, translated back.
-fn new_decided(model: &Model, renamed: usize, table: &Table) -> Vec<String> {
+/// The decisions of the model before the renaming on the rows after it, translated back.
+fn new_decided(model: &Model, renamed: usize, table: &LabelledColumns) -> Vec<String> {
     let mut table = table.clone();
-    table.columns[renamed].iter_mut().for_each(|answer| *answer = [1, 3, 0, 2][*answer]);
+    table.columns[renamed].iter_mut().for_each(|label| *label = [1, 3, 0, 2][*label]);
     table.decided(model)
 }
 
@@ -181,9 +184,9 @@ fn new_decided(model: &Model, renamed: usize, table: &Table) -> Vec<String> {
 fn a_hundred_guessers_cost_less_than_a_point() {
     for (seed, n_rows) in [(1, 300), (2, 300), (3, 1000)] {
         let skills = [0.8, 0.75, 0.7, 0.65, 0.6];
-        let [known, new] = Table::new(&skills, 4, n_rows + 4000, seed).halves(n_rows);
+        let [known, new] = LabelledColumns::new(&skills, 4, n_rows + 4000, seed).halves(n_rows);
         let guessers = [&skills[..], &[0.0; 100]].concat();
-        let [burdened, burdened_new] = Table::new(&guessers, 4, n_rows + 4000, seed).halves(n_rows);
+        let [burdened, burdened_new] = LabelledColumns::new(&guessers, 4, n_rows + 4000, seed).halves(n_rows);
         let [before, after] =
             [new.accuracy(&known.fit(&Ladder)), burdened_new.accuracy(&burdened.fit(&Ladder))];
         assert!(before > 0.85 && after > before - 0.01, "{before} {after}");
@@ -191,34 +194,34 @@ fn a_hundred_guessers_cost_less_than_a_point() {
 }
 
 #[test]
-fn with_hardly_any_rows_it_rests_on_the_majority() {
+fn with_five_labelled_rows_or_fewer_the_majority_decides() {
     for n_rows in [1, 2, 5] {
-        let [known, new] = Table::new(&[0.65; 9], 4, n_rows + 2000, 7).halves(n_rows);
+        let [known, new] = LabelledColumns::new(&[0.65; 9], 4, n_rows + 2000, 7).halves(n_rows);
         let model = known.fit(&Ladder);
         assert_eq!(fallback(&model), Some(Method::Majority), "{n_rows} rows");
-        // Classes that were never true are still answers, so that they can be decided.
+        // Labels that were never true can still be decided.
         assert_eq!(new.decided(&model), new.decided(&known.fit(&Majority)), "{n_rows} rows");
     }
     for n_rows in [20, 60] {
-        let [known, new] = Table::new(&[0.65; 9], 4, n_rows + 2000, 7).halves(n_rows);
+        let [known, new] = LabelledColumns::new(&[0.65; 9], 4, n_rows + 2000, 7).halves(n_rows);
         let [ladder, majority] = [new.accuracy(&known.fit(&Ladder)), new.accuracy(&known.fit(&Majority))];
         assert!(ladder > majority - 0.03, "{n_rows} rows: {ladder} {majority}");
     }
 }
 
 #[test]
-fn it_is_no_worse_than_the_best_one_alone() {
+fn it_is_no_worse_than_the_best_classifier_alone() {
     for (seed, n_rows) in [(1, 60), (2, 200), (3, 1000)] {
-        // One who knows, and eight who agree on what is wrong.
-        let table = Table::new(&[0.9], 3, n_rows + 2000, seed);
-        let wrong = |table: Table, k: usize| {
+        // One accurate classifier, and eight that agree on wrong labels.
+        let table = LabelledColumns::new(&[0.9], 3, n_rows + 2000, seed);
+        let wrong = |table: LabelledColumns, k: usize| {
             let mut table = table;
             let n = table.truth.len();
-            let says = |t: usize| match draw([seed, t as u64, 500 + k as u64]) {
+            let predicted = |t: usize| match draw([seed, t as u64, 500 + k as u64]) {
                 at if at < 0.1 => (at * 30.0) as usize,
                 _ => (table.truth[t] + 1 + (t % 7) / 6) % 3,
             };
-            let column = (0..n).map(says).collect();
+            let column = (0..n).map(predicted).collect();
             table.columns.push(column);
             table
         };
@@ -229,10 +232,10 @@ fn it_is_no_worse_than_the_best_one_alone() {
 }
 
 #[test]
-fn a_classifier_more_is_the_ladder_of_all() {
+fn appending_a_classifier_refits_the_ladder() {
     let skills = [0.7, 0.65, 0.6, 0.55];
-    let table = Table::new(&skills, 3, 200, 11);
-    let fewer = Table { columns: table.columns[..3].to_vec(), ..table.clone() };
+    let table = LabelledColumns::new(&skills, 3, 200, 11);
+    let fewer = LabelledColumns { columns: table.columns[..3].to_vec(), ..table.clone() };
     let truth = Truth::new(table.truth.iter().map(|&class| Some(NAMES[class]))).expect("few labels");
     let evidence = Evidence::new(&table.predictions(), &truth).expect("rows");
     let grown = fewer.fit(&Ladder).append(&evidence, &spocc::Control::default()).expect("one more");
@@ -240,59 +243,59 @@ fn a_classifier_more_is_the_ladder_of_all() {
 }
 
 #[test]
-fn where_a_renamed_copy_stands_changes_no_decision() {
+fn the_position_of_a_renamed_duplicate_changes_no_decision() {
     let mut fallbacks = Vec::new();
     for (seed, n_rows) in [(1, 25), (2, 25), (3, 30), (7, 25), (4, 400)] {
-        let [known, new] = Table::new(&[0.65; 9], 4, n_rows + 1000, seed).halves(n_rows);
+        let [known, new] = LabelledColumns::new(&[0.65; 9], 4, n_rows + 1000, seed).halves(n_rows);
         let model = known.fit(&Ladder);
         fallbacks.push(fallback(&model));
         for copied in 0..9 {
             let [known, new] = [&known, &new].map(|table| {
-                let mut table = table.with(copied, |answer| (answer + 1) % 4);
+                let mut table = table.with(copied, |label| (label + 1) % 4);
                 table.columns.rotate_right(1);
                 table
             });
             let after = known.fit(&Ladder);
             assert_eq!(fallback(&model), fallback(&after));
-            let before = Table { columns: new.columns[1..].to_vec(), truth: new.truth.clone() };
+            let before = LabelledColumns { columns: new.columns[1..].to_vec(), truth: new.truth.clone() };
             assert_eq!(before.decided(&model), new.decided(&after), "{n_rows} rows, {copied}");
         }
     }
     assert!(fallbacks.contains(&Some(Method::Majority)) && fallbacks.contains(&None), "{fallbacks:?}");
 }
 
-/// Evidence of rows of answers, some of them gaps, each of so much weight.
+/// Evidence of weighted rows, some predictions missing.
 fn evidence(names: &[&str], rows: &[(Vec<Option<&str>>, &str, f64)]) -> Evidence {
-    let mut answers = Predictions::builder(names.iter().copied()).expect("names");
-    rows.iter().for_each(|row| answers.push(row.0.iter().copied()).expect("answers"));
+    let mut predictions = Predictions::builder(names.iter().copied()).expect("names");
+    rows.iter().for_each(|row| predictions.push(row.0.iter().copied()).expect("a row"));
     let truth = Truth::new(rows.iter().map(|row| Some(row.1))).expect("labels");
     let weights: Vec<f64> = rows.iter().map(|row| row.2).collect();
     let counting = Counting { weights: Some(&weights), ..Counting::default() };
-    Evidence::count(&answers.finish(), &truth, &counting, &Control::default()).expect("rows")
+    Evidence::count(&predictions.finish(), &truth, &counting, &Control::default()).expect("rows")
 }
 
 #[test]
-fn two_who_share_the_rows_between_them_are_no_copies() {
+fn classifiers_with_predictions_on_disjoint_rows_are_no_duplicates() {
     let spam = (vec![Some("spam"), None], "spam", 1.0);
     let ham = (vec![None, Some("ham")], "ham", 1.0);
     let rows = [vec![spam; 30], vec![ham; 30]].concat();
-    let model = Ladder.fit(&evidence(&["says spam", "says ham"], &rows)).expect("rows");
-    let mut new = Predictions::builder(["says spam", "says ham"]).expect("names");
-    new.push([Some("spam"), None]).expect("answers");
-    new.push([None, Some("ham")]).expect("answers");
+    let model = Ladder.fit(&evidence(&["predicts spam", "predicts ham"], &rows)).expect("rows");
+    let mut new = Predictions::builder(["predicts spam", "predicts ham"]).expect("names");
+    new.push([Some("spam"), None]).expect("a row");
+    new.push([None, Some("ham")]).expect("a row");
     let decided = model.predict(&new.finish()).expect("its columns");
     assert_eq!(decided.labels().map(ToString::to_string).collect::<Vec<_>>(), ["spam", "ham"]);
-    assert_eq!(decided.n_prior(), 0, "both are heard");
+    assert_eq!(decided.n_prior(), 0, "both predictions count");
 }
 
 #[test]
-fn copies_are_known_by_their_rows_whatever_these_weigh() {
-    let answers = |t: u64| ["x", "y"][usize::from(draw([5, t, 0]) < 0.5)];
+fn duplicates_are_found_by_their_rows_whatever_the_weights() {
+    let first = |t: u64| ["x", "y"][usize::from(draw([5, t, 0]) < 0.5)];
     let rows: Vec<(Vec<Option<&str>>, &str, f64)> = (0..400)
         .map(|t| {
             let noise = (1..12).map(|k| Some(["x", "y"][usize::from(draw([5, t, k]) < 0.5)]));
-            let copied = [Some(answers(t)), Some(answers(t))];
-            let truth = if draw([5, t, 99]) < 0.8 { answers(t) } else { "x" };
+            let copied = [Some(first(t)), Some(first(t))];
+            let truth = if draw([5, t, 99]) < 0.8 { first(t) } else { "x" };
             (copied.into_iter().chain(noise).collect(), truth, 0.5)
         })
         .collect();

@@ -1,5 +1,5 @@
-//! The paper's promises on exact counts: a guesser is neutral, an adversary is turned into help, a copy counts
-//! once. And the limits of the promises, each held by a test, so that nobody relies on more than there is.
+//! The robustness properties of the paper on exact counts: a guesser is neutral, an adversary is as informative as its
+//! rectified version, a copy counts once. Tests of their limits on finite counts follow each property.
 
 mod naive;
 mod panels;
@@ -27,28 +27,28 @@ fn spocc(exponent: Exponent) -> Spocc {
     Spocc { exponent: SpoccExponent::Fixed(exponent) }
 }
 
-/// Decisions on any rows of answers.
+/// Decisions on any rows of predictions.
 fn decide(model: &Model, panel: &Panel, rows: &[Vec<Option<usize>>]) -> Vec<Decision> {
     let table = panel.table(rows);
     let aligned = model.align(&table).expect("the same columns");
     (0..rows.len()).map(|t| aligned.decide(t).expect("a row")).collect()
 }
 
-/// A panel of `n` rows per class from random answers.
+/// A panel of `n` rows per class with random predictions.
 fn balanced(n_classifiers: usize, n_classes: usize, n: usize, seed: u64) -> Panel {
     let mut random = Random(seed);
     let mut rows = Vec::new();
     for t in 0..n * n_classes {
         let class = t % n_classes;
-        let say = |random: &mut Random| {
+        let predict = |random: &mut Random| {
             if random.unit() < 0.6 { class } else { random.below(n_classes) }
         };
-        rows.push(((0..n_classifiers).map(|_| say(&mut random)).collect(), class));
+        rows.push(((0..n_classifiers).map(|_| predict(&mut random)).collect(), class));
     }
     Panel::of(n_classes, &rows)
 }
 
-/// Every row once for each thing a guesser can say; without the guesser, as often.
+/// Every row once for each label of the guesser, with the guesser and without.
 fn with_guesser(panel: &Panel) -> (Panel, Panel) {
     let mut with = Panel { rows: Vec::new(), truth: Vec::new(), ..panel.clone() };
     let mut without = with.clone();
@@ -89,17 +89,18 @@ fn a_guesser_on_balanced_classes_is_neutral_in_spocc() {
 }
 
 #[test]
-fn a_guesser_on_balanced_classes_is_not_heard_in_adaspocc() {
+fn a_guesser_on_balanced_classes_is_neutral_in_adaspocc() {
     for seed in 0..20 {
         let (with, _) = with_guesser(&balanced(3, 3, 5, seed));
         for tuning in [Tuning::Resubstitution, Tuning::LeaveOneOut] {
             let model = AdaSpocc { tuning }.fit(&with.tally()).expect("rows");
             let rows = with.all_patterns();
-            let silent: Vec<_> = rows.iter().map(|row| [&row[..3], &[None]].concat()).collect();
-            for (said, silent) in decide(&model, &with, &rows).iter().zip(decide(&model, &with, &silent)) {
+            let without: Vec<_> = rows.iter().map(|row| [&row[..3], &[None]].concat()).collect();
+            for (present, missing) in decide(&model, &with, &rows).iter().zip(decide(&model, &with, &without))
+            {
                 assert_eq!(
-                    (said.class, &said.possibility),
-                    (silent.class, &silent.possibility),
+                    (present.class, &present.possibility),
+                    (missing.class, &missing.possibility),
                     "seed {seed}"
                 );
             }
@@ -108,9 +109,9 @@ fn a_guesser_on_balanced_classes_is_not_heard_in_adaspocc() {
 }
 
 #[test]
-fn a_guesser_on_unbalanced_classes_speaks_for_the_frequent_one() {
-    // 30 rows of class 0, 10 of class 1. `mild` says 1 of twelve of the former and of all the latter; `clear`
-    // takes eight of the former for class 1.
+fn a_guesser_on_unbalanced_classes_favours_the_frequent_class() {
+    // 30 rows of class 0, 10 of class 1. `mild` predicts 1 on twelve of the former and on all the latter; `clear`
+    // predicts 1 on eight of the former.
     let mut rows = Vec::new();
     for t in 0..40 {
         let class = usize::from(t >= 30);
@@ -119,45 +120,45 @@ fn a_guesser_on_unbalanced_classes_speaks_for_the_frequent_one() {
     }
     let (with, without) = with_guesser(&Panel::of(2, &rows));
     let fit = |panel: &Panel| spocc(Exponent::PRODUCT).fit(&panel.tally()).expect("rows");
-    let (heard, alone) = (fit(&with), fit(&without));
-    let guess = &decide(&heard, &with, &[vec![None, None, Some(1)]])[0];
+    let (both, alone) = (fit(&with), fit(&without));
+    let guess = &decide(&both, &with, &[vec![None, None, Some(1)]])[0];
     // 30 and 10 rows with the guess 1, and one more each.
     assert!(close(guess.possibility.degrees()[1], 11.0 / 42.0) && guess.class == 0);
     let before = &decide(&alone, &without, &[vec![Some(1), Some(1)]])[0];
-    let after = &decide(&heard, &with, &[vec![Some(1), Some(1), Some(1)]])[0];
-    assert_eq!((before.class, after.class), (1, 0), "the guesser turns the decision");
+    let after = &decide(&both, &with, &[vec![Some(1), Some(1), Some(1)]])[0];
+    assert_eq!((before.class, after.class), (1, 0), "the guesser changes the decision");
 }
 
 // ---- (b) an adversary
 
-/// The panel with the answers of classifier `k` renamed.
-fn renamed_answers(rows: &[Vec<Option<usize>>], k: usize, new: &[usize]) -> Vec<Vec<Option<usize>>> {
+/// The rows with the predictions of classifier `k` renamed.
+fn renamed_predictions(rows: &[Vec<Option<usize>>], k: usize, new: &[usize]) -> Vec<Vec<Option<usize>>> {
     let mut rows = rows.to_vec();
     rows.iter_mut().for_each(|row| row[k] = row[k].map(|j| new[j]));
     rows
 }
 
 #[test]
-fn an_adversary_equals_its_rectified_twin_in_spocc() {
+fn an_adversary_equals_its_rectified_version_in_spocc() {
     proptest!(config(150), |(panel in plain_panels(4, 4, 40), k in 0..4usize, seed: u64)| {
         let panel = Panel { is_closed: true, ..panel };
         let k = k % panel.names.len();
         let new = Random(seed).order(panel.n_classes);
-        let twin = Panel { rows: renamed_answers(&panel.rows, k, &new), ..panel.clone() };
+        let rectified_panel = Panel { rows: renamed_predictions(&panel.rows, k, &new), ..panel.clone() };
         for x in [1.0, 5.0, f64::INFINITY] {
             let combiner = spocc(Exponent::try_from(x).expect("at least 1"));
             let model = combiner.fit(&panel.tally()).expect("rows");
-            let rectified = combiner.fit(&twin.tally()).expect("rows");
+            let rectified = combiner.fit(&rectified_panel.tally()).expect("rows");
             let rows = panel.all_patterns();
-            let asked = renamed_answers(&rows, k, &new);
-            prop_assert_eq!(decide(&model, &panel, &rows), decide(&rectified, &twin, &asked));
+            let asked = renamed_predictions(&rows, k, &new);
+            prop_assert_eq!(decide(&model, &panel, &rows), decide(&rectified, &rectified_panel, &asked));
         }
     });
 }
 
 #[test]
-fn a_twin_differs_where_two_answers_mean_one_class() {
-    // Answer 0 always means class 1, answers 1 and 2 mostly mean class 0: the rectified columns add.
+fn rectification_differs_where_two_labels_mean_one_class() {
+    // Label 0 always means class 1, labels 1 and 2 mostly mean class 0: the rectified columns add up.
     let mut rows = vec![(vec![0], 1); 6];
     rows.extend(vec![(vec![1], 0); 5]);
     rows.extend(vec![(vec![1], 1); 4]);
@@ -165,10 +166,10 @@ fn a_twin_differs_where_two_answers_mean_one_class() {
     rows.extend(vec![(vec![2], 2); 2]);
     let panel = Panel::of(3, &rows);
     let new = [1, 0, 0];
-    let twin = Panel { rows: renamed_answers(&panel.rows, 0, &new), ..panel.clone() };
-    let possibility = |panel: &Panel, said: usize| {
+    let rectified_panel = Panel { rows: renamed_predictions(&panel.rows, 0, &new), ..panel.clone() };
+    let possibility = |panel: &Panel, predicted: usize| {
         let model = Spocc::default().fit(&panel.tally()).expect("rows");
-        decide(&model, panel, &[vec![Some(said)]])[0].possibility.degrees().to_vec()
+        decide(&model, panel, &[vec![Some(predicted)]])[0].possibility.degrees().to_vec()
     };
     let expected =
         |counts: [u64; 3]| Possibility::from_counts_smoothed(&counts).expect("small").degrees().to_vec();
@@ -176,14 +177,14 @@ fn a_twin_differs_where_two_answers_mean_one_class() {
         assert!(found.iter().zip(expected(counts)).all(|(a, b)| close(*a, b)), "{found:?} of {counts:?}");
     };
     assert_close(possibility(&panel, 0), [0, 6, 0]);
-    assert_close(possibility(&twin, 1), [0, 6, 0]);
+    assert_close(possibility(&rectified_panel, 1), [0, 6, 0]);
     assert_close(possibility(&panel, 1), [5, 4, 0]);
     assert_close(possibility(&panel, 2), [3, 0, 2]);
-    assert_close(possibility(&twin, 0), [8, 4, 2]);
+    assert_close(possibility(&rectified_panel, 0), [8, 4, 2]);
 }
 
-/// An adversary who always lies, and someone who is right six times in ten, on two balanced classes.
-fn liar_and_weak() -> Panel {
+/// An adversary that is always wrong and a classifier of accuracy 0.6, on two balanced classes.
+fn adversary_and_weak() -> Panel {
     let mut rows = Vec::new();
     for t in 0..40 {
         let class = t % 2;
@@ -195,13 +196,13 @@ fn liar_and_weak() -> Panel {
 
 fn accuracy(model: &Model, panel: &Panel) -> f64 {
     let decided = decide(model, panel, &panel.rows);
-    let right = decided.iter().zip(&panel.truth).filter(|(d, truth)| Some(d.class) == **truth).count();
-    right as f64 / panel.rows.len() as f64
+    let correct = decided.iter().zip(&panel.truth).filter(|(d, truth)| Some(d.class) == **truth).count();
+    correct as f64 / panel.rows.len() as f64
 }
 
 #[test]
-fn discounting_silences_an_adversary_and_severity_zero_undoes_it() {
-    let panel = liar_and_weak();
+fn discounting_neutralises_an_adversary_and_severity_zero_undoes_it() {
+    let panel = adversary_and_weak();
     let fit = |tuning| {
         let model = AdaSpocc { tuning }.fit(&panel.tally()).expect("rows");
         let Parameters::AdaSpocc { severity, discounts, .. } = model.parameters() else {
@@ -210,14 +211,14 @@ fn discounting_silences_an_adversary_and_severity_zero_undoes_it() {
         let discounts: Vec<f64> = discounts.into_iter().map(f64::from).collect();
         (severity, discounts, accuracy(&model, &panel))
     };
-    // The authors' grid has no 0: whatever the severity, who is never right is not heard.
-    let (severity, discounts, right) = fit(Tuning::Resubstitution);
+    // The authors' grid has no 0: at any severity a classifier without correct predictions has discount 1.
+    let (severity, discounts, accuracy_found) = fit(Tuning::Resubstitution);
     assert!(severity > 0.0);
-    assert_eq!((discounts, right), (vec![1.0, 0.0], 0.6));
-    // Ours has: the liar is as good as the truth.
+    assert_eq!((discounts, accuracy_found), (vec![1.0, 0.0], 0.6));
+    // Ours has: the adversary is as informative as the truth.
     assert_eq!(fit(Tuning::LeaveOneOut), (0.0, vec![0.0, 0.0], 1.0));
     assert_eq!(accuracy(&Spocc::default().fit(&panel.tally()).expect("rows"), &panel), 1.0);
-    // A vote hears the liar as it speaks: at best a tie, of which the first class gets half.
+    // A vote counts the adversary as it is: at best a tie, of which the first class gets half.
     assert_eq!(accuracy(&Method::Majority.combiner().fit(&panel.tally()).expect("rows"), &panel), 0.3);
 }
 
@@ -225,23 +226,23 @@ fn discounting_silences_an_adversary_and_severity_zero_undoes_it() {
 
 /// The panel with classifier 0 once more at the end.
 fn with_copy(panel: &Panel) -> Panel {
-    let mut twin = panel.clone();
-    twin.names.push("copy".to_owned());
-    twin.rows.iter_mut().for_each(|row| row.push(row[0]));
-    twin
+    let mut copied = panel.clone();
+    copied.names.push("copy".to_owned());
+    copied.rows.iter_mut().for_each(|row| row.push(row[0]));
+    copied
 }
 
 #[test]
 fn a_copy_joined_by_the_minimum_counts_once() {
     proptest!(config(150), |(panel in plain_panels(3, 3, 40))| {
         let panel = Panel { is_closed: true, ..panel };
-        let twin = with_copy(&panel);
+        let with = with_copy(&panel);
         let combiner = spocc(Exponent::MINIMUM);
         let (model, copied) =
-            (combiner.fit(&panel.tally()).expect("rows"), combiner.fit(&twin.tally()).expect("rows"));
+            (combiner.fit(&panel.tally()).expect("rows"), combiner.fit(&with.tally()).expect("rows"));
         let rows = panel.all_patterns();
         let asked: Vec<_> = rows.iter().map(|row| [row.as_slice(), &[row[0]]].concat()).collect();
-        for (once, twice) in decide(&model, &panel, &rows).iter().zip(decide(&copied, &twin, &asked)) {
+        for (once, twice) in decide(&model, &panel, &rows).iter().zip(decide(&copied, &with, &asked)) {
             prop_assert_eq!((once.class, &once.possibility, once.margin), (twice.class, &twice.possibility, twice.margin));
         }
     });
@@ -250,25 +251,25 @@ fn a_copy_joined_by_the_minimum_counts_once() {
 #[test]
 fn a_copy_joined_by_the_product_counts_twice() {
     let panel = balanced(1, 2, 10, 3);
-    let twin = with_copy(&panel);
-    let degree = |panel: &Panel, x: Exponent, said: &[usize]| {
+    let with = with_copy(&panel);
+    let degree = |panel: &Panel, x: Exponent, predicted: &[usize]| {
         let model = spocc(x).fit(&panel.tally()).expect("rows");
-        let row = said.iter().copied().map(Some).collect();
+        let row = predicted.iter().copied().map(Some).collect();
         let degrees = decide(&model, panel, &[row])[0].possibility.degrees().to_vec();
         degrees.into_iter().fold(1.0, f64::min)
     };
     let once = degree(&panel, Exponent::PRODUCT, &[0]);
     assert!(once < 1.0);
-    assert!(close(degree(&twin, Exponent::PRODUCT, &[0, 0]), once * once));
-    // At the paper's 5 it counts 2^(1/5) times: about 1.15 contributions.
+    assert!(close(degree(&with, Exponent::PRODUCT, &[0, 0]), once * once));
+    // At the paper's 5 it counts 2^(1/5) times, about 1.15.
     let five = Exponent::try_from(5.0).expect("at least 1");
-    assert!(close(degree(&twin, five, &[0, 0]), once.powf(2f64.powf(0.2))));
-    assert!(close(degree(&twin, Exponent::MINIMUM, &[0, 0]), once));
+    assert!(close(degree(&with, five, &[0, 0]), once.powf(2f64.powf(0.2))));
+    assert!(close(degree(&with, Exponent::MINIMUM, &[0, 0]), once));
 }
 
 #[test]
-fn two_copies_are_as_dissimilar_as_their_entropy_says() {
-    // `c` says 0 three times in four: two copies share its entropy, not everything.
+fn two_copies_have_the_dissimilarity_of_their_entropy() {
+    // Three quarters of the predictions are 0: the mutual information of two copies is their entropy.
     let rows: Vec<(Vec<usize>, usize)> = (0..40).map(|t| (vec![usize::from(t % 4 == 0); 2], t % 2)).collect();
     let dissimilarities =
         Dissimilarities::new(&Panel::of(2, &rows).tally(), &Control::default()).expect("a tally");
@@ -278,7 +279,7 @@ fn two_copies_are_as_dissimilar_as_their_entropy_says() {
 }
 
 #[test]
-fn a_constant_classifier_depends_on_nobody_not_even_its_copy() {
+fn a_constant_classifier_depends_on_no_other_not_even_its_copy() {
     let rows: Vec<(Vec<usize>, usize)> = (0..30).map(|t| (vec![1, 1, t % 3], t % 3)).collect();
     let dissimilarities =
         Dissimilarities::new(&Panel::of(3, &rows).tally(), &Control::default()).expect("a tally");
@@ -289,13 +290,13 @@ fn a_constant_classifier_depends_on_nobody_not_even_its_copy() {
 
 #[test]
 fn a_constant_classifier_never_quite_excludes_a_class() {
-    // All ten rows are of class 0 and the classifier always says so; one row more for each class remains.
+    // All ten rows are of class 0 and so are the predictions; smoothing adds one row of each class.
     let panel = Panel::of(2, &vec![(vec![0], 0); 10]);
     let model = Spocc::default().fit(&panel.tally()).expect("rows");
-    let said = decide(&model, &panel, &[vec![Some(0)], vec![Some(1)]]);
-    assert_eq!(said[0].class, 0);
-    assert!(close(said[0].possibility.degrees()[1], 1.0 / 12.0), "not a Dirac distribution");
-    assert_eq!(said[1].possibility.degrees(), [1.0, 1.0], "a label never said is no distribution");
+    let decided = decide(&model, &panel, &[vec![Some(0)], vec![Some(1)]]);
+    assert_eq!(decided[0].class, 0);
+    assert!(close(decided[0].possibility.degrees()[1], 1.0 / 12.0), "not a Dirac distribution");
+    assert_eq!(decided[1].possibility.degrees(), [1.0, 1.0], "a label never predicted is neutral");
 }
 
 // ---- the examples of appendix B
@@ -322,7 +323,7 @@ fn example_1_has_the_measures_of_a_set() {
 }
 
 #[test]
-fn examples_2_and_3_turn_from_the_many_to_the_sure() {
+fn in_examples_2_and_3_the_decision_changes_with_the_exponent() {
     let first = Possibility::from_counts(&[10, 15, 75]).expect("small");
     let second = Possibility::from_counts(&[20, 60, 20]).expect("small");
     assert_eq!((first.degrees(), second.degrees()), (&[0.1, 0.25, 1.0][..], &[0.4, 1.0, 0.4][..]));
@@ -336,13 +337,13 @@ fn examples_2_and_3_turn_from_the_many_to_the_sure() {
         assert!(a < b && a < c, "the first class never wins");
         if b > c { 1 } else { 2 }
     };
-    // Two moderate contributions win as a product; one sure voice wins as a minimum; in between they change once.
+    // Two moderate distributions win by the product, one certain distribution by the minimum; in between it changes once.
     let path: Vec<usize> = (0..=100).map(|i| best(10f64.powf(f64::from(i) / 100.0))).collect();
     assert_eq!((path[0], path[100], best(f64::INFINITY)), (1, 2, 2));
     assert!(path.is_sorted());
-    // The t-norm of x joins the two equal contributions to ln(.4) 2^(1/x), so the turn is where that is ln(.25).
-    let turn = 2f64.ln() / (0.25f64.ln() / 0.4f64.ln()).ln();
-    assert_eq!((best(turn - 1e-9), best(turn + 1e-9)), (1, 2));
+    // The t-norm of x fuses the two equal degrees to ln(.4) 2^(1/x), so the change is where that is ln(.25).
+    let change = 2f64.ln() / (0.25f64.ln() / 0.4f64.ln()).ln();
+    assert_eq!((best(change - 1e-9), best(change + 1e-9)), (1, 2));
 }
 
 #[test]
@@ -357,7 +358,7 @@ fn indicator_functions_fuse_to_the_intersection() {
 // ---- discounting
 
 #[test]
-fn a_discount_runs_from_full_belief_to_none() {
+fn a_discount_runs_from_the_distribution_to_neutrality() {
     let distribution = Possibility::from_counts(&[10, 15, 75]).expect("small");
     for d in [0.0, 0.3, 1.0] {
         let discounted = distribution.discounted(Discount::try_from(d).expect("from 0 to 1"));
@@ -367,7 +368,7 @@ fn a_discount_runs_from_full_belief_to_none() {
     }
 }
 
-// ---- the search of appendix A, where a small departure would be seen
+// ---- the search of appendix A, on panels where a small departure changes the result
 
 /// Panels, by seed, on which each departure from the search ends in other exponents.
 fn pinned_panel(seed: u64) -> Panel {
@@ -387,25 +388,25 @@ fn exponents(seed: u64, variant: Variant) -> [Vec<f64>; 3] {
     [exponents.into_iter().map(f64::from).collect(), plain(Variant::Right), plain(variant)]
 }
 
-fn assert_departure_is_seen(variant: Variant, seeds: &[u64]) {
+fn assert_departure_changes_exponents(variant: Variant, seeds: &[u64]) {
     for &seed in seeds {
         let [found, right, departed] = exponents(seed, variant);
         assert!(found.iter().zip(&right).all(|(a, b)| close(*a, *b)), "seed {seed}: {found:?}, {right:?}");
-        assert_ne!(right, departed, "seed {seed} no longer shows what it is there for");
+        assert_ne!(right, departed, "seed {seed} no longer shows the departure");
     }
 }
 
 #[test]
 fn every_later_group_gets_a_strictly_smaller_exponent() {
-    assert_departure_is_seen(Variant::NotStrict, &[97, 133, 136, 178, 190, 396]);
+    assert_departure_changes_exponents(Variant::NotStrict, &[97, 133, 136, 178, 190, 396]);
 }
 
 #[test]
 fn exponents_start_again_from_one_for_every_number_of_clusters() {
-    assert_departure_is_seen(Variant::NoReset, &[354]);
+    assert_departure_changes_exponents(Variant::NoReset, &[354]);
 }
 
 #[test]
 fn nodes_above_the_clusters_are_searched_children_first() {
-    assert_departure_is_seen(Variant::ParentsFirst, &[25, 152, 176, 245]);
+    assert_departure_changes_exponents(Variant::ParentsFirst, &[25, 152, 176, 245]);
 }

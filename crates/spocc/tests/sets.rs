@@ -1,4 +1,4 @@
-//! PredictionSets of labels: they hold the truth as often as was asked, whatever the method, and depend on nothing else.
+//! Conformal prediction sets: they have the requested coverage whatever the method, and are invariant to order and names.
 
 mod panels;
 
@@ -13,29 +13,29 @@ use spocc::{
 
 const CLASSES: [&str; 3] = ["ant", "bee", "cow"];
 
-/// Rows of three classifiers that are right with chance .7, .5 and .5, of classes with frequencies .5, .3 and .2; a
-/// tenth of the cells is empty.
+/// Rows of three classifiers of accuracies .7, .5 and .5, of classes with frequencies .5, .3 and .2; a
+/// tenth of the predictions is missing.
 fn draw(n: usize, random: &mut Random) -> Vec<([Option<usize>; 3], usize)> {
     let row = |_| {
         let at = random.unit();
         let truth = if at < 0.5 { 0 } else { 1 + usize::from(at > 0.8) };
-        let answers = [0.55, 0.25, 0.25].map(|skill| {
-            let said = if random.unit() < skill { truth } else { random.below(3) };
-            (random.unit() > 0.1).then_some(said)
+        let predictions = [0.55, 0.25, 0.25].map(|skill| {
+            let predicted = if random.unit() < skill { truth } else { random.below(3) };
+            (random.unit() > 0.1).then_some(predicted)
         });
-        (answers, truth)
+        (predictions, truth)
     };
     (0..n).map(row).collect()
 }
 
 fn table(rows: &[([Option<usize>; 3], usize)], names: [&str; 3]) -> (Predictions, Truth) {
-    let mut answers = Predictions::builder(["a", "b", "c"]).expect("three names");
+    let mut predictions = Predictions::builder(["a", "b", "c"]).expect("three names");
     let mut truth = Truth::default();
     for (row, class) in rows {
-        answers.push(row.map(|said| said.map(|said| names[said]))).expect("three answers");
+        predictions.push(row.map(|id| id.map(|id| names[id]))).expect("three predictions");
         truth.push(Some(names[*class])).expect("few labels");
     }
-    (answers.finish(), truth)
+    (predictions.finish(), truth)
 }
 
 fn evidence(rows: &[([Option<usize>; 3], usize)], names: [&str; 3]) -> Evidence {
@@ -54,8 +54,8 @@ fn coverage(share: f64) -> Coverage {
     Coverage::try_from(share).expect("a share")
 }
 
-/// How often sets held the truth, by class, over fresh panels: rows held and rows in all.
-fn held(method: Method, how: ConformalSettings, n_rows: usize, share: f64, n_draws: u64) -> [[f64; 2]; 3] {
+/// Sets that hold the truth and all sets, by class, over fresh panels.
+fn covered(method: Method, how: ConformalSettings, n_rows: usize, share: f64, n_draws: u64) -> [[f64; 2]; 3] {
     let mut sums = [[0.0; 2]; 3];
     for seed in 0..n_draws {
         let mut random = Random(seed << 20);
@@ -81,31 +81,32 @@ fn share(sums: &[[f64; 2]]) -> f64 {
 const NOISE: f64 = 4.0 * 0.15 / 24.5;
 
 #[test]
-fn a_split_holds_the_truth_as_often_as_asked_whatever_the_method() {
-    // Bayes learns by heart, majority learns nothing: their scores differ as much as scores can.
+fn split_conformal_sets_have_the_requested_coverage_whatever_the_method() {
+    // Bayes memorises the training rows, majority fits nothing: their scores differ as much as possible.
     for method in [Method::Bayes, Method::NaiveBayes, Method::Majority, Method::Spocc] {
         for asked in [0.85, 0.9, 0.93] {
-            let found = share(&held(method, ConformalSettings::new(ConformalScheme::Split), 60, asked, 600));
+            let found =
+                share(&covered(method, ConformalSettings::new(ConformalScheme::Split), 60, asked, 600));
             assert!(found >= asked - NOISE, "{method}: {found} for {asked}");
-            // Nor larger than that takes, for all that the decided class is always in.
+            // Nor is it larger, though the decided class is always in the set.
             assert!(found <= asked + NOISE, "{method}: {found} for {asked}");
         }
     }
 }
 
 #[test]
-fn scores_of_each_class_hold_within_each_class() {
+fn scores_per_class_give_coverage_within_each_class() {
     let apart = ConformalSettings { per_class: true, ..ConformalSettings::new(ConformalScheme::Split) };
-    let together = held(Method::NaiveBayes, ConformalSettings::new(ConformalScheme::Split), 400, 0.8, 600);
-    let apart = held(Method::NaiveBayes, apart, 400, 0.8, 600);
+    let together = covered(Method::NaiveBayes, ConformalSettings::new(ConformalScheme::Split), 400, 0.8, 600);
+    let apart = covered(Method::NaiveBayes, apart, 400, 0.8, 600);
     for (class, name) in CLASSES.iter().enumerate() {
         assert!(share(&apart[class..=class]) >= 0.8 - NOISE, "{name}");
     }
-    assert!(share(&together[2..]) < 0.75, "the rare class pays where scores are shared");
+    assert!(share(&together[2..]) < 0.75, "the rare class is undercovered where scores are shared");
 }
 
 #[test]
-fn the_spread_is_that_of_shares_over_splits() {
+fn the_reported_spread_is_that_of_coverage_over_splits() {
     let rows = draw(400, &mut Random(12));
     let fresh = draw(4000, &mut Random(13));
     let answers = table(&fresh, CLASSES).0;
@@ -130,15 +131,15 @@ fn the_spread_is_that_of_shares_over_splits() {
 }
 
 #[test]
-fn crossing_comes_close() {
+fn cross_conformal_sets_come_close_to_the_requested_coverage() {
     for method in [Method::NaiveBayes, Method::Majority] {
-        let found = share(&held(method, ConformalSettings::new(ConformalScheme::Cross), 60, 0.9, 300));
+        let found = share(&covered(method, ConformalSettings::new(ConformalScheme::Cross), 60, 0.9, 300));
         assert!((found - 0.9).abs() < 0.04, "{method}: {found}");
     }
 }
 
 #[test]
-fn every_method_can_be_calibrated() {
+fn every_method_has_conformal_scores() {
     let mut random = Random(3);
     let evidence = evidence(&draw(120, &mut random), CLASSES);
     let fresh = table(&draw(50, &mut random), CLASSES).0;
@@ -165,9 +166,9 @@ fn every_method_can_be_calibrated() {
 }
 
 #[test]
-fn a_class_met_only_in_held_rows_is_scored_as_what_it_is() {
+fn a_class_that_occurs_in_calibration_rows_alone_is_scored() {
     let rows = draw(60, &mut Random(14));
-    // A truth that nobody says, the first or the last of the classes.
+    // A truth that is never predicted, the first or the last of the classes.
     for rare in ["aardvark", "zebra"] {
         let (answers, _) = table(&rows, CLASSES);
         let name = |t: usize| if t == 0 { rare } else { CLASSES[rows[t].1] };
@@ -228,7 +229,7 @@ fn sets_grow_with_coverage() {
 }
 
 #[test]
-fn neither_pieces_nor_the_order_of_learned_rows_matter() {
+fn neither_batches_nor_the_order_of_training_rows_matter() {
     let mut random = Random(5);
     let learned = draw(200, &mut random);
     let shuffled: Vec<_> = random.order(200).into_iter().map(|at| learned[at]).collect();
@@ -243,9 +244,12 @@ fn neither_pieces_nor_the_order_of_learned_rows_matter() {
     let whole = table(&fresh, CLASSES).0;
     let all = model.predict_sets(&whole, coverage(0.9), 7).expect("scores enough");
     let piece = table(&fresh[1700..], CLASSES).0;
-    let lot = |row: usize| RowDraw::of_number(7, 1700 + row as u64);
-    let own =
-        model.align(&piece).expect("the same panel").sets(0..800, coverage(0.9), lot).expect("scores enough");
+    let row_draw = |row: usize| RowDraw::of_number(7, 1700 + row as u64);
+    let own = model
+        .align(&piece)
+        .expect("the same panel")
+        .sets(0..800, coverage(0.9), row_draw)
+        .expect("scores enough");
     assert!(all.iter().skip(1700).eq(own.iter()));
     assert!(all != model.predict_sets(&whole, coverage(0.9), 8).expect("scores enough"), "the seed draws");
 }
@@ -285,7 +289,7 @@ fn a_file_and_a_slim_model_keep_the_scores() {
 }
 
 #[test]
-fn a_row_on_which_nobody_speaks_is_scored_by_the_class_frequencies() {
+fn a_row_without_predictions_is_scored_by_the_class_frequencies() {
     let mut random = Random(9);
     let rows = draw(400, &mut random);
     let model = calibrated(
@@ -293,20 +297,20 @@ fn a_row_on_which_nobody_speaks_is_scored_by_the_class_frequencies() {
         &evidence(&rows, CLASSES),
         ConformalSettings::new(ConformalScheme::Split),
     );
-    let silent = table(&[([None; 3], 0)], CLASSES).0;
-    let set = |share| model.predict_sets(&silent, coverage(share), 0).expect("scores enough");
+    let missing = table(&[([None; 3], 0)], CLASSES).0;
+    let set = |share| model.predict_sets(&missing, coverage(share), 0).expect("scores enough");
     assert_eq!(set(0.01).get(0), Some(&[0u16][..]), "the most frequent class is decided");
     assert_eq!(set(0.99).get(0), Some(&[0u16, 1, 2][..]));
     assert_eq!(set(0.99).get(1), None);
 }
 
 #[test]
-fn what_cannot_be_promised_is_refused() {
+fn a_coverage_without_a_guarantee_is_refused() {
     let mut random = Random(10);
     let (rows, fresh) = (draw(40, &mut random), table(&draw(3, &mut random), CLASSES).0);
     let evidence = evidence(&rows, CLASSES);
     let refusal = |model: &Model, share| {
-        model.predict_sets(&fresh, coverage(share), 0).expect_err("no promise").to_string()
+        model.predict_sets(&fresh, coverage(share), 0).expect_err("no guarantee").to_string()
     };
     let plain = Model::fit(&NaiveBayes, &evidence, &Options::default(), &Control::default()).expect("rows");
     assert_eq!(
@@ -341,7 +345,7 @@ fn what_cannot_be_promised_is_refused() {
 }
 
 #[test]
-fn a_calibrated_model_does_not_grow() {
+fn a_model_with_conformal_scores_cannot_be_appended() {
     let rows = draw(80, &mut Random(11));
     let evidence = evidence(&rows, CLASSES);
     let two = evidence.select(&["a", "b"], &Control::default()).expect("known names");
