@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Times the Python package against those of its rivals: from arrays in memory to a decision for every row.
+"""Times the Python package and its rivals: from arrays in memory to a decision for every row.
 
     bench/package.py NAME DIR KIND      one of NAMES on the panel in DIR (answers.npy, truth.npy); a line of JSON
 
-What a name does is everything a user does: convert, fit on all rows, decide all rows. Answers and truths are of the
-kind given: int64, as scikit-learn's classifiers return them, or uint8, as they are kept to save memory. CPU is the
-processor time of all threads of the process, the shortest of several runs. bench/versus.py runs all of them.
+Each name converts the arrays, fits to all rows and predicts all rows. Predictions and truths have the integer type given:
+int64, as scikit-learn's classifiers return them, or uint8. CPU is the processor time of all threads of the process in the
+shortest of several runs. bench/versus.py runs all of them.
 """
 
 from __future__ import annotations

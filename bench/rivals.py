@@ -1,7 +1,7 @@
 """Times one rival on one panel: `python bench/rivals.py NAME DIR [TASKS]`.
 
-The directory holds answers.npy, truth.npy and panel.csv. Loading and converting them is outside the clock, as it is
-for us. Every task is printed as a line of JSON, in the same terms as those of `spocc-bench`.
+The directory holds answers.npy, truth.npy and panel.csv. Loading and converting them is not timed, as for spocc. Every
+task is printed as a line of JSON, in the format of `spocc-bench`.
 """
 
 import json
@@ -20,7 +20,7 @@ FITTED_ROWS = 2_000
 
 
 class Panel:
-    """Answers (rows x classifiers), truth (rows), and what is derived from them."""
+    """Predictions (rows x classifiers), truth (rows), and tables derived from them."""
 
     def __init__(self, directory: Path) -> None:
         self.answers = np.load(directory / "answers.npy")
@@ -95,7 +95,7 @@ def categorical_nb(panel: Panel) -> Iterator[Task]:
 
 
 def logistic_regression(panel: Panel) -> Iterator[Task]:
-    """lbfgs at the default strength and number of iterations, on sparse one-hot columns made outside the clock."""
+    """lbfgs at the default strength and number of iterations, on sparse one-hot columns that are made before the clock starts."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import OneHotEncoder
 
@@ -194,7 +194,7 @@ RIVALS: dict[str, Callable[[Panel], Iterator[Task]]] = {
 
 
 def peak() -> int:
-    """The most memory the process held since it was last asked to forget it, in bytes."""
+    """The peak memory of the process since its last reset, in bytes."""
     status = Path("/proc/self/status").read_text()
     return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:")))
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Sets the label sets of MAPIE beside those of spocc, on the panels that `spocc-lab panels` wrote.
+"""Compares the conformal prediction sets of MAPIE and spocc on the panels that `spocc-lab panels` wrote.
 
     spocc-lab panels wine --data DATA --out PANELS --seed 101 --reps 2
     python bench/sets.py PANELS --spocc target/release/spocc
 
-Needs what bench/requirements.txt names. Both learn from three quarters of the validation rows and calibrate with the
-other quarter, drawn by each for itself, eight times, because a single draw is off by a point or two: MAPIE a logistic regression on one-hot answers (scikit-learn's defaults but
-for more iterations) with its default score, spocc its ladder. Prints, for each dataset and coverage, the share of test rows
-in % whose set holds the truth, the mean size of sets and, of MAPIE, the share of empty ones in %; all folds and draws together.
+Needs the packages of bench/requirements.txt. Both are fitted to three quarters of the validation rows and calibrated with
+the other quarter, over eight random splits, because the coverage of a single one varies by a point or two. MAPIE uses a
+logistic regression on one-hot predictions (scikit-learn's defaults with more iterations) and its default score; spocc uses
+the ladder. Prints, for each dataset and coverage, the share of test rows in % whose set contains the true class, the mean
+size of the sets and, for MAPIE, the share of empty sets in %, over all folds and splits.
 """
 
 import argparse
@@ -26,12 +27,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 COVERAGES = [0.8, 0.9, 0.95, 0.99]
-# Sums over test rows: rows, rows whose set holds the truth, classes in sets, empty sets.
+# Sums over test rows: rows, covered rows, classes in sets, empty sets.
 Sums = np.ndarray
 
 
 def read(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Answers (rows x classifiers) and truth of a table `row,truth,c1,..`."""
+    """Predictions (rows x classifiers) and truth of a table `row,truth,c1,..`."""
     table = np.loadtxt(path, delimiter=",", skiprows=1, dtype=np.int64, ndmin=2)
     return table[:, 2:], table[:, 1]
 
@@ -53,7 +54,7 @@ def mapie(validation: Path, test: Path, seed: int) -> dict[float, Sums]:
     for level, coverage in enumerate(needed):
         chosen = sets[:, :, level]
         held = sum(label in places and chosen[row, places[label]] for row, label in enumerate(truth))
-        sums[coverage] = np.array([len(truth), held, chosen.sum(), (~chosen.any(axis=1)).sum()])
+        sums[coverage] = np.array([len(truth), covered, chosen.sum(), (~chosen.any(axis=1)).sum()])
     return sums
 
 
@@ -64,20 +65,20 @@ def ladder(spocc: str, validation: Path, test: Path, seed: int) -> dict[float, S
         model, decided = f"{directory}/ladder.spocc", f"{directory}/sets.csv"
 
         def run(*words: str | Path) -> bool:
-            """Whether it was done; what is refused for want of calibration rows is left out."""
+            """Whether the command succeeded; too few calibration rows are not an error."""
             done = subprocess.run([spocc, *words], text=True, capture_output=True)
             if done.returncode and "calibrat" not in done.stderr:
                 sys.exit(done.stderr)
             return not done.returncode
 
-        how = ["--method", "ladder", "--calibrate", "split", "--seed", str(seed)]
-        run("fit", validation, "--label", "truth", "--id", "row", *how, "-o", model)
+        options = ["--method", "ladder", "--calibrate", "split", "--seed", str(seed)]
+        run("fit", validation, "--label", "truth", "--id", "row", *options, "-o", model)
         for coverage in COVERAGES:
             if run("predict", model, test, "--id", "row", "--coverage", str(coverage), "-o", decided):
                 with open(decided, newline="") as table:
                     sets = [line["set"].split("|") for line in csv.DictReader(table)]
-                held = sum(str(label) in chosen for label, chosen in zip(truth, sets, strict=True))
-                sums[coverage] = np.array([len(truth), held, sum(map(len, sets)), 0])
+                covered = sum(str(label) in chosen for label, chosen in zip(truth, sets, strict=True))
+                sums[coverage] = np.array([len(truth), covered, sum(map(len, sets)), 0])
     return sums
 
 
@@ -85,8 +86,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("panels", type=Path, help="folder that `spocc-lab panels` wrote to")
     parser.add_argument("--spocc", default="spocc", help="the command [default: that of the path]")
-    parser.add_argument("--seed", type=int, default=101, help="seed of the first draw of both [default: 101]")
-    parser.add_argument("--draws", type=int, default=8, help="draws of the calibrating quarter [default: 8]")
+    parser.add_argument("--seed", type=int, default=101, help="seed of the first split [default: 101]")
+    parser.add_argument("--draws", type=int, default=8, help="random splits into fit and calibration rows [default: 8]")
     chosen = parser.parse_args()
     sums: dict[tuple[str, float], list[Sums]] = defaultdict(lambda: [np.zeros(4), np.zeros(4)])
     for validation in sorted(chosen.panels.glob("*-validation.csv")):
@@ -99,7 +100,7 @@ def main() -> None:
                     sums[dataset, coverage][place] += counts
     if not sums:
         sys.exit(f"{chosen.panels}: expected tables of `spocc-lab panels`, found none")
-    print("| dataset | coverage | ladder holds | size | MAPIE holds | size | empty |")
+    print("| dataset | requested | ladder coverage | ladder size | MAPIE coverage | MAPIE size | MAPIE empty sets |")
     print("|---|---:|---:|---:|---:|---:|---:|")
     for (dataset, coverage), (ours, theirs) in sorted(sums.items()):
         if ours[0] and theirs[0]:

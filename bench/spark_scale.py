@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits and decides a hundred million rows on Spark, and prints what that took.
+"""Fits and predicts a hundred million rows on Spark, and prints times and memory.
 
     bench/spark_scale.py                 100 million rows, ten classifiers, five classes
     bench/spark_scale.py --rows 10000000
@@ -42,7 +42,7 @@ def chance(stream: int) -> Column:
 
 
 def rows(spark: SparkSession, n: int) -> DataFrame:
-    """A panel as they are met: items easy or hard for all alike, copies, a liar, one who mostly keeps silent."""
+    """A realistic panel: rows of varying difficulty, near-copies, an adversary, and a classifier with few predictions."""
     df = spark.range(0, n, 1, 64)
     df = df.withColumn("truth", (chance(0) * chance(1) * CLASSES).cast("int"))
     df = df.withColumn("ease", sql.when(chance(2) < 0.8, 0.995).when(chance(2) < 0.95, 0.85).otherwise(0.5))
@@ -50,14 +50,14 @@ def rows(spark: SparkSession, n: int) -> DataFrame:
         alike = (sql.col("truth") + 1) % CLASSES
         anything = (chance(10 * k + 12) * CLASSES).cast("int")
         wrong = sql.when(chance(10 * k + 11) < 0.7, alike).otherwise(anything)
-        said = sql.when(chance(10 * k + 10) < sql.col("ease"), sql.col("truth")).otherwise(wrong)
+        predicted = sql.when(chance(10 * k + 10) < sql.col("ease"), sql.col("truth")).otherwise(wrong)
         if k in (3, 4, 5):
-            said = sql.when(chance(10 * k + 13) < 0.98, sql.col(NAMES[2])).otherwise(said)
+            predicted = sql.when(chance(10 * k + 13) < 0.98, sql.col(NAMES[2])).otherwise(predicted)
         if k == 8:
-            said = sql.when(chance(10 * k + 13) < 0.95, alike).otherwise(said)
+            predicted = sql.when(chance(10 * k + 13) < 0.95, alike).otherwise(predicted)
         if k == 9:
-            said = sql.when(chance(10 * k + 13) < 0.1, said)
-        df = df.withColumn(name, said)
+            predicted = sql.when(chance(10 * k + 13) < 0.1, predicted)
+        df = df.withColumn(name, predicted)
     return df.drop("ease")
 
 

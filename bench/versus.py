@@ -2,7 +2,7 @@
 """Measures spocc against its rivals in one run, and writes docs/BENCHMARKS.md and docs/growth.svg.
 
     bench/versus.py                     every size, easy and hard, one core and all cores
-    bench/versus.py --quick             two sizes, nothing special: a minute or two
+    bench/versus.py --quick             two sizes only: a minute or two
     bench/versus.py --sizes 100000x10x5,1000000x10x5
     bench/versus.py --build             also measure a cold release build of the command
     bench/versus.py --more --sizes ..   measure these too, and write one report of both runs
@@ -25,7 +25,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from harness.machine import ROOT, build_times, describe, said
+from harness.machine import ROOT, build_times, describe, output
 from harness.measure import Bench, say
 from harness.package import package
 from harness.plan import EASES, QUICK, SIZES, Shape
@@ -72,7 +72,7 @@ def build() -> Path:
     say("building spocc and spocc-bench")
     packages = ["--package", "spocc-cli", "--package", "spocc-bench"]
     subprocess.run(["cargo", "build", "--release", "--quiet", *packages], cwd=ROOT, check=True)
-    metadata = json.loads(said("cargo", "metadata", "--format-version=1", "--no-deps"))
+    metadata = json.loads(output("cargo", "metadata", "--format-version=1", "--no-deps"))
     return Path(metadata["target_directory"]) / "release"
 
 
@@ -92,7 +92,7 @@ def measure(args: argparse.Namespace, scratch: Path, before: dict[str, Any] | No
     limit = {"limit": args.limit, "rival_limit": args.rival_limit}
     results: dict[str, Any] = before or {"machine": machine, **limit, "panels": [], "minutes": 0.0}
     measured = ["--", "crates", "bench/src", "Cargo.lock"]
-    if before and not args.package and said("git", "diff", "--name-only", results["machine"]["commit"].split()[0], *measured):
+    if before and not args.package and output("git", "diff", "--name-only", results["machine"]["commit"].split()[0], *measured):
         sys.exit(f"versus: expected what was measured at commit {results['machine']['commit']}, found changes since")
     if args.package or not (args.quick or before):
         results["package"] = package(bench, args.limit)

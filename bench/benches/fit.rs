@@ -9,12 +9,12 @@ use spocc::{
     methods::AdaSpocc,
     tuning::Tuning,
 };
-use spocc_bench::{Ease, Shape};
+use spocc_bench::{Ease, PanelShape};
 
-const SMALL: Shape = Shape { rows: 10_000, classifiers: 8, classes: 10, ease: Ease::Hard };
-const LARGE: [Shape; 2] = [
-    Shape { rows: 1_000_000, classifiers: 10, classes: 5, ease: Ease::Easy },
-    Shape { rows: 1_000_000, classifiers: 10, classes: 5, ease: Ease::Hard },
+const SMALL: PanelShape = PanelShape { rows: 10_000, classifiers: 8, classes: 10, ease: Ease::Hard };
+const LARGE: [PanelShape; 2] = [
+    PanelShape { rows: 1_000_000, classifiers: 10, classes: 5, ease: Ease::Easy },
+    PanelShape { rows: 1_000_000, classifiers: 10, classes: 5, ease: Ease::Hard },
 ];
 
 fn count(criterion: &mut Criterion) {
@@ -31,7 +31,7 @@ fn count(criterion: &mut Criterion) {
 }
 
 fn fit(criterion: &mut Criterion) {
-    for shape in [SMALL, Shape { ease: Ease::Easy, ..SMALL }] {
+    for shape in [SMALL, PanelShape { ease: Ease::Easy, ..SMALL }] {
         let (predictions, truth) = shape.panel();
         let evidence = Evidence::new(&predictions, &truth).expect("rows");
         // Folds of regressions on thousands of patterns take minutes to measure.

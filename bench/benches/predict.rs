@@ -4,14 +4,14 @@ use std::{hint::black_box, time::Duration};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use spocc::{Evidence, Fit, Method};
-use spocc_bench::{Ease, Shape};
+use spocc_bench::{Ease, PanelShape};
 
-/// Rows that every model is fitted to, however many it decides.
+/// Rows that every model is fitted to before its predictions are timed.
 const FITTED_ROWS: usize = 2_000;
 
 fn predict(criterion: &mut Criterion) {
     for ease in [Ease::Easy, Ease::Hard] {
-        let shape = Shape { rows: 1_000_000, classifiers: 10, classes: 5, ease };
+        let shape = PanelShape { rows: 1_000_000, classifiers: 10, classes: 5, ease };
         let (predictions, _) = shape.panel();
         let (rows, truth) = shape.with_rows(FITTED_ROWS).panel();
         let evidence = Evidence::new(&rows, &truth).expect("rows");

@@ -14,26 +14,26 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-def said(*command: str) -> str:
+def output(*command: str) -> str:
     return subprocess.run(command, cwd=ROOT, check=True, text=True, capture_output=True).stdout.strip()
 
 
 def describe(requirements: Path) -> dict[str, Any]:
-    """Everything a reader needs to judge the figures by."""
+    """The machine and the versions of all programs."""
     cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     memory = re.search(r"MemTotal:\s*(\d+)", Path("/proc/meminfo").read_text())
-    changed = said("git", "status", "--porcelain", "--untracked-files=no", "--", "crates", "bench/src", "Cargo.lock")
+    changed = output("git", "status", "--porcelain", "--untracked-files=no", "--", "crates", "bench/src", "Cargo.lock")
     return {
         "cpu": cpu[1] if cpu else platform.processor(),
         "cores": os.cpu_count(),
         "load": os.getloadavg()[0],
         "memory": int(memory[1]) * 1024 if memory else 0,
         "system": f"{platform.system()} {platform.release()}",
-        "rustc": said("rustc", "--version"),
+        "rustc": output("rustc", "--version"),
         "python": platform.python_version(),
         "packages": re.findall(r"^([\w-]+==[\w.]+)", requirements.read_text(), re.MULTILINE),
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
-        "commit": said("git", "rev-parse", "--short=12", "HEAD") + (" and uncommitted changes" if changed else ""),
+        "commit": output("git", "rev-parse", "--short=12", "HEAD") + (" and uncommitted changes" if changed else ""),
     }
 
 

@@ -1,4 +1,4 @@
-"""Measures us and the rivals on one panel after another, in processes of their own."""
+"""Measures spocc and its rivals on one panel after another, each in its own process."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ def say(text: str) -> None:
 
 
 class Bench:
-    """The programs, the limits, and what has already taken too long."""
+    """The programs, the limits, and the tasks that exceeded them."""
 
     def __init__(self, binaries: Path, python: Path, scratch: Path, limits: Limits, rivals: Limits) -> None:
         self.spocc, self.kernels, self.python = binaries / "spocc", binaries / "spocc-bench", python
@@ -36,7 +36,7 @@ class Bench:
         return self.rival_limits if name in RIVALS else self.limits
 
     def skip(self, task: str, name: str, shape: Shape) -> str | None:
-        """Why not to try what took too long on a panel that is smaller, easier or had more cores."""
+        """The reason to skip a task that exceeded its limit on a smaller or easier panel, or on more cores."""
         for what, who, where in self.overruns:
             if (what, who) == (task, name) and shape.is_above(where):
                 over = f"> {self.limits_of(name).seconds:g} s"
@@ -44,7 +44,7 @@ class Bench:
         return hopeless(name, shape)
 
     def note(self, rows: list[Row], shape: Shape) -> None:
-        """Remembers what took too long."""
+        """Records the tasks that exceeded their limit."""
         for row in rows:
             if str(row.get("failed", "")).startswith(("over the limit", "> ")):
                 if row["failed"] == "over the limit":
@@ -52,7 +52,7 @@ class Bench:
                 self.overruns.append((row["task"], row["name"], shape))
 
     def panel(self, shape: Shape) -> list[Row]:
-        """Everything on one panel."""
+        """All measurements on one panel."""
         directory = self.scratch / "panel"
         shutil.rmtree(directory, ignore_errors=True)
         subprocess.run(
@@ -72,7 +72,7 @@ class Bench:
         return rows
 
     def ours(self, shape: Shape, cores: str) -> list[Row]:
-        """The kernels: counting and predicting, then fitting by those methods that may finish."""
+        """The kernels: counting and predicting, then fitting, unless a method exceeded its limit before."""
         rows: list[Row] = []
         methods = methods_for(shape)
         expected = [("memcpy", "label matrix"), ("count", "marginals"), ("count", "tally")]
@@ -96,7 +96,7 @@ class Bench:
             return []
         command = [str(self.kernels), "kernels", *shape.words(), "--tasks", tasks, "--methods", ",".join(methods)]
         command += ["--limit", f"{self.limits.seconds}"]
-        # Making a panel takes a while, and the engine asks only now and then whether to go on.
+        # Generating a panel takes time, and the engine checks for cancellation only now and then.
         ended = run(command, self.limits, self.threads(cores), grace=30)
         rows = [row_of(line["task"], line["name"], cores, line) for line in ended.lines if "name" in line]
         rows += missing(rows, expected, cores, ended.failed)
@@ -104,7 +104,7 @@ class Bench:
         return rows
 
     def commands(self, shape: Shape, directory: Path, cores: str) -> list[Row]:
-        """The command on the CSV, start and end included."""
+        """The command on the CSV, start-up included."""
         table, tally = directory / "panel.csv", self.scratch / "tally"
         model, out = self.scratch / "model", self.scratch / "decided.csv"
         commands = {
@@ -137,7 +137,7 @@ def row_of(task: str, name: str, cores: str, measured: Row) -> Row:
 
 
 def missing(rows: list[Row], expected: list[tuple[str, str]], cores: str, failed: str | None) -> list[Row]:
-    """A row for each task that was stopped: the first by what stopped it, the rest because of that."""
+    """A row for each missing task: the first has the reason, the others were not reached."""
     done = {(row["task"], row["name"]) for row in rows}
     left = [pair for pair in expected if pair not in done]
     why = failed or "failed: printed nothing"

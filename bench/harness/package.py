@@ -1,4 +1,4 @@
-"""The Python package beside those of its rivals, conversion counted."""
+"""The Python package against its rivals, conversion included."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ Results = dict[str, list[dict[str, Any]]]
 
 
 def install(python: Path) -> None:
-    """Builds the wheel and puts it beside the rivals."""
+    """Builds the wheel and installs it into the rivals' environment."""
     say("building the wheel")
     wheels = ROOT / "target" / "bench" / "wheels"
     pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
@@ -32,7 +32,7 @@ def install(python: Path) -> None:
 
 
 def package(bench: Bench, seconds_each: float) -> Results:
-    """What each name took on an easy and a hard panel, for every kind of integer."""
+    """The time of each name on an easy and a hard panel, for every kind of integer."""
     install(bench.python)
     done: Results = {}
     for ease in ["easy", "hard"]:
@@ -42,7 +42,7 @@ def package(bench: Bench, seconds_each: float) -> Results:
         subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
         for kind in KINDS:
             rows = done[f"{ease}, {kind}"] = []
-            # What takes a rival seconds does not depend on how wide the integers are.
+            # The slow rivals do not depend on the width of the integers and are measured once.
             for name in (name for name in NAMES if kind == KINDS[0] or name not in RIVALS or name in NARROW):
                 say(f"package: {name}, {ease}, {kind}")
                 command = [str(bench.python), "-W", "ignore", str(ROOT / "bench" / "package.py"), name]
@@ -53,7 +53,7 @@ def package(bench: Bench, seconds_each: float) -> Results:
 
 
 def ratios(row: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, float]:
-    """How many times less processor time than each rival that finished."""
+    """The processor time of each rival that finished, divided by that of a row."""
     return {
         rival["name"]: rival["cpu"] / row["cpu"]
         for rival in rows
@@ -62,7 +62,7 @@ def ratios(row: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def package_targets(results: Results) -> list[tuple[str, str, str, bool | None]]:
-    """The ratios that were asked for."""
+    """The targets for the package."""
     found = []
     for ease, rows in results.items():
         for name, asked in EXPECTED.items():
@@ -74,16 +74,34 @@ def package_targets(results: Results) -> list[tuple[str, str, str, bool | None]]
     return found
 
 
+def package_summary(results: Results) -> str:
+    """The default method beside the nearest rival, from arrays to decisions."""
+    kinds = [f"{ease}, {KINDS[0]}" for ease in ["easy", "hard"]]
+    ours, theirs = "spocc.fit, ladder", "OneHotEncoder + LogisticRegression"
+    walls = {row["name"]: row.get("wall") for kind in kinds for row in results.get(kind, [])}
+    if not walls.get(ours) or not walls.get(theirs):
+        return ""
+    times = {
+        name: " and ".join(seconds(row.get("wall")) for kind in kinds for row in results[kind] if row["name"] == name)
+        for name in [ours, theirs]
+    }
+    return f"""
+The default method, `ladder`, takes {times[ours]} (easy and hard) to fit and predict these rows through the Python package,
+on one thread and with the conversion from numpy included; scikit-learn's {theirs} takes {times[theirs]}. See
+[The Python package](#the-python-package).
+"""
+
+
 def package_section(results: Results) -> str:
     """A table for each panel."""
     text = """\
-From integers in numpy arrays, of 64 or of 8 bits, to a decision for every row: converting, fitting on all 1e6 rows of 10
-classifiers and 5 classes, and predicting all of them, all inside the clock, with one thread for everybody. *CPU* is the
-processor time. Behind it, how many times more of it each rival needs; **bold** where a rival needs less.
+From numpy arrays of 64-bit or 8-bit integers to a decision for every row: converting, fitting to all 1e6 rows of 10
+classifiers and 5 classes, and predicting all of them, with one thread for every program. *CPU* is the processor time. The
+other columns divide the rival's processor time by ours; **bold** where the rival needs less.
 """
     for ease, rows in results.items():
         rivals = [row["name"] for row in rows if row["name"] in RIVALS]
-        text += f"\n### (1e6, 10, 5) {ease}\n\n| who | wall | CPU | " + " | ".join(rivals) + " |\n"
+        text += f"\n### (1e6, 10, 5) {ease}\n\n| name | wall | CPU | " + " | ".join(rivals) + " |\n"
         text += "| --- | ---: | ---: |" + " ---: |" * len(rivals) + "\n"
         for row in rows:
             shown = [seconds(row.get("wall")) or row.get("failed") or "failed", seconds(row.get("cpu"))]

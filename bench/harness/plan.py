@@ -1,4 +1,4 @@
-"""What is measured: sizes, methods, rivals, and which of them to leave out from the start."""
+"""Sizes, methods and rivals, and which combinations are skipped."""
 
 from dataclasses import dataclass
 
@@ -7,15 +7,14 @@ METHODS = [
     "dawid-skene",
 ]  # fmt: skip
 
-# Stacking at the strength 1 alone, one regression, which is what scikit-learn fits by default; it decides as
-# `stacking` does and is only fitted.
+# Stacking with the single strength 1, the default of scikit-learn; it predicts as `stacking` does and is only fitted.
 ONE_STRENGTH = "stacking-c1"
 
-# Of the largest panels only these are measured, or the others would take most of the run.
+# The methods measured on the largest panels; the others would take most of the run.
 MAIN_METHODS = ["spocc", "adaspocc", "majority", "naive-bayes"]
 LARGE_CELLS = 20_000_000
 
-# Rivals by what they are timed at.
+# Rivals and their timed tasks.
 RIVALS = {
     "numpy-table": ["count", "predict"],
     "numpy-majority": ["predict"],
@@ -28,10 +27,10 @@ RIVALS = {
     "polars": ["tally", "csv"],
 }
 
-# These use more than one core; the others are measured once, and that figure serves for both.
+# Rivals that use more than one core; the others are measured once.
 THREADED = {"duckdb", "polars", "logistic-regression"}
 
-# Our tasks, and who does the same: (task, name) of ours to (task, name) of rivals.
+# Our (task, name) and the (task, name) of rivals that do the same.
 MATCHES = {
     ("count", "marginals"): [("count", "numpy-table")],
     ("count", "tally"): [("tally", "duckdb"), ("tally", "polars")],
@@ -72,12 +71,12 @@ class Shape:
         return self.rows * self.classifiers
 
     def is_above(self, other: "Shape") -> bool:
-        """Whether nothing takes less here than there."""
+        """Whether every task takes at least as long here as there."""
         sizes = (self.rows >= other.rows, self.classifiers >= other.classifiers, self.classes >= other.classes)
         return all(sizes) and (self.ease == other.ease or self.ease == "hard")
 
 
-# What matters most comes first: a run that must end in time leaves out the last.
+# In order of importance: a run that reaches its time limit skips the last ones.
 SIZES = [
     Shape(100_000, 10, 5),
     Shape(1_000_000, 10, 5),
@@ -99,11 +98,11 @@ def fitted_for(shape: Shape) -> list[str]:
 
 
 def hopeless(rival: str, shape: Shape) -> str | None:
-    """Why a rival is not even tried: guesses from what it took on smaller panels, made to keep the run short."""
+    """Why a rival is skipped: estimates from smaller panels that keep the run short."""
     if rival.startswith("crowdkit") and shape.cells() > LARGE_CELLS:
-        return "left out: a long table of 1e8 rows"
+        return "skipped: a long table of 1e8 rows"
     if rival == "crowdkit-dawid-skene" and shape.classifiers * shape.classes**2 > 200_000:
-        return "left out: a large table of errors"
+        return "skipped: a large table of errors"
     if rival == "voting" and shape.rows > 2_000_000:
-        return "left out: ten times (1e6, 10, 5)"
+        return "skipped: ten times (1e6, 10, 5)"
     return None

@@ -1,13 +1,13 @@
-"""Writes docs/BENCHMARKS.md from what was measured; nothing in it is written by hand."""
+"""Writes docs/BENCHMARKS.md from the results of a run."""
 
 from typing import Any
 
-from harness.package import package_section
-from harness.plan import MATCHES, METHODS, RIVALS, Shape, fitted_for, methods_for
+from harness.package import package_section, package_summary
+from harness.plan import EASES, MATCHES, METHODS, ONE_STRENGTH, RIVALS, Shape, fitted_for, methods_for
 from harness.results import Panel, digits, mebibytes, seconds
-from harness.targets import NO_TARGET, targets
+from harness.targets import MAIN, NO_TARGET, targets
 
-# An exponent may be so much above its bound before it is called steeper: caches and clocks are not powers.
+# An exponent is called steeper only when it exceeds its bound by more than this: caches blur the slope.
 SLACK = 0.15
 
 TITLES = {
@@ -15,75 +15,113 @@ TITLES = {
     "predict": "predict", "command": "command on the CSV",
 }  # fmt: skip
 
-# Whom we show; all methods where nothing is said.
+# The rows shown for each task; all methods where there is no entry.
 OURS = {
     "count": ["marginals", "tally"], "decide": ["adaspocc", "majority"], "command": ["tally", "fit", "predict"],
 }  # fmt: skip
 
-# The rivals' tasks, under ours.
+# The rivals' tasks that correspond to ours.
 THEIRS = {
     "count": ["count", "tally"], "fit": [], "whole": ["fit"], "decide": [], "predict": ["predict"], "command": ["csv"],
 }  # fmt: skip
 
+OPENING = """\
+Fitting and predicting {rows:,} rows of {classifiers} classifiers and {classes} classes. *Easy* rows have classifiers of
+95 % accuracy, so that a few patterns of predictions make up most rows; on *hard* rows (60 %) most patterns occur once.
+All cores are used; the data is in memory. The indented rows are the programs that do the same task.
+"""
+
+# The opening table: our method, its label, and the rivals that do the same task with their labels.
+SHOWN = [
+    ("naive-bayes", "naive-bayes", {"categorical-nb": "scikit-learn `CategoricalNB`"}),
+    (ONE_STRENGTH, "stacking, one strength", {"logistic-regression": "scikit-learn `LogisticRegression`"}),
+    ("majority", "majority", {"numpy-majority": "numpy", "voting": "scikit-learn `VotingClassifier`"}),
+    ("spocc", "spocc", {"numpy-table": "numpy, log tables"}),
+    ("adaspocc", "adaspocc", {"numpy-table": "numpy, log tables"}),
+]
+
 READING = """\
-Every panel comes from one generator with seed 1 (`bench/src/panel.rs`): classes are equally frequent, and each
-answer is right with the same chance, 95 % on an *easy* panel and 60 % on a *hard* one, and otherwise any other class.
-Sizes are (rows, classifiers, classes).
+All panels come from one generator with seed 1 (`bench/src/panel.rs`): classes are equally frequent, every classifier has
+the same accuracy, 95 % on an *easy* panel and 60 % on a *hard* one, and errors are uniform over the other classes.
+Sizes are (rows, classifiers, classes). Our methods are in bold.
 
-Times are of the shortest of several runs: five and 0.3 s at least, but no more after two seconds. Data is loaded
-and converted outside the clock, for us and for the rivals; only the command and the CSV readers start from a file.
-CPU is the processor time of all threads, and peak memory the most the process held meanwhile, data included; both are
-of the run on all cores. Models that predict were fitted to the first 2000 rows, those of stacking and logistic
-regression to the first 200. *memcpy* copies the label matrix as the engine holds it, two bytes a cell, with as many
-threads. Rivals that cannot use more than one core were measured once, and count for both. Panels of over 2e7 cells
-are left to the main methods, fitted on all cores only.
+- *One core* and *all cores* are wall times, each the shortest of several runs (at least five and 0.3 s, at most two
+  seconds). Data is loaded and converted before the clock starts, for all programs; only the command and the CSV readers
+  start from a file.
+- *CPU* is the processor time of all threads and *peak memory* the peak of the process, data included; both belong to
+  the run on all cores.
+- *x memcpy* is our time divided by that of copying the label matrix (two bytes per cell) with as many threads.
+- *Speed-up* is a rival's time divided by ours, both on all cores; below 1 the rival is faster (in bold).
+- Models that predict were fitted to the first 2000 rows, those of stacking and logistic regression to the first 200.
+- Rivals that cannot use more than one core were measured once. On panels of over 2e7 cells only the main methods were
+  measured, and fitted on all cores only.
 
-What we do is compared with whoever does the same: **naive-bayes** with scikit-learn's `CategoricalNB`,
-**stacking-c1**, a single regression of strength C = 1, with a single `LogisticRegression` of that same strength on
-one-hot columns already made (**stacking**, which tries 101 strengths on five folds and so fits 506 regressions, is
-shown beside that same single one, though it is not the same task), **majority** with numpy, a hard `VotingClassifier` and crowd-kit's `MajorityVote`, **spocc** and **adaspocc** with log
-tables in numpy, and adaspocc from rows to decisions with crowd-kit's `DawidSkene`, which knows no truth. The tally is
-what DuckDB and polars group by every column. *5.00x* means that we are five times faster, **0.50x (slower)** that
-the rival wins.
+Rivals by task: **naive-bayes** is compared with scikit-learn's `CategoricalNB`; **stacking-c1**, a single regression of
+strength C = 1, with a single `LogisticRegression` of the same strength on ready one-hot columns (**stacking** fits 506
+regressions, 101 strengths on five folds and a final one, and is shown beside the same single one); **majority** with
+numpy, a hard `VotingClassifier` and crowd-kit's `MajorityVote`; **spocc** and **adaspocc** with log tables in numpy, and
+adaspocc from rows to decisions with crowd-kit's unsupervised `DawidSkene`; the tally with a group-by over all columns in
+DuckDB and polars.
 """
 
 
 def report(results: dict[str, Any], command: str) -> str:
     panels = {Shape(*panel["shape"]): Panel(Shape(*panel["shape"]), panel["rows"]) for panel in results["panels"]}
-    parts = ["# Benchmarks\n", head(results, command), "## Targets\n", target_table(results, panels)]
+    parts = ["# Benchmarks\n", opening(results, panels), "## Machine and versions\n", machine_table(results, command)]
     parts += ["## How to read the tables\n", READING, "## Sizes\n"]
     parts += [panel_table(panel) for panel in panels.values()]
     if results.get("package"):
         measured = f"Measured at commit {results['package_commit']}.\n"
         parts += ["## The Python package\n", package_section(results["package"]), measured]
     if results.get("growth"):
-        parts += ["## How cost grows\n", growth_table(results["growth"])]
+        parts += ["## Growth with the size of the data\n", growth_table(results["growth"])]
     if results.get("build"):
         parts += ["## Build\n", build_table(results["build"])]
+    parts += ["## Internal targets\n", target_table(results, panels)]
     return "\n".join(parts)
 
 
+def opening(results: dict[str, Any], panels: dict[Shape, Panel]) -> str:
+    """Fit and predict times at one size, ours above those of the programs that do the same task."""
+    easy, hard = (panels.get(Shape(MAIN.rows, MAIN.classifiers, MAIN.classes, ease)) for ease in EASES)
+    text = "Time of spocc against other programs, made by one run of `bench/versus.py` "
+    text += "(see [bench/README.md](../bench/README.md)).\n\n## What a user gets\n\n"
+    if not easy or not hard:
+        return text + f"Not measured in this run: {MAIN.size()}.\n"
+    text += OPENING.format(rows=MAIN.rows, classifiers=MAIN.classifiers, classes=MAIN.classes) + "\n"
+    rows = []
+    for method, label, rivals in SHOWN:
+        decides = "stacking" if method == ONE_STRENGTH else method
+        times = [panel.wall(task, name) for task, name in [("whole", method), ("predict", decides)] for panel in (easy, hard)]
+        rows.append([f"**{label}**", *map(seconds, times)])
+        for rival, name in rivals.items():
+            times = [panel.wall(task, rival) for task in ["fit", "predict"] for panel in (easy, hard)]
+            rows.append([f"&emsp;{name}", *map(seconds, times)])
+    header = ["", "fit, easy", "fit, hard", "predict, easy", "predict, hard"]
+    return text + table(header, rows) + package_summary(results.get("package") or {})
+
+
 def table(header: list[str], rows: list[list[str]], right: int = 1) -> str:
-    """A table whose columns from `right` on are flush right."""
+    """A table whose columns from `right` on are right-aligned."""
     marks = ["---" if at < right else "---:" for at in range(len(header))]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [header, marks, *rows]) + "\n"
 
 
-def head(results: dict[str, Any], command: str) -> str:
+def machine_table(results: dict[str, Any], command: str) -> str:
     machine = results["machine"]
     packages = ", ".join(package.replace("==", " ") for package in machine["packages"])
+    load = f"{machine['load']:.1f} in the minute before; above 0.5 times are less reliable"
     rows = [
         ["date", machine["date"]],
         ["commit", machine["commit"]],
         ["command", f"`{command}`, {results['minutes']:.0f} minutes"],
         ["machine", f"{machine['cpu']}, {machine['cores']} cores, {machine['memory'] / 2**30:.0f} GiB"],
         ["system", f"{machine['system']}, {machine['rustc']}, Python {machine['python']}"],
-        ["rivals", packages],
-        ["load", f"{machine['load']:.1f} programs were busy in the minute before; more than 0.5 makes times doubtful"],
-        ["limit", f"{results['limit']:g} s a task, of rivals {results['rival_limit']:g} s"],
+        ["other programs", packages],
+        ["load average", load],
+        ["time limit", f"{results['limit']:g} s per task, {results['rival_limit']:g} s for rivals"],
     ]
-    intro = "Made by one run of `bench/versus.py`, never edited by hand; see [bench/README.md](../bench/README.md).\n"
-    return intro + "\n" + table(["", ""], rows, right=2)
+    return table(["", ""], rows, right=2)
 
 
 def target_table(results: dict[str, Any], panels: dict[Shape, Panel]) -> str:
@@ -91,16 +129,17 @@ def target_table(results: dict[str, Any], panels: dict[Shape, Panel]) -> str:
     rows = [[text, asked, found, verdicts[met]] for text, asked, found, met in targets(results, panels)]
     met = sum(row[3] == "met" for row in rows)
     missed = sum(row[3] == verdicts[False] for row in rows)
-    unjudged = sum(row[1] == NO_TARGET for row in rows)
-    total = f"{met} met, {missed} not met, {len(rows) - met - missed - unjudged} not measured in this run.\n"
-    return total + "\n" + table(["target", "asked", "measured", ""], rows)
+    untargeted = sum(row[1] == NO_TARGET for row in rows)
+    total = "Goals of the project, evaluated on the figures of this run. `docs/performance.md` says why some are not met.\n"
+    total += f"{met} met, {missed} not met, {len(rows) - met - missed - untargeted} not measured.\n"
+    return total + "\n" + table(["target", "goal", "measured", ""], rows)
 
 
 def panel_table(panel: Panel) -> str:
     copy = panel.row("memcpy", "label matrix"), panel.row("memcpy", "label matrix", "one")
     text = f"### {panel.shape}\n\nmemcpy of the label matrix: {seconds(copy[1].get('wall'))} on one core, "
     text += f"{seconds(copy[0].get('wall'))} on all.\n"
-    header = ["task", "who", "one core", "all cores", "CPU", "peak", "x memcpy", "we are faster by"]
+    header = ["task", "name", "one core", "all cores", "CPU", "peak memory", "x memcpy", "speed-up"]
     rows: list[list[str]] = []
     for task, title in TITLES.items():
         methods = fitted_for(panel.shape) if task in ["fit", "whole"] else methods_for(panel.shape)
@@ -116,7 +155,7 @@ def panel_table(panel: Panel) -> str:
 
 
 def cells(panel: Panel, task: str, name: str) -> list[str]:
-    """One core, all cores, CPU, peak; or why not."""
+    """One core, all cores, CPU and peak memory, or the reason why they are missing."""
     one, many = panel.rows.get((task, name, "one"), {}), panel.rows.get((task, name, "all"), {})
     shown = [one.get("failed") or seconds(one.get("wall")), many.get("failed") or seconds(many.get("wall"))]
     best = many if "wall" in many else one
@@ -124,28 +163,27 @@ def cells(panel: Panel, task: str, name: str) -> list[str]:
 
 
 def versus(panel: Panel, task: str, name: str) -> str:
-    """How many times faster than each rival, all cores against all cores; and whether a rival won."""
-    said = []
+    """The speed-up over each rival, all cores against all cores."""
+    speedups = []
     for theirs in MATCHES.get((task, name), []):
         faster = panel.speedup((task, name), theirs)
         if faster:
             text = f"{digits(faster)}x {theirs[1]}"
-            said.append(text if faster >= 1 else f"**{text} (slower)**")
+            speedups.append(text if faster >= 1 else f"**{text}**")
         elif panel.wall(task, name) and panel.row(*theirs).get("failed", "").startswith("> "):
             limit = float(panel.row(*theirs)["failed"].split()[1])
-            said.append(f"over {digits(limit / (panel.wall(task, name) or 1))}x {theirs[1]}")
+            speedups.append(f"over {digits(limit / (panel.wall(task, name) or 1))}x {theirs[1]}")
         elif panel.wall(*theirs) and panel.row(task, name).get("failed"):
-            said.append(f"**{theirs[1]} finished, we did not**")
-    return ", ".join(said)
+            speedups.append(f"**{theirs[1]} finished, ours did not**")
+    return ", ".join(speedups)
 
 
 def growth_table(growth: list[dict[str, Any]]) -> str:
     text = """\
-Measured on hard panels with one core: the slope of log time on log size, from (1e4, 10, 5) on, where one of rows
-(2000 to 200 000), classifiers (8 to 128) and classes (3 to 48) grows; stacking is fitted to a fortieth of the rows.
-Beside it the bound that the algorithm promises (`bench/src/growth.rs` says why). Smaller is better: fixed costs and
-sizes that fit a cache make the measured exponent smaller than the bound, and what is steeper by more than 0.15 is
-marked.
+The slope of log time on log size, on hard panels with one core, starting from (1e4, 10, 5), where one of rows (2000 to
+200 000), classifiers (8 to 128) and classes (3 to 48) grows; stacking is fitted to a fortieth of the rows. Each cell is
+the measured exponent and the algorithm's bound (`bench/src/growth.rs` gives the reasons). Fixed costs and caches make the
+measured exponent smaller than the bound; one that is larger by more than 0.15 is marked.
 
 ![measured exponents beside their bounds](growth.svg)
 """

@@ -1,4 +1,4 @@
-"""What a run measured, and how to ask for it."""
+"""The results of a run."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ Row = dict[str, Any]
 
 
 class Panel:
-    """Everything measured on one panel."""
+    """All measurements on one panel."""
 
     def __init__(self, shape: Shape, rows: list[Row]) -> None:
         self.shape = shape
@@ -18,7 +18,7 @@ class Panel:
                 self.add_decide(method, cores)
 
     def add_decide(self, method: str, cores: str) -> None:
-        """Counting, fitting and predicting all rows, as rivals do that have a single call for it."""
+        """Adds the time of counting, fitting and predicting, for rivals with a single call for all three."""
         parts = [self.rows.get((task, method, cores), {}) for task in ["whole", "predict"]]
         row: Row = {"failed": next((part["failed"] for part in parts if part.get("failed")), None)}
         if all("wall" in part for part in parts):
@@ -27,7 +27,7 @@ class Panel:
         self.rows["decide", method, cores] = {"task": "decide", "name": method, "cores": cores, **row}
 
     def row(self, task: str, name: str, cores: str = "all") -> Row:
-        """A measurement; of rivals that use one core only, that one."""
+        """A measurement; for rivals that use one core only, that one."""
         return self.rows.get((task, name, cores)) or self.rows.get((task, name, "one"), {})
 
     def wall(self, task: str, name: str, cores: str = "all") -> float | None:
@@ -37,7 +37,7 @@ class Panel:
         return ratio(self.wall(task, name, cores), self.wall("memcpy", "label matrix", cores))
 
     def speedup(self, ours: tuple[str, str], theirs: tuple[str, str], cores: str = "all") -> float | None:
-        """How many times faster we are than a rival."""
+        """A rival's time divided by ours."""
         return ratio(self.wall(*theirs, cores), self.wall(*ours, cores))
 
 
@@ -46,7 +46,7 @@ def ratio(above: float | None, below: float | None) -> float | None:
 
 
 def seconds(value: float | None) -> str:
-    """Three digits and a unit."""
+    """Three significant digits and a unit."""
     if value is None:
         return ""
     for unit, size in [("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)]:

@@ -1,4 +1,4 @@
-"""Runs one program to its end, or until it has been silent for too long or held too much memory."""
+"""Runs one program to its end, or until it exceeds its time limit without output, or its memory limit."""
 
 import json
 import os
@@ -13,7 +13,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def threads_for(n: int) -> dict[str, str]:
-    """What tells everyone's libraries how many threads to use."""
+    """Environment variables that set the number of threads of all libraries."""
     names = ["RAYON", "OMP", "OPENBLAS", "MKL", "NUMEXPR"]
     return {f"{name}_NUM_THREADS": str(n) for name in names} | {"POLARS_MAX_THREADS": str(n)}
 
@@ -59,7 +59,7 @@ def run(
     """
     environment = os.environ | threads_for(n_threads)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
-        begun = heard = time.monotonic()
+        begun = last_output = time.monotonic()
         process = subprocess.Popen(
             command,
             stdin=feed.stdout if feed else subprocess.DEVNULL,
@@ -74,8 +74,8 @@ def run(
             if pid:
                 break
             if (grown := os.fstat(out.fileno()).st_size) > size:
-                size, heard = grown, now
-            if now - heard > limits.seconds + grace:
+                size, last_output = grown, now
+            if now - last_output > limits.seconds + grace:
                 failed = f"> {limits.seconds:g} s"
             elif resident(process.pid) > limits.memory:
                 failed = f"> {limits.memory / 2**30:.1f} GiB"
@@ -90,8 +90,8 @@ def run(
         wall = time.monotonic() - begun
         if process.returncode and not failed:
             errors.seek(0)
-            said = errors.read().decode(errors="replace").strip().splitlines()
-            failed = f"failed: {said[-1] if said else process.returncode}"
+            lines = errors.read().decode(errors="replace").strip().splitlines()
+            failed = f"failed: {lines[-1] if lines else process.returncode}"
         out.seek(0)
         lines = [json.loads(line) for line in out if line.endswith(b"\n")] if not quiet else []
         return Ended(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, failed, lines)

@@ -1,4 +1,4 @@
-"""What the targets ask for beyond the sizes of the tables: small, wide, sparse and endless."""
+"""Measurements for the targets beyond the sizes of the tables: small, wide, sparse and streamed."""
 
 import subprocess
 from pathlib import Path
@@ -14,7 +14,7 @@ CROWD = ["1000000", "100000", "5", "4"]
 
 
 def specials(bench: Bench, seconds: float, stream_rows: int) -> dict[str, Any]:
-    """Lines of each special run, by its name."""
+    """The output lines of each special run, by name."""
     limits = Limits(seconds, bench.limits.memory)
     kernels = str(bench.kernels)
 
@@ -38,7 +38,7 @@ def specials(bench: Bench, seconds: float, stream_rows: int) -> dict[str, Any]:
 
 
 def stream(bench: Bench, limits: Limits, rows: int, command: str) -> dict[str, Any]:
-    """The command on rows that are made while it reads them."""
+    """Runs the command on rows that are generated while it reads them."""
     say(f"special: {command} of {rows:g} rows through a pipe")
     model = str(bench.scratch / "model")
     if command == "predict":

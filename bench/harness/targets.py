@@ -1,4 +1,4 @@
-"""The targets: what was promised, what was measured, and whether that is enough."""
+"""The internal targets: goal, measured figure, and whether the goal is met."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,13 +7,13 @@ from harness.package import package_targets
 from harness.plan import ONE_STRENGTH, Shape
 from harness.results import Panel, digits, mebibytes, ratio, seconds
 
-# Text, what is asked, what was measured, whether it is met; nothing where it was not measured.
+# Text, goal, measured figure, and whether the goal is met; nothing where it was not measured.
 Target = tuple[str, str, str, bool | None]
 
 MAIN, WIDE, STACKED = Shape(1_000_000, 10, 5), Shape(100_000, 1_000, 10), Shape(100_000, 10, 5)
 GIB = 2**30
 
-# What is asked of a figure that stands beside a target to be compared with it.
+# The goal of a figure that is shown for comparison only.
 NO_TARGET = "no target"
 
 
@@ -61,7 +61,7 @@ def targets(results: dict[str, Any], panels: dict[Shape, Panel]) -> Iterator[Tar
 
 
 def kernels(main: dict[str, Panel]) -> Iterator[Target]:
-    """At a million rows of ten classifiers, on all cores."""
+    """Targets at a million rows of ten classifiers, on all cores."""
     for ease, bound in [("easy", 10.0), ("hard", 30.0)]:
         for method in ["spocc", "adaspocc"]:
             text = f"{MAIN.size()} {ease}: predict by {method} against memcpy"
@@ -98,7 +98,7 @@ def special_targets(specials: dict[str, Any]) -> Iterator[Target]:
             yield text, "<= 512 MiB", "not measured", None
             continue
         shown = f"{row['failed'] or seconds(row['wall'])}, {mebibytes(row['peak'])}"
-        # Fewer rows than were promised prove nothing.
+        # The target is about 1e8 rows.
         met = not row["failed"] and row["peak"] <= 512 * 2**20
         yield text, "<= 512 MiB", shown, met if stream["rows"] >= 10**8 else None
 

@@ -1,10 +1,10 @@
-//! How cost grows: exponents of rows, classifiers and classes, beside what the algorithms promise.
+//! Empirical growth: exponents of the time in rows, classifiers and classes, beside the algorithms' bounds.
 
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use spocc::{Error, Method, Model, Options, predict::DecisionColumns};
-use spocc_bench::{Ease, Shape};
+use spocc_bench::{Ease, PanelShape};
 
 use crate::{
     Failure,
@@ -12,34 +12,34 @@ use crate::{
     print,
 };
 
-/// What every series starts from. On a hard panel most patterns occur once, so that the tally grows like the
-/// rows; on an easy one it soon stops growing, and so does what is fitted to it.
-const BASE: Shape = Shape { rows: 10_000, classifiers: 10, classes: 5, ease: Ease::Hard };
+/// The common start of all series. On a hard panel most patterns occur once, so the tally grows with the rows; on an
+/// easy one the number of patterns soon saturates.
+const BASE: PanelShape = PanelShape { rows: 10_000, classifiers: 10, classes: 5, ease: Ease::Hard };
 
 const ROWS: [usize; 5] = [2_000, 6_000, 20_000, 60_000, 200_000];
-// With fewer the patterns would still be growing with the classifiers.
+// With fewer classifiers the number of patterns would still grow with them.
 const CLASSIFIERS: [usize; 5] = [8, 16, 32, 64, 128];
 const CLASSES: [u16; 5] = [3, 6, 12, 24, 48];
 
-/// One method's time against one size.
+/// The time of one method against one size.
 #[derive(Serialize)]
-struct Series {
+struct GrowthSeries {
     task: &'static str,
     method: Method,
     /// `rows`, `classifiers` or `classes`.
     vary: &'static str,
     sizes: Vec<usize>,
     seconds: Vec<f64>,
-    /// Least-squares slope of log time on log size; none from fewer than three points.
+    /// Least-squares slope of log time on log size; none with fewer than three points.
     exponent: Option<f64>,
-    /// What it should not exceed.
+    /// The bound of the exponent.
     bound: f64,
 }
 
-/// Exponents of rows, classifiers and classes that fitting to evidence should not exceed.
+/// Bounds of the exponents of rows, classifiers and classes for fitting.
 ///
 /// With n rows, K classifiers and l classes: tables per classifier have l^2 cells; a hard tally has n patterns
-/// of K answers. adaSPOCC looks at every pair of classifiers on every pattern, and tunes on K l^2 possibilities of
+/// of K predictions. adaSPOCC examines every pair of classifiers on every pattern, and tunes on K l^2 possibilities of
 /// l degrees each. Stacking solves for K l inputs and l outputs, at worst by factoring a matrix per output.
 fn fit_bound(method: Method) -> [f64; 3] {
     match method {
@@ -47,22 +47,22 @@ fn fit_bound(method: Method) -> [f64; 3] {
         Method::ExpVote => [1.0, 1.0, 1.0],
         Method::Bayes => [1.0, 1.0, 0.0],
         Method::Stacking => [1.0, 3.0, 4.0],
-        // Read off the tables of each classifier; the rows are behind them.
+        // Computed from the marginal counts, whatever the number of rows.
         _ => [0.0, 1.0, 2.0],
     }
 }
 
-/// The same for predicting: every row looks at K answers and weighs l classes, at worst for each of them.
+/// Bounds for predicting: every row has K predictions, each with a cost for l classes.
 const PREDICT_BOUND: [f64; 3] = [1.0, 1.0, 1.0];
 
-/// Stacking is fitted to so many times fewer rows: it solves hundreds of regressions.
+/// Stacking is fitted to this many times fewer rows: it solves hundreds of regressions.
 const STACKING_SHARE: usize = 40;
 
 /// Prints a series for every method, task and size.
 pub(crate) fn run(methods: &[Method], limit: Duration) -> Result<(), Failure> {
-    let rows = ROWS.map(|rows| (rows, Shape { rows, ..BASE }));
-    let classifiers = CLASSIFIERS.map(|classifiers| (classifiers, Shape { classifiers, ..BASE }));
-    let classes = CLASSES.map(|classes| (usize::from(classes), Shape { classes, ..BASE }));
+    let rows = ROWS.map(|rows| (rows, PanelShape { rows, ..BASE }));
+    let classifiers = CLASSIFIERS.map(|classifiers| (classifiers, PanelShape { classifiers, ..BASE }));
+    let classes = CLASSES.map(|classes| (usize::from(classes), PanelShape { classes, ..BASE }));
     for &method in methods {
         for (at, (vary, shapes)) in
             [("rows", rows), ("classifiers", classifiers), ("classes", classes)].into_iter().enumerate()
@@ -72,7 +72,7 @@ pub(crate) fn run(methods: &[Method], limit: Duration) -> Result<(), Failure> {
                 let time = if task == "fit" { fitting } else { predicting };
                 let is_slow = task == "fit" && method == Method::Stacking;
                 let share = if is_slow { STACKING_SHARE } else { 1 };
-                let fewer = |(size, shape): (usize, Shape)| {
+                let fewer = |(size, shape): (usize, PanelShape)| {
                     let size = if vary == "rows" { size / share } else { size };
                     (size, shape.with_rows(shape.rows / share))
                 };
@@ -87,15 +87,15 @@ fn series(
     task: &'static str,
     method: Method,
     vary: &'static str,
-    shapes: &[(usize, Shape)],
+    shapes: &[(usize, PanelShape)],
     bound: f64,
     limit: Duration,
-    time: fn(Shape, Method, Duration) -> Result<f64, Error>,
-) -> Series {
+    time: fn(PanelShape, Method, Duration) -> Result<f64, Error>,
+) -> GrowthSeries {
     let points = shapes.iter().map_while(|&(size, shape)| Some((size, time(shape, method, limit).ok()?)));
     let (sizes, seconds): (Vec<usize>, Vec<f64>) = points.unzip();
     let exponent = (sizes.len() >= 3).then(|| slope(&sizes, &seconds));
-    Series { task, method, vary, sizes, seconds, exponent, bound }
+    GrowthSeries { task, method, vary, sizes, seconds, exponent, bound }
 }
 
 /// Least-squares slope of log seconds on log sizes.
@@ -109,15 +109,15 @@ fn slope(sizes: &[usize], seconds: &[f64]) -> f64 {
 }
 
 /// Seconds to fit a panel's evidence.
-fn fitting(shape: Shape, method: Method, limit: Duration) -> Result<f64, Error> {
+fn fitting(shape: PanelShape, method: Method, limit: Duration) -> Result<f64, Error> {
     let (predictions, truth) = shape.panel();
     let combiner = method.combiner();
     let evidence = count(&predictions, &truth, combiner.needs(), &spocc::Control::default())?;
     shortest(|| once_within(limit, |control| Model::fit(&*combiner, &evidence, &Options::default(), control)))
 }
 
-/// Seconds to decide a panel's rows.
-fn predicting(shape: Shape, method: Method, limit: Duration) -> Result<f64, Error> {
+/// Seconds to predict a panel's rows.
+fn predicting(shape: PanelShape, method: Method, limit: Duration) -> Result<f64, Error> {
     let (predictions, _) = shape.panel();
     let model = fitted_to_first_rows(shape, method, 10 * limit)?;
     shortest(|| {
@@ -125,7 +125,7 @@ fn predicting(shape: Shape, method: Method, limit: Duration) -> Result<f64, Erro
     })
 }
 
-/// The shortest of a few runs: a slope of many points needs less care than a figure.
+/// The shortest of a few runs; a slope over several sizes tolerates some noise.
 fn shortest<T>(work: impl Fn() -> Result<T, Error>) -> Result<f64, Error> {
     let begun = Instant::now();
     let (mut best, mut runs) = (f64::INFINITY, 0);

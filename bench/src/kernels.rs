@@ -1,4 +1,4 @@
-//! One panel, every kernel: copying, counting, fitting, predicting.
+//! Times copying, counting, fitting and predicting on one panel.
 
 use std::{
     convert::Infallible,
@@ -16,22 +16,22 @@ use spocc::{
     evidence::{Counting, Level},
     predict::DecisionColumns,
 };
-use spocc_bench::{Shape, Timing, measure};
+use spocc_bench::{PanelShape, Timing, measure};
 
-use crate::{Failure, print, settings::Setting};
+use crate::{Failure, bench_method::BenchMethod, print};
 
-/// Rows that every model is fitted to before it predicts, however many it decides.
+/// Rows that every model is fitted to before its predictions are timed.
 const FITTED_ROWS: usize = 2_000;
 
-/// Of these, stacking gets the first: predicting costs it the same, and fitting much less.
+/// The same for stacking: its predictions cost the same, and its fit much less.
 const STACKED_ROWS: usize = 200;
 
-/// Seconds from which a fit is not repeated to measure it together with counting.
+/// A fit longer than this many seconds is not repeated together with counting; the two times are added.
 const LONG_FIT: f64 = 1.0;
 
 const LEVELS: [(&str, Level); 2] = [("marginals", Level::Marginals), ("tally", Level::Tally)];
 
-/// What can be timed.
+/// The tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Task {
     /// From rows to marginals, and to a tally.
@@ -42,9 +42,9 @@ pub(crate) enum Task {
     Fit,
 }
 
-/// What one task took, or why it was not done.
+/// The timing of one task, or the reason for its failure.
 #[derive(Serialize)]
-pub(crate) struct Measured {
+pub(crate) struct Measurement {
     pub(crate) task: &'static str,
     pub(crate) name: String,
     #[serde(flatten)]
@@ -53,19 +53,19 @@ pub(crate) struct Measured {
     pub(crate) failed: Option<String>,
 }
 
-impl Measured {
+impl Measurement {
     pub(crate) fn new(task: &'static str, name: &dyn Display, timing: Result<Timing, String>) -> Self {
         let failed = timing.as_ref().err().cloned();
         Self { task, name: name.to_string(), timing: timing.ok(), failed }
     }
 }
 
-/// Why a task was not done.
+/// The reason for a failure.
 pub(crate) fn reason(error: &Error) -> String {
     if matches!(error, Error::Cancelled) { "over the limit".to_owned() } else { error.to_string() }
 }
 
-/// Measures work that is cancelled once a single run has taken longer than the limit.
+/// Times work; a run that takes longer than the limit is cancelled.
 pub(crate) fn within<T>(
     limit: Duration,
     work: impl Fn(&Control<'_>) -> Result<T, Error>,
@@ -73,7 +73,7 @@ pub(crate) fn within<T>(
     measure(|| once_within(limit, &work))
 }
 
-/// Runs work once, cancelled when it has taken longer than the limit.
+/// Runs work once; it is cancelled after the limit.
 pub(crate) fn once_within<T>(
     limit: Duration,
     work: impl Fn(&Control<'_>) -> Result<T, Error>,
@@ -83,11 +83,11 @@ pub(crate) fn once_within<T>(
     work(&Control::new(&stop))
 }
 
-/// Prints what every kernel takes on one panel.
+/// Times every task on one panel and prints the results.
 pub(crate) fn run(
-    shape: Shape,
+    shape: PanelShape,
     tasks: &[Task],
-    settings: &[Setting],
+    methods: &[BenchMethod],
     limit: Duration,
 ) -> Result<(), Failure> {
     let threads = rayon::current_num_threads();
@@ -97,38 +97,38 @@ pub(crate) fn run(
     if tasks.contains(&Task::Count) {
         for (name, level) in LEVELS {
             let timing = within(limit, |control| count(&predictions, &truth, level, control));
-            print(&Measured::new("count", &name, timing.map_err(|error| reason(&error))))?;
+            print(&Measurement::new("count", &name, timing.map_err(|error| reason(&error))))?;
         }
     }
     if tasks.contains(&Task::Predict) {
-        for setting in settings {
-            // A regression decides as fast whatever its strength.
-            if let Setting::Default(method) = *setting {
+        for method in methods {
+            // The time of a regression's predictions does not depend on its strength.
+            if let BenchMethod::Default(method) = *method {
                 print(&predicting(shape, method, &predictions, limit))?;
             }
         }
     }
     if tasks.contains(&Task::Fit) {
-        return fitting(&predictions, &truth, settings, limit);
+        return fitting(&predictions, &truth, methods, limit);
     }
     Ok(())
 }
 
-/// Prints what each method takes from evidence, and from rows.
+/// Times each method's fit from evidence, and from rows.
 fn fitting(
     predictions: &Predictions,
     truth: &Truth,
-    settings: &[Setting],
+    methods: &[BenchMethod],
     limit: Duration,
 ) -> Result<(), Failure> {
-    // Methods that need less than the tally must not pay for carrying it.
+    // Methods that need marginals only are timed without a tally.
     let evidences = LEVELS.map(|(_, level)| {
         let begun = Instant::now();
         let evidence = once_within(limit, |control| count(predictions, truth, level, control));
         (evidence, begun.elapsed().as_secs_f64())
     });
-    for &setting in settings {
-        let combiner = setting.combiner();
+    for &method in methods {
+        let combiner = method.combiner();
         let needs = combiner.needs();
         let fit = |evidence: &Evidence, control: &Control<'_>| {
             Model::fit(&*combiner, evidence, &Options::default(), control)
@@ -138,25 +138,25 @@ fn fitting(
             Ok(evidence) => within(limit, |control| fit(evidence, control)).map_err(|error| reason(&error)),
             Err(error) => Err(reason(error)),
         };
-        print(&Measured::new("fit", &setting, timing.clone()))?;
+        print(&Measurement::new("fit", &method, timing.clone()))?;
         let whole = match timing {
-            // Long work is not done twice: what counting took is added to it.
+            // A long fit is not repeated: the time of counting is added.
             Ok(fit) if fit.wall > LONG_FIT => Ok(fit.after(*counting)),
             Ok(_) => within(limit, |control| fit(&count(predictions, truth, needs, control)?, control))
                 .map_err(|error| reason(&error)),
             refused => refused,
         };
-        print(&Measured::new("whole", &setting, whole))?;
+        print(&Measurement::new("whole", &method, whole))?;
     }
     Ok(())
 }
 
-fn cells(shape: Shape) -> usize {
+fn cells(shape: PanelShape) -> usize {
     shape.rows * shape.classifiers
 }
 
-/// Copies the label matrix as the engine holds it, two bytes a cell, into memory already touched.
-fn copying(shape: Shape) -> Measured {
+/// Copies the label matrix, two bytes per cell as in the engine, into memory that is already mapped.
+fn copying(shape: PanelShape) -> Measurement {
     let (from, _) = shape.ids::<u16>(&(0..shape.rows));
     let mut to = vec![1u16; from.len()];
     let piece = from.len().div_ceil(rayon::current_num_threads()).max(1);
@@ -171,7 +171,7 @@ fn copying(shape: Shape) -> Measured {
         black_box(&mut to);
         Ok(())
     });
-    Measured::new("memcpy", &"label matrix", timing.map_err(|never| match never {}))
+    Measurement::new("memcpy", &"label matrix", timing.map_err(|never| match never {}))
 }
 
 /// The evidence of all rows.
@@ -184,8 +184,12 @@ pub(crate) fn count(
     Evidence::count(predictions, truth, &Counting { level, ..Counting::default() }, control)
 }
 
-/// A model to predict with, fitted to the first rows of a panel.
-pub(crate) fn fitted_to_first_rows(shape: Shape, method: Method, limit: Duration) -> Result<Model, Error> {
+/// A model fitted to the first rows of a panel.
+pub(crate) fn fitted_to_first_rows(
+    shape: PanelShape,
+    method: Method,
+    limit: Duration,
+) -> Result<Model, Error> {
     let rows = if method == Method::Stacking { STACKED_ROWS } else { FITTED_ROWS };
     let (predictions, truth) = shape.with_rows(rows.min(shape.rows)).panel();
     let combiner = method.combiner();
@@ -195,9 +199,9 @@ pub(crate) fn fitted_to_first_rows(shape: Shape, method: Method, limit: Duration
     })
 }
 
-fn predicting(shape: Shape, method: Method, predictions: &Predictions, limit: Duration) -> Measured {
+fn predicting(shape: PanelShape, method: Method, predictions: &Predictions, limit: Duration) -> Measurement {
     let timing = fitted_to_first_rows(shape, method, limit).and_then(|model| {
         within(limit, |control| model.decide_all(predictions, DecisionColumns::default(), control))
     });
-    Measured::new("predict", &method, timing.map_err(|error| reason(&error)))
+    Measurement::new("predict", &method, timing.map_err(|error| reason(&error)))
 }

@@ -1,11 +1,9 @@
-//! What every measurement of spocc is made with: one generator of panels, one of crowds, one clock.
-//!
-//! The criterion benches and the `spocc-bench` command share these, so that their figures are of the same rows.
+//! Generators of panels and crowds, and timing, shared by the criterion benches and the `spocc-bench` command.
 
 mod panel;
 mod crowd;
-mod clock;
+mod timing;
 
-pub use clock::{Timing, measure, peak_memory};
-pub use crowd::Crowd;
-pub use panel::{Ease, Id, Shape};
+pub use crowd::CrowdShape;
+pub use panel::{Ease, LabelId, PanelShape};
+pub use timing::{Timing, measure, peak_memory};

@@ -1,11 +1,11 @@
-//! The `spocc-bench` command: makes panels, times the engine on them, prints JSON.
+//! The `spocc-bench` command: generates panels, times the engine on them, prints JSON.
 
-mod files;
-mod settings;
+mod export;
+mod bench_method;
 mod kernels;
-mod crowds;
+mod crowd_timing;
 mod growth;
-mod count;
+mod instruction_kernels;
 
 use std::{
     io::{self, Write},
@@ -17,32 +17,32 @@ use std::{
 use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
 use spocc::Method;
-use spocc_bench::{Ease, Shape};
+use spocc_bench::{Ease, PanelShape};
 
-use crate::settings::Setting;
+use crate::bench_method::BenchMethod;
 
-/// Measures the engine behind spocc
+/// Times the engine of spocc
 ///
-/// Every panel comes from one generator with seed 1: classes are equally frequent, each answer is right with
-/// the same chance (easy 95 %, hard 60 %) and otherwise any other class. Data is made outside the clock.
-/// What is measured is printed as JSON, a line each, as soon as it is known: seconds of the shortest and of
-/// the middle run, processor seconds of all threads, and the most memory the process held, in bytes.
+/// Every panel comes from one generator with seed 1: classes are equally frequent, every classifier has the same
+/// accuracy (easy 95 %, hard 60 %), and errors are uniform over the other classes. Generating data is not timed.
+/// Every timing is printed as one line of JSON as soon as it is known: seconds of the shortest and of the median run,
+/// processor seconds of all threads, and peak memory in bytes.
 #[derive(Debug, Parser)]
 #[command(name = "spocc-bench", version)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: BenchCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
-    /// Write a panel to files that others can read: answers.npy, truth.npy, panel.csv
-    Panel(PanelArgs),
+enum BenchCommand {
+    /// Write a panel to files: answers.npy, truth.npy, panel.csv
+    Panel(WritePanelArgs),
     /// Time copying, counting, fitting and predicting on one panel
     Kernels(KernelsArgs),
     /// Time counting, fitting and predicting on a sparse crowd
     Crowd(CrowdArgs),
-    /// Measure how cost grows with rows, classifiers and classes
+    /// Measure how time grows with rows, classifiers and classes
     Growth(GrowthArgs),
     /// Run one kernel once on one thread, for an instruction counter
     Count(CountArgs),
@@ -58,38 +58,38 @@ struct ShapeArgs {
     /// Number of classes
     #[arg(value_parser = clap::value_parser!(u16).range(2..60_000))]
     classes: u16,
-    /// How often the classifiers are right
+    /// Accuracy of the classifiers
     #[arg(value_enum)]
     ease: Ease,
 }
 
 impl ShapeArgs {
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> PanelShape {
         let Self { rows, classifiers, classes, ease } = *self;
-        Shape { rows, classifiers: classifiers as usize, classes, ease }
+        PanelShape { rows, classifiers: classifiers as usize, classes, ease }
     }
 }
 
 #[derive(Debug, Args)]
-struct PanelArgs {
+struct WritePanelArgs {
     #[command(flatten)]
     shape: ShapeArgs,
-    /// Directory to write to, made if need be; `-` writes the CSV alone, to standard output, a piece at a time
+    /// Directory to write to, created if missing; `-` streams the CSV alone to standard output
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }
 
 #[derive(Debug, Args)]
-struct Running {
+struct TimingArgs {
     /// Number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Give up a single task after so many seconds, as soon as the engine asks whether to go on
+    /// Cancel a task after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
     limit: f64,
 }
 
-impl Running {
+impl TimingArgs {
     fn limit(&self) -> Duration {
         Duration::from_secs_f64(self.limit)
     }
@@ -100,11 +100,11 @@ struct KernelsArgs {
     #[command(flatten)]
     shape: ShapeArgs,
     #[command(flatten)]
-    running: Running,
-    /// Only these methods; `stacking-c1` is stacking at the strength 1 alone, and is only fitted
+    running: TimingArgs,
+    /// Only these methods; `stacking-c1` is stacking with the single strength 1, and is only fitted
     #[arg(long, value_name = "a,b", value_delimiter = ',')]
-    methods: Vec<Setting>,
-    /// What to time, after memcpy
+    methods: Vec<BenchMethod>,
+    /// Tasks to time, after memcpy
     #[arg(long, value_enum, value_name = "a,b", value_delimiter = ',', default_value = "count,predict,fit")]
     tasks: Vec<kernels::Task>,
 }
@@ -115,17 +115,17 @@ struct CrowdArgs {
     items: usize,
     /// Number of workers
     workers: usize,
-    /// Answers to each item
+    /// Labels per item
     answers: usize,
     /// Number of classes
     classes: u16,
     #[command(flatten)]
-    running: Running,
+    running: TimingArgs,
 }
 
 #[derive(Debug, Args)]
 struct GrowthArgs {
-    /// Leave out what would take longer than so many seconds, and all larger sizes
+    /// Skip sizes that take longer than this many seconds, and all larger ones
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
     limit: f64,
     /// Only these methods
@@ -135,14 +135,14 @@ struct GrowthArgs {
 
 #[derive(Debug, Args)]
 struct CountArgs {
-    /// Which kernel; without one, the names of all are printed
+    /// The kernel; without one, all names are printed
     kernel: Option<String>,
 }
 
-/// Anything that ends the command early.
+/// Any error that ends the command.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Prints one JSON value on a line of its own, at once: whoever stops the command keeps what is known.
+/// Prints one JSON value per line and flushes it, so that a stopped command keeps its finished results.
 fn print(value: &impl Serialize) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     serde_json::to_writer(&mut out, value)?;
@@ -156,24 +156,24 @@ fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
 
 fn run(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
-        Command::Panel(args) => files::write(args.shape.shape(), &args.out),
-        Command::Kernels(args) => {
+        BenchCommand::Panel(args) => export::write(args.shape.shape(), &args.out),
+        BenchCommand::Kernels(args) => {
             use_threads(args.running.threads)?;
-            let settings = Setting::wanted(&args.methods);
-            kernels::run(args.shape.shape(), &args.tasks, &settings, args.running.limit())
+            let methods = BenchMethod::wanted(&args.methods);
+            kernels::run(args.shape.shape(), &args.tasks, &methods, args.running.limit())
         }
-        Command::Crowd(args) => {
+        BenchCommand::Crowd(args) => {
             use_threads(args.running.threads)?;
             let CrowdArgs { items, workers, answers, classes, .. } = *args;
-            let crowd = spocc_bench::Crowd { items, workers, answers, classes };
-            crowds::run(crowd, args.running.limit())
+            let crowd = spocc_bench::CrowdShape { items, workers, answers, classes };
+            crowd_timing::run(crowd, args.running.limit())
         }
-        Command::Growth(args) => {
+        BenchCommand::Growth(args) => {
             use_threads(Some(1))?;
             let methods = if args.methods.is_empty() { &Method::ALL } else { args.methods.as_slice() };
             growth::run(methods, Duration::from_secs_f64(args.limit))
         }
-        Command::Count(args) => count::run(args.kernel.as_deref()),
+        BenchCommand::Count(args) => instruction_kernels::run(args.kernel.as_deref()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The panel every measurement is run on: a fixed generator and a fixed seed.
+//! The generator of benchmark panels, with a fixed seed.
 
 use std::{fmt, ops::Range};
 
@@ -6,48 +6,48 @@ use rayon::prelude::*;
 use serde::Serialize;
 use spocc::{Label, Predictions, Truth};
 
-/// Where the generator starts.
+/// The seed of the generator.
 const SEED: u64 = 1;
 
-/// Rows that one thread makes at a time.
+/// Rows that one thread generates at a time.
 const BLOCK: usize = 1 << 14;
 
-/// How often each classifier is right; a wrong answer is any other class.
+/// The accuracy of every classifier; errors are uniform over the other classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Ease {
-    /// 95 % of the answers are right, so that few patterns of answers make up most rows.
+    /// Accuracy 95 %: a few patterns of predictions make up most rows.
     Easy,
-    /// 60 % are, so that most patterns occur once.
+    /// Accuracy 60 %: most patterns occur once.
     Hard,
 }
 
-/// Rows, classifiers, classes and how often each classifier is right.
+/// Rows, classifiers, classes and the accuracy of the classifiers.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Shape {
+pub struct PanelShape {
     /// Number of rows.
     pub rows: usize,
     /// Number of classifiers.
     pub classifiers: usize,
     /// Number of classes, equally frequent.
     pub classes: u16,
-    /// How often a classifier is right.
+    /// The accuracy of the classifiers.
     pub ease: Ease,
 }
 
-/// How a label id is held.
-pub trait Id: Copy + Default + Send {
-    /// The id, which is known to fit.
+/// The integer type of a label id.
+pub trait LabelId: Copy + Default + Send {
+    /// Converts an id that fits.
     fn of(id: u16) -> Self;
 }
 
-impl Id for u8 {
+impl LabelId for u8 {
     fn of(id: u16) -> Self {
         id as u8
     }
 }
 
-impl Id for u16 {
+impl LabelId for u16 {
     fn of(id: u16) -> Self {
         id
     }
@@ -59,42 +59,42 @@ impl fmt::Display for Ease {
     }
 }
 
-impl fmt::Display for Shape {
+impl fmt::Display for PanelShape {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}x{}x{}-{}", self.rows, self.classifiers, self.classes, self.ease)
     }
 }
 
-impl Shape {
-    /// The same panel with other rows; the first ones are the same.
+impl PanelShape {
+    /// The panel with another number of rows; the common first rows are equal.
     #[must_use]
     pub fn with_rows(self, rows: usize) -> Self {
         Self { rows, ..self }
     }
 
-    /// Answers, row after row, and the truth of each row of a range.
-    pub fn ids<T: Id>(self, rows: &Range<usize>) -> (Vec<T>, Vec<T>) {
+    /// The predictions, row by row, and the truths of a range of rows.
+    pub fn ids<T: LabelId>(self, rows: &Range<usize>) -> (Vec<T>, Vec<T>) {
         let width = self.classifiers;
-        let mut answers = vec![T::default(); rows.len() * width];
+        let mut predicted = vec![T::default(); rows.len() * width];
         let mut truths = vec![T::default(); rows.len()];
-        let blocks = answers.par_chunks_mut(BLOCK * width).zip(truths.par_chunks_mut(BLOCK));
-        blocks.enumerate().for_each(|(block, (answers, truths))| {
-            // Draws are numbered, so that any row can be made without those before it.
-            let mut draws = Draws::from((rows.start + block * BLOCK) as u64 * (1 + 2 * width as u64));
-            for (answers, truth) in answers.chunks_mut(width).zip(truths) {
-                *truth = T::of(self.row(&mut draws, answers));
+        let blocks = predicted.par_chunks_mut(BLOCK * width).zip(truths.par_chunks_mut(BLOCK));
+        blocks.enumerate().for_each(|(block, (predicted, truths))| {
+            // Draws are numbered, so that any row can be generated without the previous ones.
+            let mut draws = NumberedDraws::from((rows.start + block * BLOCK) as u64 * (1 + 2 * width as u64));
+            for (predicted, truth) in predicted.chunks_mut(width).zip(truths) {
+                *truth = T::of(self.row(&mut draws, predicted));
             }
         });
-        (answers, truths)
+        (predicted, truths)
     }
 
-    /// Fills in one row's answers and returns its truth.
-    fn row<T: Id>(self, draws: &mut Draws, answers: &mut [T]) -> u16 {
+    /// Fills in one row's predictions and returns its truth.
+    fn row<T: LabelId>(self, draws: &mut NumberedDraws, predicted: &mut [T]) -> u16 {
         let truth = draws.below(self.classes);
-        for answer in answers {
+        for cell in predicted {
             let other = truth + 1 + draws.below(self.classes - 1);
             let wrong = if other < self.classes { other } else { other - self.classes };
-            *answer = T::of(if draws.is_below(self.ease.right_of_2_to_53()) { truth } else { wrong });
+            *cell = T::of(if draws.is_below(self.ease.threshold()) { truth } else { wrong });
         }
         truth
     }
@@ -105,38 +105,38 @@ impl Shape {
     ///
     /// Without classifiers or with fewer than two classes.
     pub fn panel(self) -> (Predictions, Truth) {
-        let (answers, truths) = self.ids::<u16>(&(0..self.rows));
-        self.table(answers, truths)
+        let (predicted, truths) = self.ids::<u16>(&(0..self.rows));
+        self.table(predicted, truths)
     }
 
-    /// Any answers and truths of this shape as the engine takes them.
+    /// Any predictions and truths of this shape as the engine takes them.
     ///
     /// # Panics
     ///
     /// If they are not of this shape.
-    pub fn table(self, answers: Vec<u16>, truths: Vec<u16>) -> (Predictions, Truth) {
+    pub fn table(self, predicted: Vec<u16>, truths: Vec<u16>) -> (Predictions, Truth) {
         let names = (0..self.classifiers).map(|k| format!("c{k}"));
         let labels: Vec<Label> = (0..i64::from(self.classes)).map(Label::from).collect();
         let truth = Truth::from_ids(labels.clone(), truths).expect("truths are classes");
-        (Predictions::from_ids(names, labels, answers).expect("answers are classes"), truth)
+        (Predictions::from_ids(names, labels, predicted).expect("predictions are classes"), truth)
     }
 }
 
 impl Ease {
-    /// A draw of 53 bits below this is a right answer: exact, as the accuracies have no more bits.
-    fn right_of_2_to_53(self) -> u64 {
+    /// A draw of 53 bits below this value is a correct prediction; exact, as the accuracies have no more bits.
+    fn threshold(self) -> u64 {
         let accuracy: f64 = if self == Self::Easy { 0.95 } else { 0.6 };
         (accuracy * (1u64 << 53) as f64) as u64
     }
 }
 
-/// Numbered draws: splitmix64.
-pub(crate) struct Draws {
+/// Numbered random draws (splitmix64).
+pub(crate) struct NumberedDraws {
     state: u64,
 }
 
-impl Draws {
-    /// The draws from number `at` on.
+impl NumberedDraws {
+    /// The draws starting at number `at`.
     pub(crate) fn from(at: u64) -> Self {
         Self { state: SEED.wrapping_add(at.wrapping_mul(0x9e37_79b9_7f4a_7c15)) }
     }
@@ -149,12 +149,12 @@ impl Draws {
         (z ^ (z >> 31)) >> 11
     }
 
-    /// A class from 0.
+    /// A class below `classes`.
     pub(crate) fn below(&mut self, classes: u16) -> u16 {
         (self.next() as f64 / (1u64 << 53) as f64 * f64::from(classes)) as u16
     }
 
-    /// Any number from 0.
+    /// A number below `n`.
     pub(crate) fn index(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
     }
@@ -168,18 +168,18 @@ impl Draws {
 mod tests {
     use super::*;
 
-    const SMALL: Shape = Shape { rows: 3, classifiers: 4, classes: 5, ease: Ease::Hard };
+    const SMALL: PanelShape = PanelShape { rows: 3, classifiers: 4, classes: 5, ease: Ease::Hard };
 
-    /// Figures of different days can be compared only if this never changes.
+    /// Timings of different dates are comparable only if this never changes.
     #[test]
     fn the_first_rows_are_always_the_same() {
-        let (answers, truths) = SMALL.ids::<u8>(&(0..3));
+        let (predicted, truths) = SMALL.ids::<u8>(&(0..3));
         assert_eq!(truths, [2, 3, 3]);
-        assert_eq!(answers, [0, 2, 1, 2, 0, 3, 3, 1, 3, 3, 3, 3]);
+        assert_eq!(predicted, [0, 2, 1, 2, 0, 3, 3, 1, 3, 3, 3, 3]);
     }
 
     #[test]
-    fn any_rows_can_be_made_alone_and_held_in_either_width() {
+    fn any_rows_can_be_generated_alone_and_in_either_width() {
         let shape = SMALL.with_rows(2 * BLOCK);
         let (all, _) = shape.ids::<u8>(&(0..shape.rows));
         let from = BLOCK + 7;
@@ -189,13 +189,13 @@ mod tests {
     }
 
     #[test]
-    fn classifiers_are_as_accurate_as_they_should_be() {
+    fn classifiers_have_the_accuracy_of_their_ease() {
         for (ease, accuracy) in [(Ease::Easy, 0.95), (Ease::Hard, 0.6)] {
-            let shape = Shape { ease, ..SMALL.with_rows(10_000) };
-            let (answers, truths) = shape.ids::<u8>(&(0..shape.rows));
-            let right =
-                answers.chunks(4).zip(&truths).flat_map(|(row, truth)| row.iter().map(move |j| j == truth));
-            let share = right.filter(|right| *right).count() as f64 / answers.len() as f64;
+            let shape = PanelShape { ease, ..SMALL.with_rows(10_000) };
+            let (predicted, truths) = shape.ids::<u8>(&(0..shape.rows));
+            let correct =
+                predicted.chunks(4).zip(&truths).flat_map(|(row, truth)| row.iter().map(move |j| j == truth));
+            let share = correct.filter(|correct| *correct).count() as f64 / predicted.len() as f64;
             // Four standard deviations of 40 000 draws.
             assert!((share - accuracy).abs() < 0.01, "{ease}: {share}");
         }

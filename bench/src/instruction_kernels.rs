@@ -1,4 +1,4 @@
-//! Kernels for an instruction counter: each is run once, on a fixed input, by one thread.
+//! Kernels for an instruction counter: each runs once, on a fixed input, on one thread.
 //!
 //! `bench/instructions` switches its counter on inside [`counted_kernel`] only, so that making the input costs
 //! nothing.
@@ -10,30 +10,30 @@ use spocc::{
     Control, Evidence, Fit, Method, Predictions, Truth, dendrogram::Dendrogram, dependence::Dissimilarities,
     evidence::Level,
 };
-use spocc_bench::{Ease, Shape};
+use spocc_bench::{Ease, PanelShape};
 
 use crate::{
     Failure,
+    bench_method::BenchMethod,
     kernels::{count, fitted_to_first_rows},
     print,
-    settings::Setting,
 };
 
 /// An instruction counter is fifty times slower than the processor; together these take well under a minute.
-const COUNTED: Shape = Shape { rows: 100_000, classifiers: 10, classes: 5, ease: Ease::Easy };
-const FITTED: Shape = Shape { rows: 10_000, classifiers: 8, classes: 10, ease: Ease::Easy };
-const STACKED: Shape = Shape { rows: 300, classifiers: 5, classes: 3, ease: Ease::Easy };
-const PAIRED: Shape = Shape { rows: 10_000, classifiers: 60, classes: 10, ease: Ease::Hard };
+const COUNTED: PanelShape = PanelShape { rows: 100_000, classifiers: 10, classes: 5, ease: Ease::Easy };
+const FITTED: PanelShape = PanelShape { rows: 10_000, classifiers: 8, classes: 10, ease: Ease::Easy };
+const STACKED: PanelShape = PanelShape { rows: 300, classifiers: 5, classes: 3, ease: Ease::Easy };
+const PAIRED: PanelShape = PanelShape { rows: 10_000, classifiers: 60, classes: 10, ease: Ease::Hard };
 
 /// Leaves of the dendrogram.
 const LEAVES: usize = 400;
 
 const LIMIT: std::time::Duration = std::time::Duration::from_secs(600);
 
-/// Something to be run once.
+/// Work that runs once.
 type Kernel = Box<dyn FnOnce() + Send>;
 
-/// Everything that is counted, by name.
+/// The names of all kernels.
 fn names() -> Vec<String> {
     let eased =
         ["marginals", "tally", "fit-adaspocc", "predict-spocc", "predict-adaspocc", "predict-naive-bayes"];
@@ -46,14 +46,14 @@ fn names() -> Vec<String> {
     names
 }
 
-/// Runs one kernel, or prints the names of all.
+/// Runs one kernel, or prints all names.
 pub(crate) fn run(name: Option<&str>) -> Result<(), Failure> {
     let Some(name) = name else { return print(&names()) };
     if !names().iter().any(|known| known == name) {
         return Err(format!("expected a kernel among {}, found {name}", names().join(", ")).into());
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
-    // A counter that follows one thread must find all work on it, so the kernel runs inside the pool.
+    // The counter follows one thread, so the kernel runs inside a pool of one.
     pool.install(|| -> Result<(), Failure> {
         counted_kernel(kernel(name)?);
         Ok(())
@@ -61,13 +61,13 @@ pub(crate) fn run(name: Option<&str>) -> Result<(), Failure> {
     print(&json!({ "task": "count", "name": name }))
 }
 
-/// What is counted. Its name is known to `bench/instructions`.
+/// The counted function; `bench/instructions` refers to it by name.
 #[inline(never)]
 fn counted_kernel(kernel: Kernel) {
     black_box(kernel)();
 }
 
-/// Makes a kernel's input.
+/// Prepares a kernel's input.
 fn kernel(name: &str) -> Result<Kernel, Failure> {
     let (task, ease) = match name.rsplit_once('-') {
         Some((task, "easy")) => (task, Ease::Easy),
@@ -77,12 +77,12 @@ fn kernel(name: &str) -> Result<Kernel, Failure> {
     Ok(match task {
         "marginals" => counting(ease, Level::Marginals),
         "tally" => counting(ease, Level::Tally),
-        "fit-adaspocc" => fitting(Shape { ease, ..FITTED }, Setting::Default(Method::AdaSpocc))?,
-        "fit-stacking" => fitting(STACKED, Setting::Default(Method::Stacking))?,
-        "fit-stacking-c1" => fitting(COUNTED, Setting::OneStrength)?,
+        "fit-adaspocc" => fitting(PanelShape { ease, ..FITTED }, BenchMethod::Default(Method::AdaSpocc))?,
+        "fit-stacking" => fitting(STACKED, BenchMethod::Default(Method::Stacking))?,
+        "fit-stacking-c1" => fitting(COUNTED, BenchMethod::OneStrength)?,
         "predict-copies" => {
-            let (predictions, _) = with_copies(Shape { ease: Ease::Hard, ..COUNTED });
-            let (few, known) = with_copies(Shape { rows: 2_000, ease: Ease::Hard, ..COUNTED });
+            let (predictions, _) = with_copies(PanelShape { ease: Ease::Hard, ..COUNTED });
+            let (few, known) = with_copies(PanelShape { rows: 2_000, ease: Ease::Hard, ..COUNTED });
             let model = Method::AdaSpocc.combiner().fit(&Evidence::new(&few, &known)?)?;
             Box::new(move || drop(black_box(model.predict(&predictions))))
         }
@@ -91,7 +91,7 @@ fn kernel(name: &str) -> Result<Kernel, Failure> {
             Box::new(move || drop(black_box(Dissimilarities::new(&evidence, &Control::default()))))
         }
         "dendrogram" => {
-            // Distances without ties: the fractional parts of multiples of the golden ratio.
+            // Fractional parts of multiples of the golden ratio: distances without ties.
             let distance = |at: usize| (at as f64 * 0.618_033_988_749_895).fract();
             let condensed = (1..=LEAVES * (LEAVES - 1) / 2).map(distance).collect();
             let distances = Dissimilarities::from_condensed(LEAVES, condensed)?;
@@ -101,37 +101,37 @@ fn kernel(name: &str) -> Result<Kernel, Failure> {
     })
 }
 
-/// A panel in which most classifiers copy another one on most rows, so that adaSPOCC joins them along a tree;
-/// independent classifiers are joined flatly, as by SPOCC.
-fn with_copies(shape: Shape) -> (Predictions, Truth) {
-    let (mut answers, truths) = shape.ids::<u16>(&(0..shape.rows));
-    for (row, answers) in answers.chunks_mut(shape.classifiers).enumerate() {
+/// A panel in which most classifiers copy another one on most rows, so that adaSPOCC fuses them along a deep tree;
+/// independent classifiers give a flat tree, as in SPOCC.
+fn with_copies(shape: PanelShape) -> (Predictions, Truth) {
+    let (mut predicted, truths) = shape.ids::<u16>(&(0..shape.rows));
+    for (row, predicted) in predicted.chunks_mut(shape.classifiers).enumerate() {
         for (copy, original, own) in [(1, 0, 9), (2, 0, 7), (4, 3, 5), (5, 3, 3), (7, 6, 2)] {
             if row % own > 0 {
-                answers[copy] = answers[original];
+                predicted[copy] = predicted[original];
             }
         }
     }
-    shape.table(answers, truths)
+    shape.table(predicted, truths)
 }
 
-fn evidence(shape: Shape) -> Result<Evidence, Failure> {
+fn evidence(shape: PanelShape) -> Result<Evidence, Failure> {
     let (predictions, truth) = shape.panel();
     Ok(Evidence::new(&predictions, &truth)?)
 }
 
 fn counting(ease: Ease, level: Level) -> Kernel {
-    let (predictions, truth) = Shape { ease, ..COUNTED }.panel();
+    let (predictions, truth) = PanelShape { ease, ..COUNTED }.panel();
     Box::new(move || drop(black_box(count(&predictions, &truth, level, &Control::default()))))
 }
 
-fn fitting(shape: Shape, setting: Setting) -> Result<Kernel, Failure> {
+fn fitting(shape: PanelShape, method: BenchMethod) -> Result<Kernel, Failure> {
     let evidence = evidence(shape)?;
-    Ok(Box::new(move || drop(black_box(setting.combiner().fit(&evidence)))))
+    Ok(Box::new(move || drop(black_box(method.combiner().fit(&evidence)))))
 }
 
 fn predicting(ease: Ease, method: Method) -> Result<Kernel, Failure> {
-    let shape = Shape { ease, ..COUNTED };
+    let shape = PanelShape { ease, ..COUNTED };
     let model = fitted_to_first_rows(shape, method, LIMIT)?;
     let (predictions, _) = shape.panel();
     Ok(Box::new(move || drop(black_box(model.predict(&predictions)))))

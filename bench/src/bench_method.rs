@@ -1,4 +1,4 @@
-//! What is fitted: every method as it comes, and stacking as scikit-learn fits it.
+//! The benchmarked methods: every method with its defaults, and stacking as scikit-learn fits it.
 
 use std::{fmt, str::FromStr};
 
@@ -9,23 +9,23 @@ use spocc::{
 
 /// A method and its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Setting {
-    /// As it comes; stacking then tries 101 strengths on five folds.
+pub(crate) enum BenchMethod {
+    /// The defaults; stacking then tries 101 strengths on five folds.
     Default(Method),
-    /// Stacking at the strength 1 alone: one regression, as scikit-learn's `LogisticRegression` fits by default.
+    /// Stacking with the single strength 1: one regression, as scikit-learn's `LogisticRegression` fits by default.
     OneStrength,
 }
 
 /// The word for one strength.
 const ONE_STRENGTH: &str = "stacking-c1";
 
-impl Setting {
-    /// All settings, or those asked for; the slowest last, so that a time limit costs least.
+impl BenchMethod {
+    /// All methods, or those asked for; the slowest last, so that a time limit affects the fewest.
     pub(crate) fn wanted(asked: &[Self]) -> Vec<Self> {
         let all = [Self::OneStrength].into_iter().chain(Method::ALL.map(Self::Default));
         let mut wanted: Vec<Self> = all.filter(|one| asked.is_empty() || asked.contains(one)).collect();
-        let is = |setting: &Self, method: Method| *setting == Self::Default(method);
-        wanted.sort_by_key(|setting| (is(setting, Method::Stacking), is(setting, Method::AdaSpocc)));
+        let is = |one: &Self, method: Method| *one == Self::Default(method);
+        wanted.sort_by_key(|one| (is(one, Method::Stacking), is(one, Method::AdaSpocc)));
         wanted
     }
 
@@ -41,7 +41,7 @@ impl Setting {
     }
 }
 
-impl fmt::Display for Setting {
+impl fmt::Display for BenchMethod {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default(method) => method.fmt(out),
@@ -50,7 +50,7 @@ impl fmt::Display for Setting {
     }
 }
 
-impl FromStr for Setting {
+impl FromStr for BenchMethod {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Self, Error> {
@@ -63,12 +63,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_setting_is_named_and_the_slowest_comes_last() {
-        let all = Setting::wanted(&[]);
+    fn every_method_has_a_name_and_the_slowest_comes_last() {
+        let all = BenchMethod::wanted(&[]);
         assert_eq!(all.len(), Method::ALL.len() + 1);
-        assert_eq!(all.last(), Some(&Setting::Default(Method::Stacking)));
-        for setting in all {
-            assert_eq!(setting.to_string().parse::<Setting>().expect("a setting"), setting);
+        assert_eq!(all.last(), Some(&BenchMethod::Default(Method::Stacking)));
+        for method in all {
+            assert_eq!(method.to_string().parse::<BenchMethod>().expect("a method"), method);
         }
     }
 }

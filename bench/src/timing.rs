@@ -1,4 +1,4 @@
-//! How long work takes, on the wall and on the processor, and how much memory the process held meanwhile.
+//! Wall time, processor time and peak memory of a piece of work.
 
 use std::{
     fs,
@@ -8,43 +8,43 @@ use std::{
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
-/// Short work is repeated until this much time has passed and at least this often.
+/// Short work is repeated until this much time has passed, and at least `RUNS` times.
 const ENOUGH: Duration = Duration::from_millis(300);
 const RUNS: usize = 5;
 
-/// Scratch that has taken so long in all is not repeated.
+/// Work is not repeated after this much time in total.
 const LONG: Duration = Duration::from_secs(2);
 
 /// What was measured, in seconds and bytes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Timing {
-    /// The shortest run: what the work takes when nobody else disturbs it.
+    /// The shortest run, the one least disturbed by other programs.
     pub wall: f64,
-    /// The run in the middle.
+    /// The median run.
     pub median: f64,
     /// Processor time of all threads in the shortest run.
     pub cpu: f64,
-    /// How often it was run.
+    /// Number of runs.
     pub runs: usize,
-    /// The most memory the process ever held while it ran, its data included.
+    /// Peak memory of the process during the runs, its data included.
     pub peak: u64,
 }
 
 impl Timing {
-    /// The same after other work of so many seconds, whose processor time is taken for as much.
+    /// The timing with the seconds of preceding work added to wall and processor time.
     #[must_use]
     pub fn after(self, seconds: f64) -> Self {
         Self { wall: self.wall + seconds, median: self.median + seconds, cpu: self.cpu + seconds, ..self }
     }
 }
 
-/// Runs work several times; dropping what it returns is not counted.
+/// Runs work several times; dropping its result is not timed.
 ///
 /// # Errors
 ///
-/// Those of the work, which is then not repeated.
+/// Those of the work; it is then not repeated.
 pub fn measure<T, E>(mut work: impl FnMut() -> Result<T, E>) -> Result<Timing, E> {
-    // Linux forgets the peak when asked like this; elsewhere the peak is that of the whole process.
+    // Linux resets the peak on this write; elsewhere the peak is that of the whole process.
     let _ = fs::write("/proc/self/clear_refs", "5");
     let mut runs: Vec<(f64, f64)> = Vec::new();
     let begun = Instant::now();
@@ -66,7 +66,7 @@ fn processor_time() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// The most memory this process ever held, in bytes; 0 where the system does not say.
+/// The peak memory of this process in bytes; 0 where the system does not report it.
 pub fn peak_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,4 @@
-//! Panels as files: arrays for numpy, a table for everyone.
+//! Writes panels to files: numpy arrays and CSV.
 
 use std::{
     fs::{self, File},
@@ -8,18 +8,18 @@ use std::{
 
 use rayon::prelude::*;
 use serde_json::json;
-use spocc_bench::Shape;
+use spocc_bench::PanelShape;
 
 use crate::{Failure, print};
 
-/// Rows held at a time.
+/// Rows in memory at a time.
 const BLOCK: usize = 1 << 18;
 
-/// Rows written as text by one thread at a time.
+/// Rows formatted by one thread at a time.
 const PIECE: usize = 1 << 13;
 
-/// Writes the panel to a directory, or its table alone to standard output.
-pub(crate) fn write(shape: Shape, out: &Path) -> Result<(), Failure> {
+/// Writes the panel to a directory, or its CSV alone to standard output.
+pub(crate) fn write(shape: PanelShape, out: &Path) -> Result<(), Failure> {
     if out == Path::new("-") {
         return Ok(write_table(shape, &mut io::stdout().lock())?);
     }
@@ -30,15 +30,15 @@ pub(crate) fn write(shape: Shape, out: &Path) -> Result<(), Failure> {
     }
     fs::create_dir_all(out)?;
     let open = |name: &str| File::create(out.join(name)).map(BufWriter::new);
-    let (mut answers, mut truth) = (open("answers.npy")?, open("truth.npy")?);
-    answers.write_all(&header(&format!("({}, {})", shape.rows, shape.classifiers)))?;
+    let (mut predicted, mut truth) = (open("answers.npy")?, open("truth.npy")?);
+    predicted.write_all(&header(&format!("({}, {})", shape.rows, shape.classifiers)))?;
     truth.write_all(&header(&format!("({},)", shape.rows)))?;
     for start in (0..shape.rows).step_by(BLOCK) {
         let (cells, truths) = shape.ids::<u8>(&(start..shape.rows.min(start + BLOCK)));
-        answers.write_all(&cells)?;
+        predicted.write_all(&cells)?;
         truth.write_all(&truths)?;
     }
-    answers.flush()?;
+    predicted.flush()?;
     truth.flush()?;
     let mut table = open("panel.csv")?;
     write_table(shape, &mut table)?;
@@ -46,10 +46,10 @@ pub(crate) fn write(shape: Shape, out: &Path) -> Result<(), Failure> {
     print(&json!({ "shape": shape, "out": out, "files": ["answers.npy", "truth.npy", "panel.csv"] }))
 }
 
-/// How an array of bytes in C order begins (numpy's format, version 1.0).
+/// The header of a numpy file (version 1.0) of bytes in C order.
 fn header(shape: &str) -> Vec<u8> {
     let text = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': {shape}, }}");
-    // Ten bytes come before the text, and the data begins at a multiple of 64.
+    // Ten bytes precede the text, and the data starts at a multiple of 64.
     let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
     let mut header = b"\x93NUMPY\x01\x00".to_vec();
     header.extend((length as u16).to_le_bytes());
@@ -57,7 +57,7 @@ fn header(shape: &str) -> Vec<u8> {
     header
 }
 
-fn write_table(shape: Shape, out: &mut impl Write) -> io::Result<()> {
+fn write_table(shape: PanelShape, out: &mut impl Write) -> io::Result<()> {
     let names: Vec<String> = (0..shape.classifiers).map(|k| format!("c{k},")).collect();
     writeln!(out, "{}truth", names.concat())?;
     let words: Vec<String> = (0..shape.classes).map(|class| class.to_string()).collect();
@@ -91,7 +91,7 @@ mod tests {
     use spocc_bench::Ease;
 
     #[test]
-    fn arrays_begin_at_a_multiple_of_64() {
+    fn arrays_start_at_a_multiple_of_64() {
         let header = header("(1000000, 10)");
         assert_eq!(header.len() % 64, 0);
         assert!(header.starts_with(b"\x93NUMPY\x01\x00") && header.ends_with(b"\n"));
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn the_table_has_a_column_per_classifier_and_the_truth() {
         let mut table = Vec::new();
-        let shape = Shape { rows: 3, classifiers: 4, classes: 5, ease: Ease::Hard };
+        let shape = PanelShape { rows: 3, classifiers: 4, classes: 5, ease: Ease::Hard };
         write_table(shape, &mut table).expect("memory is writable");
         assert_eq!(table, b"c0,c1,c2,c3,truth\n0,2,1,2,2\n0,3,3,1,3\n3,3,3,3,3\n");
     }
