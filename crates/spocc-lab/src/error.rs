@@ -1,15 +1,15 @@
-//! What can go wrong, in the words the user sees.
+//! Errors, with the messages that users see.
 
 use std::{io, path::PathBuf};
 
-/// Every refusal of the laboratory.
+/// Every error of the laboratory.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error("{what} {found:?}: expected one of {known}{}", suggestion(.nearest.as_deref()))]
     Unknown { what: &'static str, found: String, known: String, nearest: Option<String> },
     #[error("{}: {source}", .path.display())]
     Io { path: PathBuf, source: io::Error },
-    #[error("{}: expected the file of {dataset}; `spocc-lab datasets` says where it comes from", .path.display())]
+    #[error("{}: expected the file of {dataset}; `spocc-lab datasets` lists its source", .path.display())]
     MissingFile { path: PathBuf, dataset: &'static str },
     #[error("{}, line {line}: expected {expected}, found {found}", .path.display())]
     BadLine { path: PathBuf, line: usize, expected: String, found: String },
@@ -33,10 +33,10 @@ impl Error {
         move |source| Self::Io { path, source }
     }
 
-    /// The refusal of a word that is none of those known, with the one that was probably meant.
+    /// The error for an unknown word, with the most similar known one.
     pub(crate) fn unknown(what: &'static str, found: &str, known: &[&str]) -> Self {
         let wanted = found.to_lowercase();
-        // Half of the letters may differ: the lists are short, and a wrong guess does no harm.
+        // Half of the letters may differ: the lists are short, and a wrong suggestion does no harm.
         let tolerated = wanted.chars().count() / 2;
         let nearest = known
             .iter()
@@ -48,7 +48,7 @@ impl Error {
     }
 }
 
-/// The place of a word among those known.
+/// The position of a word among those known.
 pub(crate) fn choose(what: &'static str, known: &[impl AsRef<str>], found: &str) -> Result<usize, Error> {
     let names: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
     names.iter().position(|name| *name == found).ok_or_else(|| Error::unknown(what, found, &names))
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_word_is_answered_with_the_nearest_and_all_known() {
+    fn an_unknown_word_is_refused_with_the_nearest_and_all_known() {
         let known = ["wine", "spam", "20newsgroup"];
         assert_eq!(
             Error::unknown("dataset", "20newsgroups", &known).to_string(),

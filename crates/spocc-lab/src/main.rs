@@ -1,24 +1,25 @@
-//! The laboratory: every experiment of the SPOCC paper, and more, with one command.
+//! The laboratory: reproduces the experiments of the SPOCC paper, and runs further ones.
 //!
-//! `datasets` reads features, `learners` train base classifiers on parts of them, `panel` collects their answers and
-//! spoils some, `contest` lets every method of the engine combine them, `coverage` counts how often sets hold the truth,
-//! `experiments` say what is varied, `results` keeps what came out, `statistics` and `measured` sum it up, `print` and `report` say what it means, beside what the `paper` printed.
+//! `datasets` reads features, `learners` train base classifiers on parts of them, `panel` holds their predictions and
+//! corrupts some, `evaluation` fits every method of the engine to them, `coverage` evaluates prediction sets,
+//! `experiments` define what is varied, `results` stores the outcomes, `statistics` and `aggregate` summarise them, and
+//! `print` and `report` show them beside the figures of the `paper`.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod args;
-mod draw;
+mod random;
 mod learners;
 mod datasets;
-mod setting;
+mod protocol;
 mod panel;
-mod contest;
+mod evaluation;
 mod coverage;
 mod results;
 mod experiments;
 mod paper;
 mod statistics;
-mod measured;
+mod aggregate;
 mod print;
 mod report;
 mod error;
@@ -33,12 +34,12 @@ use std::{
 use clap::Parser;
 
 use crate::{
-    args::{Arguments, Command, Running},
+    args::{Arguments, LabCommand, RunArguments},
     datasets::State,
     error::Error,
-    experiments::{Run, real, robustness, synthetic::Synthetic},
+    experiments::{RunSettings, missing, perturbation, real, synthetic::Synthetic},
+    protocol::Protocol,
     results::Results,
-    setting::Setting,
 };
 
 fn main() -> ExitCode {
@@ -46,10 +47,10 @@ fn main() -> ExitCode {
     let out = &mut io::stdout().lock();
     match run(arguments, out) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads has seen enough.
+        // The reader closed the pipe.
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            // Nothing is left to tell anybody with if standard error is gone as well.
+            // An error of standard error cannot be reported.
             let _ = writeln!(io::stderr(), "spocc-lab: {error}");
             ExitCode::FAILURE
         }
@@ -62,40 +63,41 @@ fn run(Arguments { command, threads }: Arguments, out: &mut impl Write) -> Resul
         pool.map_err(|error| Error::Threads { threads, error: error.to_string() })?;
     }
     match command {
-        Command::Datasets { data, json } => {
+        LabCommand::Datasets { data, json } => {
             fs::read_dir(&data).map_err(Error::io(&data))?;
             datasets::print(&datasets::describe(&data), json, out).map_err(print::stdout)
         }
-        Command::Synthetic { name, running, reps } => {
+        LabCommand::Synthetic { name, running, reps } => {
             let names = Synthetic::ALL.map(|experiment| experiment.to_string());
             let chosen = some_or_all("experiment", &name, &names)?;
             let chosen: Vec<Synthetic> =
                 chosen.iter().map(|name| name.parse()).collect::<Result<_, Error>>()?;
             running.each(reps, &chosen, out, |experiment, run| Ok(vec![experiment.run(run)?]))
         }
-        Command::Real { name, data, running, reps } => {
-            running.each(reps, &there(&name, &data.data)?, out, |name, run| {
+        LabCommand::Real { name, data, running, reps } => {
+            running.each(reps, &present(&name, &data.data)?, out, |name, run| {
                 Ok(vec![real::run(run, &datasets::load(name, &data.data)?)?])
             })
         }
-        Command::Robustness { name, data, running, reps } => {
-            running.each(reps, &there(&name, &data.data)?, out, |name, run| {
-                robustness::run(run, &datasets::load(name, &data.data)?)
+        LabCommand::Robustness { name, data, running, reps } => {
+            running.each(reps, &present(&name, &data.data)?, out, |name, run| {
+                perturbation::run(run, &datasets::load(name, &data.data)?)
             })
         }
-        Command::Panels { name, data, out: dir, seed, reps } => {
-            let run = Run { setting: Setting::Honest, seed, reps, out: &dir };
-            for name in there(&name, &data.data)? {
+        LabCommand::Panels { name, data, out: dir, seed, reps } => {
+            let run = RunSettings { protocol: Protocol::Honest, seed, reps, out: &dir };
+            for name in present(&name, &data.data)? {
                 let paths = real::write_panels(&run, &datasets::load(&name, &data.data)?)?;
                 print::print_written(&paths, out)?;
             }
             Ok(())
         }
-        Command::Example3 { json } => print::print_example(json, out),
-        Command::Report { dir } => {
+        LabCommand::Missing { crowds, seed, reps } => missing::run(reps, seed, crowds.as_deref(), out),
+        LabCommand::Example3 { json } => print::print_example(json, out),
+        LabCommand::Report { dir } => {
             let (results, unfinished) = results::read_all(&dir)?;
             if unfinished > 0 {
-                note(&format!("{unfinished} unfinished repetitions are left out"));
+                note(&format!("{unfinished} unfinished repetitions are omitted"));
             }
             report::write(&results, &dir)?;
             print::print_written(&[dir.join("report.html"), dir.join("report.md")], out)
@@ -103,13 +105,13 @@ fn run(Arguments { command, threads }: Arguments, out: &mut impl Write) -> Resul
     }
 }
 
-/// Says something beside the results.
+/// Prints a remark to standard error.
 fn note(text: &str) {
-    // Nothing depends on whether anybody reads it.
+    // A remark that cannot be printed changes no result.
     let _ = writeln!(io::stderr(), "spocc-lab: {text}");
 }
 
-/// One of these names, or all of them.
+/// The name given, or all of them for `all`.
 fn some_or_all(what: &'static str, name: &str, names: &[String]) -> Result<Vec<String>, Error> {
     if name == "all" {
         return Ok(names.to_vec());
@@ -118,37 +120,37 @@ fn some_or_all(what: &'static str, name: &str, names: &[String]) -> Result<Vec<S
     error::choose(what, &known, name).map(|_| vec![name.to_owned()])
 }
 
-/// The dataset named, or all that are there.
-fn there(name: &str, dir: &Path) -> Result<Vec<String>, Error> {
+/// The dataset named, or all that are present for `all`.
+fn present(name: &str, dir: &Path) -> Result<Vec<String>, Error> {
     let names = datasets::NAMES.map(ToOwned::to_owned);
     let mut chosen = some_or_all("dataset", name, &names)?;
     if name == "all" {
-        let is_there = |name: &String| datasets::is_there(name, dir) != State::Absent;
-        let absent: Vec<String> = names.iter().filter(|name| !is_there(name)).cloned().collect();
-        chosen.retain(is_there);
+        let is_present = |name: &String| datasets::state(name, dir) != State::Absent;
+        let absent: Vec<String> = names.iter().filter(|name| !is_present(name)).cloned().collect();
+        chosen.retain(is_present);
         if chosen.is_empty() {
             let (expected, found) = ("datasets".to_owned(), "none of them".to_owned());
             return Err(Error::BadFile { path: dir.to_owned(), expected, found });
         }
         if !absent.is_empty() {
-            note(&format!("{} absent: `spocc-lab datasets` says where to get them", absent.join(", ")));
+            note(&format!("{} absent: `spocc-lab datasets` lists their sources", absent.join(", ")));
         }
     }
     Ok(chosen)
 }
 
-impl Running {
-    /// Runs some experiments one after another and prints what came out of each.
+impl RunArguments {
+    /// Runs experiments one after another and prints a summary of each.
     fn each<E>(
         &self,
         reps: u32,
         experiments: &[E],
         out: &mut impl Write,
-        work: impl Fn(&E, &Run<'_>) -> Result<Vec<Results>, Error>,
+        work: impl Fn(&E, &RunSettings<'_>) -> Result<Vec<Results>, Error>,
     ) -> Result<(), Error> {
-        let setting: Setting = self.setting.parse()?;
-        let dir = self.out.clone().unwrap_or_else(|| PathBuf::from("lab").join(setting.to_string()));
-        let run = Run { setting, seed: self.seed, reps, out: &dir };
+        let protocol: Protocol = self.protocol.parse()?;
+        let dir = self.out.clone().unwrap_or_else(|| PathBuf::from("lab").join(protocol.to_string()));
+        let run = RunSettings { protocol, seed: self.seed, reps, out: &dir };
         let mut all = Vec::new();
         for experiment in experiments {
             let results = work(experiment, &run)?;

@@ -1,4 +1,4 @@
-//! The paper's tables: what was printed, by the names that methods and experiments have here.
+//! The tables printed in the paper, under our names of methods and experiments.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// Every figure of the paper that has a counterpart here; accuracies are in percent.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Paper {
-    /// Table 1: adversaries, faults, redundancy and all three together.
+    /// Table 1: adversaries, faults, redundancy and all three pooled.
     pub(crate) synthetic: PaperTable,
     /// The table of real data.
     pub(crate) real: PaperTable,
@@ -32,7 +32,7 @@ struct Discrepancies {
 pub(crate) struct Figure(pub(crate) f64, pub(crate) f64, pub(crate) f64);
 
 impl Paper {
-    /// The tables, which are part of the program.
+    /// The tables, which are compiled in.
     pub(crate) fn read() -> Self {
         serde_json::from_str(include_str!("../../../testdata/paper/tables.json"))
             .expect("the tables are compiled in, and a test reads them")
@@ -50,7 +50,7 @@ impl Paper {
 }
 
 impl PaperTable {
-    /// What was printed for a method in a column; nothing if it is not there or was called intractable.
+    /// The figure printed for a method in a column; nothing if there is none or it was called intractable.
     pub(crate) fn figure(&self, method: &str, column: &str) -> Option<Figure> {
         let column = self.columns.iter().position(|name| name == column)?;
         *self.rows.get(row_of(method)?)?.get(column)?
@@ -123,7 +123,7 @@ mod tests {
     fn the_printed_ranks_follow_from_the_printed_table() {
         let paper = Paper::read();
         let ranks = average_ranks(&means(&paper));
-        // The paper lets the two methods that tie on Wine both be third: 17 / 8 = 2.125 in place of 17.5 / 8.
+        // The paper ranks the two methods that tie on Wine both third: 17 / 8 = 2.125 in place of 17.5 / 8.
         for (method, tolerance) in [("adaspocc", 0.1), ("exp-vote", 0.001)] {
             let found = ranks[METHODS.iter().position(|name| *name == method).expect("one of the eight")];
             let printed = paper.average_rank(method).expect("printed for these two");

@@ -1,4 +1,4 @@
-//! What a run prints: accuracies of every method, beside the paper's, its log-loss and its sets.
+//! The printed summary of a run: accuracy of every method beside the paper's, log-loss and prediction sets.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,115 +9,120 @@ use std::{
 use serde::Serialize;
 
 use crate::{
-    coverage::Held,
+    aggregate::{self, ResultSet},
+    coverage::SetCounts,
     error::Error,
     experiments::example3,
-    measured::{self, Measured},
     paper::Paper,
     results::Results,
     statistics::mean,
 };
 
-/// One experiment in figures; accuracies are in percent.
+/// The summary of one experiment; accuracies are in percent.
 #[derive(Debug, Serialize)]
-struct Figures {
+struct ExperimentSummary {
     experiment: String,
     #[serde(rename = "as")]
-    setting: String,
+    protocol: String,
     seed: u64,
     version: String,
     subset: bool,
-    /// Repetitions done.
+    /// Number of finished repetitions.
     reps: usize,
     means: BTreeMap<String, f64>,
-    /// 95 % bootstrap intervals of the means; repetitions are resampled, and fewer than three give none.
+    /// 95 % bootstrap intervals of the means over repetitions; none below three repetitions.
     intervals: BTreeMap<String, [f64; 2]>,
     deviations: BTreeMap<String, f64>,
-    /// The same of what is shown for reference.
+    /// Mean accuracies of the references.
     references: BTreeMap<String, f64>,
-    /// Mean log-loss of methods that give probabilities.
+    /// Mean log-loss of the methods that give probabilities.
     log_loss: BTreeMap<String, f64>,
-    /// Mean seconds to learn, on one core.
+    /// Mean fit time in seconds, on one core.
     fit_seconds: BTreeMap<String, f64>,
-    /// By method and coverage: the share of test rows whose set holds the truth, and the mean size of sets.
-    sets: BTreeMap<String, BTreeMap<String, Kept>>,
-    /// Means that the paper printed, where it did.
+    /// Prediction sets by method and requested coverage.
+    sets: BTreeMap<String, BTreeMap<String, SetFigures>>,
+    /// Means printed in the paper.
     paper: BTreeMap<String, f64>,
-    /// Means by method at every point of what is varied.
-    by_point: Vec<Point>,
+    /// Means by method at every point of the varied quantity.
+    by_point: Vec<PointMeans>,
 }
 
 #[derive(Debug, Serialize)]
-struct Kept {
-    held: f64,
+struct SetFigures {
+    /// Share of test rows in percent whose set contains the true class.
+    coverage: f64,
+    /// Mean number of classes in a set.
     size: f64,
 }
 
 #[derive(Debug, Serialize)]
-struct Point {
+struct PointMeans {
     at: f64,
     means: BTreeMap<String, f64>,
 }
 
-impl Figures {
+impl ExperimentSummary {
     fn new(results: &Results) -> Self {
-        let heading = &results.heading;
-        let (measured, paper) = (Measured::new(std::slice::from_ref(results)), Paper::read());
+        let header = &results.header;
+        let (all, paper) = (ResultSet::new(std::slice::from_ref(results)), Paper::read());
         let mut figures = Self {
-            experiment: heading.experiment.clone(),
-            setting: heading.setting.clone(),
-            seed: heading.seed,
-            version: heading.version.clone(),
-            subset: heading.is_subset,
-            reps: measured::repetitions(results),
+            experiment: header.experiment.clone(),
+            protocol: header.protocol.clone(),
+            seed: header.seed,
+            version: header.version.clone(),
+            subset: header.is_subset,
+            reps: aggregate::repetitions(results),
             means: BTreeMap::new(),
             intervals: BTreeMap::new(),
             deviations: BTreeMap::new(),
             references: BTreeMap::new(),
             log_loss: BTreeMap::new(),
             fit_seconds: BTreeMap::new(),
-            sets: measured::sets(results).into_iter().map(kept).collect(),
+            sets: aggregate::sets(results).into_iter().map(set_figures).collect(),
             paper: BTreeMap::new(),
-            by_point: by_point(&measured, results),
+            by_point: by_point(&all, results),
         };
-        for (name, is_reference) in measured.rows(&[results]) {
-            let Some(summary) = measured.summary(results, &name) else { continue };
+        for (name, is_reference) in all.rows(&[results]) {
+            let Some(summary) = all.summary(results, &name) else { continue };
             let means = if is_reference { &mut figures.references } else { &mut figures.means };
             means.insert(name.clone(), summary.mean);
             figures.intervals.extend(summary.interval.map(|interval| (name.clone(), interval)));
             figures.deviations.insert(name.clone(), summary.deviation);
-            figures.log_loss.extend(measured::log_loss(results, &name).map(|loss| (name.clone(), loss)));
+            figures.log_loss.extend(aggregate::log_loss(results, &name).map(|loss| (name.clone(), loss)));
             figures
                 .fit_seconds
-                .extend(measured::fit_seconds(results, &name).map(|time| (name.clone(), time)));
-            let printed = printed(&paper, &heading.experiment, &name).filter(|_| !heading.is_subset);
+                .extend(aggregate::fit_seconds(results, &name).map(|time| (name.clone(), time)));
+            let printed = printed(&paper, &header.experiment, &name).filter(|_| !header.is_subset);
             figures.paper.extend(printed.map(|printed| (name, printed)));
         }
         figures
     }
 }
 
-fn kept((method, by_coverage): (String, BTreeMap<String, Held>)) -> (String, BTreeMap<String, Kept>) {
-    let kept = |held: Held| Kept { held: 100.0 * held.share(), size: held.mean_size() };
-    (method, by_coverage.into_iter().map(|(coverage, held)| (coverage, kept(held))).collect())
+fn set_figures(
+    (method, by_coverage): (String, BTreeMap<String, SetCounts>),
+) -> (String, BTreeMap<String, SetFigures>) {
+    let figures =
+        |counts: SetCounts| SetFigures { coverage: 100.0 * counts.coverage(), size: counts.mean_size() };
+    (method, by_coverage.into_iter().map(|(coverage, counts)| (coverage, figures(counts))).collect())
 }
 
-/// Means at each point, where there are several.
-fn by_point(measured: &Measured<'_>, results: &Results) -> Vec<Point> {
-    let points = measured::points(results);
+/// Means at each point, if there are several.
+fn by_point(all: &ResultSet<'_>, results: &Results) -> Vec<PointMeans> {
+    let points = aggregate::points(results);
     if points.len() < 2 {
         return Vec::new();
     }
     let point = |at: f64| {
         let mean = |(name, _): (String, bool)| {
-            measured.summary_at(results, &name, at).map(|summary| (name, summary.mean))
+            all.summary_at(results, &name, at).map(|summary| (name, summary.mean))
         };
-        Point { at, means: measured.rows(&[results]).into_iter().filter_map(mean).collect() }
+        PointMeans { at, means: all.rows(&[results]).into_iter().filter_map(mean).collect() }
     };
     points.into_iter().map(point).collect()
 }
 
-/// What the paper printed for a method in an experiment.
+/// The paper's mean for a method in an experiment.
 fn printed(paper: &Paper, experiment: &str, name: &str) -> Option<f64> {
     let (kind, column) = experiment.split_once('-')?;
     let table = match kind {
@@ -130,7 +135,7 @@ fn printed(paper: &Paper, experiment: &str, name: &str) -> Option<f64> {
 
 /// Prints one experiment as a table.
 pub(crate) fn print(results: &Results, out: &mut impl Write) -> Result<(), Error> {
-    let figures = Figures::new(results);
+    let figures = ExperimentSummary::new(results);
     let subset = if figures.subset { ", a subset of the data" } else { "" };
     let text = |name: &String, mean: &f64| {
         let interval = figures.intervals.get(name);
@@ -144,9 +149,9 @@ pub(crate) fn print(results: &Results, out: &mut impl Write) -> Result<(), Error
         line.trim_end().to_owned()
     };
     let mut lines = vec![format!(
-        "{}, as {}, seed {}{subset}: {} repetition{}",
+        "{}, protocol {}, seed {}{subset}: {} repetition{}",
         figures.experiment,
-        figures.setting,
+        figures.protocol,
         figures.seed,
         figures.reps,
         if figures.reps == 1 { "" } else { "s" }
@@ -154,13 +159,14 @@ pub(crate) fn print(results: &Results, out: &mut impl Write) -> Result<(), Error
     let loss = if figures.log_loss.is_empty() { "" } else { " log-loss" };
     let heads = if figures.paper.is_empty() { "" } else { "    paper     diff" };
     lines.push(format!("{:<16}{:>8}  {:<15} {:>8}{loss}{heads}", "method", "mean", "95 % interval", "sd"));
-    let order = Measured::new(std::slice::from_ref(results)).rows(&[results]);
+    let order = ResultSet::new(std::slice::from_ref(results)).rows(&[results]);
     let mean_of = |name: &String| figures.means.get(name).or_else(|| figures.references.get(name));
     lines.extend(order.iter().filter_map(|(name, _)| mean_of(name).map(|mean| text(name, mean))));
     lines.extend(figures.sets.iter().map(|(method, by_coverage)| {
-        let one =
-            |(coverage, kept): (&String, &Kept)| format!("{coverage} {:.1} % {:.2}", kept.held, kept.size);
-        format!("{method:<16}sets: {}", by_coverage.iter().map(one).collect::<Vec<_>>().join(", "))
+        let one = |(asked, sets): (&String, &SetFigures)| {
+            format!("{asked} covers {:.1} %, size {:.2}", sets.coverage, sets.size)
+        };
+        format!("{method:<16}sets: {}", by_coverage.iter().map(one).collect::<Vec<_>>().join("; "))
     }));
     lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| writeln!(out)).map_err(stdout)
 }
@@ -168,12 +174,12 @@ pub(crate) fn print(results: &Results, out: &mut impl Write) -> Result<(), Error
 /// Prints one experiment, or several with the means over all of them, as JSON.
 pub(crate) fn print_json(results: &[Results], out: &mut impl Write) -> Result<(), Error> {
     #[derive(Serialize)]
-    struct All<'a> {
-        /// Means of the experiments' means.
+    struct AllSummaries<'a> {
+        /// Mean over experiments of each method's mean.
         means: BTreeMap<&'a str, f64>,
-        experiments: &'a [Figures],
+        experiments: &'a [ExperimentSummary],
     }
-    let figures: Vec<Figures> = results.iter().map(Figures::new).collect();
+    let figures: Vec<ExperimentSummary> = results.iter().map(ExperimentSummary::new).collect();
     let text = if let [one] = figures.as_slice() {
         serde_json::to_string_pretty(one)
     } else {
@@ -183,7 +189,7 @@ pub(crate) fn print_json(results: &[Results], out: &mut impl Write) -> Result<()
             mean(&figures.iter().filter_map(|one| one.means.get(name).copied()).collect::<Vec<f64>>())
         };
         let means = names.into_iter().map(|name| (name, mean_of(name))).collect();
-        serde_json::to_string_pretty(&All { means, experiments: &figures })
+        serde_json::to_string_pretty(&AllSummaries { means, experiments: &figures })
     };
     writeln!(out, "{}", text.expect("maps of text and numbers become JSON")).map_err(stdout)
 }
@@ -192,12 +198,12 @@ pub(crate) fn print_json(results: &[Results], out: &mut impl Write) -> Result<()
 pub(crate) fn print_example(json: bool, out: &mut impl Write) -> Result<(), Error> {
     if json {
         #[derive(Serialize)]
-        struct Fused {
+        struct FusedPossibility {
             exponent: f64,
             possibility: [f64; 3],
         }
-        let fused = |(exponent, possibility)| Fused { exponent, possibility };
-        let curve: Vec<Fused> = example3::curve().into_iter().map(fused).collect();
+        let fused = |(exponent, possibility)| FusedPossibility { exponent, possibility };
+        let curve: Vec<FusedPossibility> = example3::curve().into_iter().map(fused).collect();
         let text = serde_json::to_string_pretty(&curve).expect("numbers become JSON");
         return writeln!(out, "{text}").map_err(stdout);
     }
@@ -207,12 +213,12 @@ pub(crate) fn print_example(json: bool, out: &mut impl Write) -> Result<(), Erro
     writeln!(out, "{head}\n{}", lines.join("\n")).map_err(stdout)
 }
 
-/// Says what was written.
+/// Prints the names of written files.
 pub(crate) fn print_written(paths: &[PathBuf], out: &mut impl Write) -> Result<(), Error> {
     paths.iter().try_for_each(|path| writeln!(out, "wrote {}", path.display())).map_err(stdout)
 }
 
-/// Nobody takes what is printed.
+/// The error of a failed write to standard output.
 pub(crate) fn stdout(source: io::Error) -> Error {
     Error::Io { path: "standard output".into(), source }
 }

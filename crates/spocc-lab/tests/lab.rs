@@ -1,4 +1,4 @@
-//! The laboratory from the outside: tiny versions of every experiment, interrupted, repeated and refused.
+//! The `spocc-lab` command: small versions of every experiment, interrupted, repeated and refused.
 #![allow(missing_docs)]
 
 use std::{
@@ -18,7 +18,7 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("temporary folders have plain names")
 }
 
-/// What a command that must succeed printed.
+/// The standard output of a command that must succeed.
 fn printed(arguments: &[&str]) -> String {
     let output = lab(arguments);
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -26,7 +26,7 @@ fn printed(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// The one line that a command refuses with.
+/// The one line of standard error of a command that must fail.
 fn refusal(arguments: &[&str]) -> String {
     let output = lab(arguments);
     assert_eq!(output.status.code(), Some(1), "{arguments:?}");
@@ -35,7 +35,7 @@ fn refusal(arguments: &[&str]) -> String {
     errors
 }
 
-/// The datasets, if this machine has them.
+/// The folder of datasets, if the environment names one.
 fn data() -> Option<PathBuf> {
     let data = std::env::var_os("SPOCC_DATA").map(PathBuf::from);
     if data.is_none() {
@@ -44,7 +44,7 @@ fn data() -> Option<PathBuf> {
     data
 }
 
-/// The lines of a results file, in an order of their own.
+/// The lines of a results file, sorted.
 fn sorted_lines(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).expect("results");
     let mut lines: Vec<String> = text.lines().map(ToOwned::to_owned).collect();
@@ -57,18 +57,18 @@ fn mean(json: &Value, method: &str) -> f64 {
 }
 
 #[test]
-fn every_synthetic_experiment_runs_in_both_settings() {
-    for setting in ["authors", "honest"] {
+fn every_synthetic_experiment_runs_under_both_protocols() {
+    for protocol in ["authors", "honest"] {
         let dir = tempfile::tempdir().expect("a folder");
         for name in ["adversaries", "faults", "redundancy", "heterogeneous", "imbalance"] {
             let arguments =
-                ["synthetic", name, "--reps", "1", "--as", setting, "--out", text(dir.path()), "--json"];
+                ["synthetic", name, "--reps", "1", "--as", protocol, "--out", text(dir.path()), "--json"];
             let json: Value = serde_json::from_str(&printed(&arguments)).expect("JSON");
             assert_eq!(json["experiment"], format!("synthetic-{name}"));
             let points = if name == "imbalance" { 10 } else { 11 };
             assert_eq!(json["by_point"].as_array().map(Vec::len), Some(points));
             for method in ["spocc", "adaspocc", "majority", "stacking", "bayes"] {
-                assert!((40.0..95.0).contains(&mean(&json, method)), "{setting} {name} {method}");
+                assert!((40.0..95.0).contains(&mean(&json, method)), "{protocol} {name} {method}");
             }
             assert!(
                 json["log_loss"]["ladder"].as_f64().is_some_and(|loss| (0.1..2.0).contains(&loss)),
@@ -93,14 +93,14 @@ fn threads_and_interruptions_change_no_figure() {
     run(pieces.path(), "1", "1");
     let file = pieces.path().join("synthetic-faults.jsonl");
     let bytes = fs::read(&file).expect("results");
-    // As a machine that lost power in the middle of a line leaves it.
-    fs::write(&file, &bytes[..bytes.len() - 40]).expect("room");
+    // An incomplete last line, as after a power failure.
+    fs::write(&file, &bytes[..bytes.len() - 40]).expect("disk space");
     assert_eq!(run(pieces.path(), "2", "1"), expected);
     assert_eq!(sorted_lines(&file), sorted_lines(&whole.path().join("synthetic-faults.jsonl")));
 }
 
 #[test]
-fn a_killed_run_goes_on_where_it_stopped() {
+fn a_killed_run_continues() {
     let dir = tempfile::tempdir().expect("a folder");
     let words = ["synthetic", "redundancy", "--reps", "3", "--out", text(dir.path()), "--threads", "1"];
     let file = dir.path().join("synthetic-redundancy.jsonl");
@@ -120,7 +120,7 @@ fn a_killed_run_goes_on_where_it_stopped() {
     printed(&words);
     let after = fs::read_to_string(&file).expect("results");
     let whole = &before[..before.rfind('\n').map_or(0, |at| at + 1)];
-    assert!(after.starts_with(whole), "what was done is kept");
+    assert!(after.starts_with(whole), "finished outcomes are kept");
     assert_eq!(after.lines().count(), 1 + 3 * 11);
     let whole = tempfile::tempdir().expect("a folder");
     printed(&["synthetic", "redundancy", "--reps", "3", "--out", text(whole.path())]);
@@ -128,7 +128,7 @@ fn a_killed_run_goes_on_where_it_stopped() {
 }
 
 #[test]
-fn wrong_words_and_foreign_folders_are_refused_in_one_line() {
+fn unknown_words_and_folders_of_other_runs_are_refused_in_one_line() {
     let dir = tempfile::tempdir().expect("a folder");
     let out = text(dir.path());
     let line = refusal(&["synthetic", "adversary", "--out", out]);
@@ -154,11 +154,11 @@ fn wrong_words_and_foreign_folders_are_refused_in_one_line() {
 
 #[cfg(unix)]
 #[test]
-fn a_full_disk_loses_nothing_that_was_saved() {
+fn a_full_disk_loses_no_recorded_outcome() {
     let [full, free] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
     let words =
         |dir: &Path| ["synthetic", "imbalance", "--reps", "1", "--out", text(dir)].map(ToOwned::to_owned);
-    // Writing ends after a few kilobytes, in the middle of a line.
+    // Writing fails after a few kilobytes, within a line.
     let limited = Command::new("sh")
         .args(["-c", "trap '' XFSZ; ulimit -f 4; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_spocc-lab")])
         .args(words(full.path()))
@@ -180,7 +180,7 @@ fn a_full_disk_loses_nothing_that_was_saved() {
 }
 
 #[test]
-fn example_3_ends_in_product_and_minimum() {
+fn example_3_runs_from_the_product_to_the_minimum() {
     let text = printed(&["example3"]);
     assert!(text.contains("0.0160    0.2500    0.1600"), "{text}");
     assert!(text.contains("0.1000    0.2500    0.4000"), "{text}");
@@ -210,23 +210,23 @@ fn real_experiments_run_on_real_data() {
         assert!(json["log_loss"][method].as_f64().is_some_and(|loss| (0.01..0.5).contains(&loss)), "{json}");
         assert!(json["fit_seconds"][method].as_f64().is_some_and(|seconds| seconds > 0.0), "{json}");
         let sets = &json["sets"][method]["0.8"];
-        assert!(sets["held"].as_f64().is_some_and(|held| held > 60.0), "{json}");
+        assert!(sets["coverage"].as_f64().is_some_and(|coverage| coverage > 60.0), "{json}");
         assert!(sets["size"].as_f64().is_some_and(|size| (1.0..=2.0).contains(&size)), "{json}");
     }
     assert_eq!(json["log_loss"].get("majority"), None);
-    // Its validation rows, of which a quarter calibrates, are too few for 99 in 100.
+    // A quarter of its validation rows is too few to calibrate for 99 %.
     assert_eq!(json["sets"]["ladder"].get("0.99"), None, "{json}");
     let json = run("robustness");
     assert_eq!(json["experiments"].as_array().map(Vec::len), Some(4));
     printed(&["report", text(dir.path())]);
     let page = fs::read_to_string(dir.path().join("report.md")).expect("a page");
-    for words in ["breast", "Real data: log-loss", "| ladder at 80 % |", "| ladder / stacking |"] {
-        assert!(page.contains(words), "{words}: {page}");
+    for text in ["breast", "Real data: log-loss", "| ladder at 80 % |", "| ladder / stacking |"] {
+        assert!(page.contains(text), "{text}: {page}");
     }
 }
 
 #[test]
-fn panels_are_written_as_tables_twice_the_same() {
+fn panels_are_written_as_csv_and_reproducible() {
     let Some(data) = data() else { return };
     let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
     let tables = folders.each_ref().map(|dir| {
@@ -243,7 +243,7 @@ fn panels_are_written_as_tables_twice_the_same() {
 }
 
 #[test]
-fn datasets_that_are_missing_are_listed_with_where_they_come_from() {
+fn missing_datasets_are_listed_with_their_sources() {
     let dir = tempfile::tempdir().expect("a folder");
     let text = printed(&["datasets", "--data", text(dir.path())]);
     for name in ["20newsgroup", "mnist", "particle", "doi.org"] {
@@ -251,26 +251,45 @@ fn datasets_that_are_missing_are_listed_with_where_they_come_from() {
     }
 }
 
+/// The blocks of consecutive table lines.
+fn tables(text: &str) -> Vec<String> {
+    let mut tables: Vec<String> = Vec::new();
+    let mut is_inside = false;
+    for line in text.lines() {
+        let is_row = line.starts_with('|');
+        if is_row && !is_inside {
+            tables.push(String::new());
+        }
+        if let Some(table) = tables.last_mut().filter(|_| is_row) {
+            table.push_str(line);
+            table.push('\n');
+        }
+        is_inside = is_row;
+    }
+    tables
+}
+
 #[test]
 fn the_tables_of_the_docs_are_those_of_the_committed_outcomes() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut reported = String::new();
-    for setting in ["honest", "authors", "ladder"] {
+    for folder in ["honest", "authors", "ladder"] {
         let dir = tempfile::tempdir().expect("a folder");
-        for file in fs::read_dir(here.join("results").join(setting)).expect("outcomes") {
+        for file in fs::read_dir(here.join("results").join(folder)).expect("outcomes") {
             let file = file.expect("a file").path();
             if file.extension().is_some_and(|extension| extension == "gz") {
-                fs::copy(&file, dir.path().join(file.file_name().expect("a name"))).expect("room");
+                fs::copy(&file, dir.path().join(file.file_name().expect("a name"))).expect("disk space");
             }
         }
         printed(&["report", text(dir.path())]);
         reported += &fs::read_to_string(dir.path().join("report.md")).expect("a page");
     }
+    let reported = tables(&reported);
     let docs = fs::read_to_string(here.join("../../docs/RESULTS.md")).expect("the docs");
-    let tables = docs.split_once("## How much agrees").expect("a part of tables").1;
-    let rows: Vec<&str> = tables.lines().filter(|line| line.starts_with('|')).collect();
-    assert!(rows.len() > 100, "{}", rows.len());
-    for row in rows {
-        assert!(reported.contains(row), "no report has {row}");
+    let (_, part) = docs.split_once("## Agreement with the paper").expect("a part of tables");
+    let shown = tables(part);
+    assert!(shown.iter().map(|table| table.lines().count()).sum::<usize>() > 100);
+    for table in shown {
+        assert!(reported.contains(&table), "no report has\n{table}");
     }
 }

@@ -1,4 +1,4 @@
-//! What datasets there are, what the paper says of them, which files they need and who publishes those.
+//! The datasets, their shapes, files and sources.
 
 use std::path::Path;
 
@@ -6,17 +6,17 @@ use serde::Serialize;
 
 use super::{
     Dataset,
-    delimited::Table,
-    files, mnist, newsgroups, particle,
-    tables::{AVILA, BREAST, DIGITS, DRIVE, DRIVE_SUBSET, SATELLITE, SPAM, WINE},
+    delimited::DelimitedTable,
+    file, mnist, newsgroups, particle,
+    table_specs::{AVILA, BREAST, DIGITS, DRIVE, DRIVE_SUBSET, SATELLITE, SPAM, WINE},
 };
 use crate::error::Error;
 
-/// Every dataset, by the name users write.
+/// The names of all datasets.
 pub(crate) const NAMES: [&str; 10] =
     ["20newsgroup", "mnist", "satellite", "wine", "spam", "avila", "drive", "particle", "digits", "breast"];
 
-/// How much of a dataset is there.
+/// Which part of a dataset is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum State {
@@ -25,7 +25,7 @@ pub(crate) enum State {
     Absent,
 }
 
-/// A dataset as a person sees it before running anything.
+/// The description of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Listing {
@@ -38,50 +38,50 @@ pub(crate) struct Listing {
     pub(crate) state: State,
     /// The files of the whole, from the folder of all datasets; each may be gzipped, with `.gz` behind its name.
     pub(crate) files: Vec<&'static str>,
-    /// What to look for, and where.
+    /// Title and DOI of the source.
     pub(crate) title: &'static str,
     pub(crate) doi: Option<&'static str>,
 }
 
 /// A dataset, and how to read it.
-pub(super) struct Entry {
+pub(super) struct CatalogueEntry {
     name: &'static str,
     is_in_paper: bool,
     shape: [usize; 3],
-    source: Source,
+    source: DatasetReader,
     title: &'static str,
     doi: Option<&'static str>,
 }
 
-enum Source {
+enum DatasetReader {
     Newsgroups,
     Mnist,
     Particle,
-    Table { whole: Table, subset: Option<Table> },
+    Table { whole: DelimitedTable, subset: Option<DelimitedTable> },
 }
 
-const fn only(whole: Table) -> Source {
-    Source::Table { whole, subset: None }
+const fn only(whole: DelimitedTable) -> DatasetReader {
+    DatasetReader::Table { whole, subset: None }
 }
 
-static ENTRIES: [Entry; NAMES.len()] = [
-    Entry {
+static ENTRIES: [CatalogueEntry; NAMES.len()] = [
+    CatalogueEntry {
         name: "20newsgroup",
         is_in_paper: true,
         shape: [18846, 100, 20],
-        source: Source::Newsgroups,
+        source: DatasetReader::Newsgroups,
         title: "Twenty Newsgroups (K. Lang), the version sorted by date (J. Rennie)",
         doi: Some("10.24432/C5C323"),
     },
-    Entry {
+    CatalogueEntry {
         name: "mnist",
         is_in_paper: true,
         shape: [70000, 784, 10],
-        source: Source::Mnist,
+        source: DatasetReader::Mnist,
         title: "The MNIST database of handwritten digits (LeCun, Cortes, Burges)",
         doi: None,
     },
-    Entry {
+    CatalogueEntry {
         name: "satellite",
         is_in_paper: true,
         shape: [6435, 36, 6],
@@ -89,7 +89,7 @@ static ENTRIES: [Entry; NAMES.len()] = [
         title: "Statlog (Landsat Satellite)",
         doi: Some("10.24432/C55887"),
     },
-    Entry {
+    CatalogueEntry {
         name: "wine",
         is_in_paper: true,
         shape: [6497, 11, 2],
@@ -97,7 +97,7 @@ static ENTRIES: [Entry; NAMES.len()] = [
         title: "Wine Quality",
         doi: Some("10.24432/C56S3T"),
     },
-    Entry {
+    CatalogueEntry {
         name: "spam",
         is_in_paper: true,
         shape: [4601, 57, 2],
@@ -105,7 +105,7 @@ static ENTRIES: [Entry; NAMES.len()] = [
         title: "Spambase",
         doi: Some("10.24432/C53G6X"),
     },
-    Entry {
+    CatalogueEntry {
         name: "avila",
         is_in_paper: true,
         shape: [10430, 10, 2],
@@ -113,23 +113,23 @@ static ENTRIES: [Entry; NAMES.len()] = [
         title: "Avila",
         doi: Some("10.24432/C5K02X"),
     },
-    Entry {
+    CatalogueEntry {
         name: "drive",
         is_in_paper: true,
         shape: [58509, 48, 11],
-        source: Source::Table { whole: DRIVE, subset: Some(DRIVE_SUBSET) },
+        source: DatasetReader::Table { whole: DRIVE, subset: Some(DRIVE_SUBSET) },
         title: "Dataset for Sensorless Drive Diagnosis",
         doi: Some("10.24432/C5VP5F"),
     },
-    Entry {
+    CatalogueEntry {
         name: "particle",
         is_in_paper: true,
         shape: [130_064, 50, 2],
-        source: Source::Particle,
+        source: DatasetReader::Particle,
         title: "MiniBooNE particle identification",
         doi: Some("10.24432/C5QC87"),
     },
-    Entry {
+    CatalogueEntry {
         name: "digits",
         is_in_paper: false,
         shape: [1797, 64, 10],
@@ -137,7 +137,7 @@ static ENTRIES: [Entry; NAMES.len()] = [
         title: "Optical Recognition of Handwritten Digits, test part, as scikit-learn ships it",
         doi: None,
     },
-    Entry {
+    CatalogueEntry {
         name: "breast",
         is_in_paper: false,
         shape: [569, 30, 2],
@@ -148,51 +148,53 @@ static ENTRIES: [Entry; NAMES.len()] = [
 ];
 
 /// The dataset of that name.
-pub(super) fn find(name: &str) -> Option<&'static Entry> {
+pub(super) fn find(name: &str) -> Option<&'static CatalogueEntry> {
     ENTRIES.iter().find(|entry| entry.name == name)
 }
 
-/// How much of a dataset is below `dir`, by the names of its files.
-pub(crate) fn is_there(name: &str, dir: &Path) -> State {
+/// Which part of a dataset is below `dir`, by the names of its files.
+pub(crate) fn state(name: &str, dir: &Path) -> State {
     find(name).map_or(State::Absent, |entry| entry.state(dir))
 }
 
-/// Every dataset and how much of it is below `dir`.
+/// All datasets with their state below `dir`.
 pub(crate) fn describe(dir: &Path) -> Vec<Listing> {
-    let listing = |entry: &Entry| {
+    let listing = |entry: &CatalogueEntry| {
         let [rows, features, classes] = entry.shape;
         let (state, files) = (entry.state(dir), entry.source.files());
-        let Entry { name, is_in_paper, title, doi, .. } = *entry;
+        let CatalogueEntry { name, is_in_paper, title, doi, .. } = *entry;
         Listing { name, is_in_paper, rows, features, classes, state, files, title, doi }
     };
     ENTRIES.iter().map(listing).collect()
 }
 
-impl Entry {
-    /// Reads the whole, or the subset where that alone is there.
+impl CatalogueEntry {
+    /// Reads the whole, or the subset if only that is present.
     pub(super) fn load(&self, dir: &Path) -> Result<Dataset, Error> {
         match &self.source {
-            Source::Newsgroups => newsgroups::load(dir),
-            Source::Mnist => mnist::load(dir),
-            Source::Particle => particle::load(dir),
-            Source::Table { subset: Some(subset), .. } if self.state(dir) == State::Subset => {
+            DatasetReader::Newsgroups => newsgroups::load(dir),
+            DatasetReader::Mnist => mnist::load(dir),
+            DatasetReader::Particle => particle::load(dir),
+            DatasetReader::Table { subset: Some(subset), .. } if self.state(dir) == State::Subset => {
                 subset.load(dir)
             }
-            Source::Table { whole, .. } => whole.load(dir),
+            DatasetReader::Table { whole, .. } => whole.load(dir),
         }
     }
 
     fn state(&self, dir: &Path) -> State {
-        let are_there = |files: Vec<&str>| files.into_iter().all(|file| files::find(dir, file).is_some());
+        let are_present = |files: Vec<&str>| files.into_iter().all(|name| file::find(dir, name).is_some());
         match &self.source {
-            source if are_there(source.files()) => State::Whole,
-            Source::Table { subset: Some(subset), .. } if are_there(files_of(subset)) => State::Subset,
+            source if are_present(source.files()) => State::Whole,
+            DatasetReader::Table { subset: Some(subset), .. } if are_present(files_of(subset)) => {
+                State::Subset
+            }
             _ => State::Absent,
         }
     }
 }
 
-impl Source {
+impl DatasetReader {
     /// The files of the whole.
     fn files(&self) -> Vec<&'static str> {
         match self {
@@ -204,7 +206,7 @@ impl Source {
     }
 }
 
-fn files_of(table: &Table) -> Vec<&'static str> {
+fn files_of(table: &DelimitedTable) -> Vec<&'static str> {
     table.parts.iter().map(|part| part.file).collect()
 }
 
@@ -214,23 +216,25 @@ mod tests {
 
     use super::*;
 
-    /// Rows, features and classes that the readers insist on.
-    fn shape(source: &Source) -> [usize; 3] {
-        let of_table = |table: &Table| {
+    /// Rows, features and classes that the readers require.
+    fn shape(source: &DatasetReader) -> [usize; 3] {
+        let of_table = |table: &DelimitedTable| {
             let rows = table.parts.iter().flat_map(|part| part.labels).map(|label| label.rows).sum();
             [rows, table.features, table.n_classes()]
         };
         match source {
-            Source::Newsgroups => {
+            DatasetReader::Newsgroups => {
                 let messages = newsgroups::GROUPS.iter().flat_map(|group| group.messages).sum();
                 [messages, newsgroups::N_FEATURES, newsgroups::GROUPS.len()]
             }
-            Source::Mnist => {
+            DatasetReader::Mnist => {
                 let images = mnist::PARTS.iter().flat_map(|part| part.digits).sum();
                 [images, mnist::SIDE * mnist::SIDE, mnist::PARTS[0].digits.len()]
             }
-            Source::Particle => [particle::COUNTS.iter().sum(), particle::N_FEATURES, particle::COUNTS.len()],
-            Source::Table { whole, .. } => of_table(whole),
+            DatasetReader::Particle => {
+                [particle::COUNTS.iter().sum(), particle::N_FEATURES, particle::COUNTS.len()]
+            }
+            DatasetReader::Table { whole, .. } => of_table(whole),
         }
     }
 
@@ -239,7 +243,7 @@ mod tests {
         assert_eq!(ENTRIES.each_ref().map(|entry| entry.name), NAMES);
         for entry in &ENTRIES {
             assert_eq!(shape(&entry.source), entry.shape, "{}", entry.name);
-            if let Source::Table { whole, subset } = &entry.source {
+            if let DatasetReader::Table { whole, subset } = &entry.source {
                 assert_eq!(whole.dataset, entry.name);
                 assert!(subset.iter().all(|subset| subset.dataset == entry.name && subset.is_subset));
             }
@@ -247,22 +251,22 @@ mod tests {
     }
 
     #[test]
-    fn a_dataset_is_whole_when_all_its_files_are_there() {
+    fn a_dataset_is_whole_when_all_its_files_are_present() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("wine")).unwrap();
         fs::create_dir(dir.path().join("drive")).unwrap();
         let put = |file: &str| fs::write(dir.path().join(file), "").unwrap();
-        assert_eq!(is_there("wine", dir.path()), State::Absent);
+        assert_eq!(state("wine", dir.path()), State::Absent);
         put("wine/winequality-red.csv");
-        assert_eq!(is_there("wine", dir.path()), State::Absent);
+        assert_eq!(state("wine", dir.path()), State::Absent);
         put("wine/winequality-white.csv.gz");
-        assert_eq!(is_there("wine", dir.path()), State::Whole);
+        assert_eq!(state("wine", dir.path()), State::Whole);
         put("drive/Sensorless_drive_diagnosis.subset2200.txt");
-        assert_eq!(is_there("drive", dir.path()), State::Subset);
+        assert_eq!(state("drive", dir.path()), State::Subset);
         put("drive/Sensorless_drive_diagnosis.txt.gz");
-        assert_eq!(is_there("drive", dir.path()), State::Whole);
-        assert_eq!(is_there("iris", dir.path()), State::Absent);
-        let there = describe(dir.path()).into_iter().filter(|listing| listing.state == State::Whole);
-        assert_eq!(there.map(|listing| listing.name).collect::<Vec<_>>(), ["wine", "drive"]);
+        assert_eq!(state("drive", dir.path()), State::Whole);
+        assert_eq!(state("iris", dir.path()), State::Absent);
+        let present = describe(dir.path()).into_iter().filter(|listing| listing.state == State::Whole);
+        assert_eq!(present.map(|listing| listing.name).collect::<Vec<_>>(), ["wine", "drive"]);
     }
 }

@@ -1,64 +1,69 @@
-//! Files of one row a line: numbers, then the class, something between them.
+//! Delimited text files: numbers, then the class.
 
 use std::path::Path;
 
 use ndarray::Array2;
 
-use super::{Dataset, files::File};
+use super::{Dataset, file::DataFile};
 use crate::{error::Error, learners::standardise};
 
-/// A dataset as its authors laid it out, and what the paper does with it.
-pub(super) struct Table {
+/// The layout of a dataset and its preprocessing in the paper.
+pub(super) struct DelimitedTable {
     pub(super) dataset: &'static str,
     pub(super) features: usize,
-    pub(super) between: Between,
+    pub(super) delimiter: Delimiter,
     pub(super) header: Option<&'static str>,
     /// Whether every feature gets zero mean and unit variance over all rows.
     pub(super) is_standardised: bool,
     pub(super) is_subset: bool,
-    pub(super) parts: &'static [Part],
+    pub(super) parts: &'static [TableFile],
 }
 
-/// One file, and the classes it must hold.
-pub(super) struct Part {
+/// One file and its expected classes.
+pub(super) struct TableFile {
     pub(super) file: &'static str,
-    pub(super) labels: &'static [Label],
+    pub(super) labels: &'static [ClassLabel],
 }
 
-/// A class as it is written, as it is counted here, and how many rows of the file have it.
-pub(super) struct Label {
+/// A class in the file, its number here, and its expected count of rows.
+pub(super) struct ClassLabel {
     pub(super) word: &'static str,
     pub(super) class: u16,
     pub(super) rows: usize,
 }
 
-/// What stands between the cells of a line.
+/// The delimiter of a line.
 #[derive(Clone, Copy)]
-pub(super) enum Between {
+pub(super) enum Delimiter {
     Blanks,
     Sign(char),
 }
 
-/// Why a line is refused.
-pub(super) struct Refusal {
+/// The expected and the found content of a line.
+pub(super) struct BadCell {
     expected: String,
     found: String,
 }
 
-impl Refusal {
-    pub(super) fn at(self, line: usize, file: &File) -> Error {
+impl BadCell {
+    pub(super) fn at(self, line: usize, file: &DataFile) -> Error {
         file.refuse_line(line, self.expected, self.found)
     }
 }
 
-impl Table {
+impl DelimitedTable {
     /// Reads all parts, one after another.
     pub(super) fn load(&self, dir: &Path) -> Result<Dataset, Error> {
         let n_rows = self.parts.iter().flat_map(|part| part.labels).map(|label| label.rows).sum();
         let mut values = Vec::with_capacity(n_rows * self.features);
         let mut classes = Vec::with_capacity(n_rows);
         for part in self.parts {
-            self.read(&File::read(dir, part.file, self.dataset)?, part.labels, &mut values, &mut classes)?;
+            self.read(
+                &DataFile::read(dir, part.file, self.dataset)?,
+                part.labels,
+                &mut values,
+                &mut classes,
+            )?;
         }
         let mut rows = Array2::from_shape_vec((classes.len(), self.features), values)
             .expect("every line read has added one class and as many values as there are features");
@@ -82,8 +87,8 @@ impl Table {
 
     fn read(
         &self,
-        file: &File,
-        labels: &[Label],
+        file: &DataFile,
+        labels: &[ClassLabel],
         values: &mut Vec<f64>,
         classes: &mut Vec<u16>,
     ) -> Result<(), Error> {
@@ -96,8 +101,8 @@ impl Table {
         }
         let mut counts = vec![0; labels.len()];
         for (line, text) in lines {
-            let refuse = |refusal: Refusal| refusal.at(line, file);
-            let [word] = self.between.cells(text, self.features, values).map_err(refuse)?;
+            let refuse = |refusal: BadCell| refusal.at(line, file);
+            let [word] = self.delimiter.cells(text, self.features, values).map_err(refuse)?;
             let label = labels.iter().position(|label| label.word == word).ok_or_else(|| {
                 let known: Vec<&str> = labels.iter().map(|label| label.word).collect();
                 file.refuse_line(line, format!("a class among {}", known.join(", ")), shown(word))
@@ -116,14 +121,14 @@ impl Table {
     }
 }
 
-impl Between {
+impl Delimiter {
     /// Reads a line of `n_numbers` finite numbers, which are added to `values`, and `N` words, which are returned.
     pub(super) fn cells<'a, const N: usize>(
         self,
         line: &'a str,
         n_numbers: usize,
         values: &mut Vec<f64>,
-    ) -> Result<[&'a str; N], Refusal> {
+    ) -> Result<[&'a str; N], BadCell> {
         match self {
             Self::Blanks => cells(line.split_ascii_whitespace(), n_numbers, values),
             Self::Sign(sign) => cells(line.split(sign).map(str::trim), n_numbers, values),
@@ -135,13 +140,13 @@ fn cells<'a, const N: usize>(
     mut cells: impl Iterator<Item = &'a str>,
     n_numbers: usize,
     values: &mut Vec<f64>,
-) -> Result<[&'a str; N], Refusal> {
+) -> Result<[&'a str; N], BadCell> {
     let width =
-        |found: usize| Refusal { expected: format!("{} cells", n_numbers + N), found: found.to_string() };
+        |found: usize| BadCell { expected: format!("{} cells", n_numbers + N), found: found.to_string() };
     for number in 0..n_numbers {
         let cell = cells.next().ok_or_else(|| width(number))?;
         let value: Option<f64> = cell.parse().ok();
-        let value = value.filter(|value| value.is_finite()).ok_or_else(|| Refusal {
+        let value = value.filter(|value| value.is_finite()).ok_or_else(|| BadCell {
             expected: format!("a number in cell {}", number + 1),
             found: shown(cell),
         })?;
@@ -157,7 +162,7 @@ fn cells<'a, const N: usize>(
     }
 }
 
-/// What was found, quoted, and cut where a reader has seen enough.
+/// A text, quoted and truncated.
 pub(super) fn shown(text: &str) -> String {
     const ENOUGH: usize = 40;
     let start: String = text.chars().take(ENOUGH).collect();
@@ -170,19 +175,19 @@ mod tests {
 
     use super::*;
 
-    const LABELS: &[Label] =
-        &[Label { word: "a", class: 0, rows: 2 }, Label { word: "b", class: 1, rows: 1 }];
-    const TABLE: Table = Table {
+    const LABELS: &[ClassLabel] =
+        &[ClassLabel { word: "a", class: 0, rows: 2 }, ClassLabel { word: "b", class: 1, rows: 1 }];
+    const TABLE: DelimitedTable = DelimitedTable {
         dataset: "wine",
         features: 2,
-        between: Between::Sign(';'),
+        delimiter: Delimiter::Sign(';'),
         header: Some("x;y;class"),
         is_standardised: false,
         is_subset: true,
-        parts: &[Part { file: "one.csv", labels: LABELS }],
+        parts: &[TableFile { file: "one.csv", labels: LABELS }],
     };
 
-    fn load(table: &Table, text: &str) -> Result<Dataset, String> {
+    fn load(table: &DelimitedTable, text: &str) -> Result<Dataset, String> {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("one.csv"), text).unwrap();
         let folder = format!("{}/", dir.path().display());
@@ -203,15 +208,15 @@ mod tests {
     }
 
     #[test]
-    fn blanks_may_be_many() {
-        let table = Table { between: Between::Blanks, header: None, ..TABLE };
+    fn runs_of_blanks_are_one_delimiter() {
+        let table = DelimitedTable { delimiter: Delimiter::Blanks, header: None, ..TABLE };
         let dataset = load(&table, "  1   2 a\n3 4\tb \n5 6 a").unwrap();
         assert_eq!(dataset.rows, ndarray::array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]);
     }
 
     #[test]
     fn a_standardised_table_has_zero_means_and_unit_variances() {
-        let table = Table { is_standardised: true, ..TABLE };
+        let table = DelimitedTable { is_standardised: true, ..TABLE };
         let dataset = load(&table, "x;y;class\n1;7;a\n2;7;b\n3;7;a\n").unwrap();
         let end = 1.5_f64.sqrt();
         let expected = ndarray::array![[-end, 0.0], [0.0, 0.0], [end, 0.0]];
@@ -241,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_is_cut_where_it_is_long() {
+    fn a_long_text_is_truncated() {
         assert_eq!(shown(&"x".repeat(50)), format!("\"{}\"..", "x".repeat(40)));
     }
 }

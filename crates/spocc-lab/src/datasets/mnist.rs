@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ndarray::Array2;
 
-use super::{Dataset, files::File};
+use super::{Dataset, file::DataFile};
 use crate::error::Error;
 
 const IMAGES: usize = 0x803;
@@ -17,19 +17,19 @@ const N_CLASSES: usize = 10;
 pub(super) const SIDE: usize = 28;
 
 /// Two files that belong together, and how many images of each digit they hold.
-pub(super) struct Part {
+pub(super) struct MnistFiles {
     pub(super) images: &'static str,
     pub(super) labels: &'static str,
     pub(super) digits: [usize; N_CLASSES],
 }
 
-pub(super) const PARTS: [Part; 2] = [
-    Part {
+pub(super) const PARTS: [MnistFiles; 2] = [
+    MnistFiles {
         images: "mnist/train-images-idx3-ubyte",
         labels: "mnist/train-labels-idx1-ubyte",
         digits: [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949],
     },
-    Part {
+    MnistFiles {
         images: "mnist/t10k-images-idx3-ubyte",
         labels: "mnist/t10k-labels-idx1-ubyte",
         digits: [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009],
@@ -41,7 +41,7 @@ pub(super) fn load(dir: &Path) -> Result<Dataset, Error> {
     read(dir, &PARTS, SIDE)
 }
 
-fn read(dir: &Path, parts: &[Part], side: usize) -> Result<Dataset, Error> {
+fn read(dir: &Path, parts: &[MnistFiles], side: usize) -> Result<Dataset, Error> {
     let n_pixels = side * side;
     let n_rows: usize = parts.iter().flat_map(|part| part.digits).sum();
     let shades: [f64; 256] = std::array::from_fn(|byte| byte as f64 / 255.0);
@@ -49,10 +49,10 @@ fn read(dir: &Path, parts: &[Part], side: usize) -> Result<Dataset, Error> {
     let mut classes = Vec::with_capacity(n_rows);
     for part in parts {
         let n_rows = part.digits.iter().sum();
-        let images = File::read(dir, part.images, "mnist")?;
+        let images = DataFile::read(dir, part.images, "mnist")?;
         let bytes = content(&images, IMAGES, &[n_rows, side, side])?;
         pixels.extend(bytes.iter().map(|&byte| shades[usize::from(byte)]));
-        let labels = File::read(dir, part.labels, "mnist")?;
+        let labels = DataFile::read(dir, part.labels, "mnist")?;
         classes.extend(digits(&labels, &part.digits)?);
     }
     let rows = Array2::from_shape_vec((n_rows, n_pixels), pixels)
@@ -61,7 +61,7 @@ fn read(dir: &Path, parts: &[Part], side: usize) -> Result<Dataset, Error> {
 }
 
 /// The bytes behind the heading of a file, which must be of this kind and have these dimensions.
-fn content<'a>(file: &'a File, magic: usize, dimensions: &[usize]) -> Result<&'a [u8], Error> {
+fn content<'a>(file: &'a DataFile, magic: usize, dimensions: &[usize]) -> Result<&'a [u8], Error> {
     let heading = 4 * (1 + dimensions.len());
     let size: usize = dimensions.iter().product();
     let numbers: Vec<usize> = file
@@ -87,7 +87,7 @@ fn content<'a>(file: &'a File, magic: usize, dimensions: &[usize]) -> Result<&'a
     Ok(&file.bytes[heading..])
 }
 
-fn digits(file: &File, expected: &[usize; N_CLASSES]) -> Result<Vec<u16>, Error> {
+fn digits(file: &DataFile, expected: &[usize; N_CLASSES]) -> Result<Vec<u16>, Error> {
     let labels = content(file, LABELS, &[expected.iter().sum()])?;
     let mut counts = [0; N_CLASSES];
     for (row, &label) in labels.iter().enumerate() {
@@ -108,9 +108,9 @@ mod tests {
 
     use super::*;
 
-    const PARTS: [Part; 2] = [
-        Part { images: "train-images", labels: "train-labels", digits: [0, 1, 0, 0, 0, 0, 0, 0, 0, 1] },
-        Part { images: "t10k-images", labels: "t10k-labels", digits: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
+    const PARTS: [MnistFiles; 2] = [
+        MnistFiles { images: "train-images", labels: "train-labels", digits: [0, 1, 0, 0, 0, 0, 0, 0, 0, 1] },
+        MnistFiles { images: "t10k-images", labels: "t10k-labels", digits: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
     ];
 
     fn idx(magic: usize, dimensions: &[usize], bytes: &[u8]) -> Vec<u8> {

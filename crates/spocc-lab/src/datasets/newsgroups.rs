@@ -5,27 +5,27 @@ use std::{
     path::Path,
 };
 
-use super::{Dataset, files::File, text};
+use super::{Dataset, file::DataFile, text};
 use crate::error::Error;
 
 pub(super) const FILE: &str = "20newsgroups/20news-bydate.tar";
-/// How many dimensions the paper keeps.
+/// Dimensions after reduction, as in the paper.
 pub(super) const N_FEATURES: usize = 100;
 
 /// The folders of the archive.
 const SPLITS: [&str; 2] = ["20news-bydate-train", "20news-bydate-test"];
 
 /// A newsgroup, and how many of its messages are in either split.
-pub(super) struct Group {
+pub(super) struct Newsgroup {
     name: &'static str,
     pub(super) messages: [usize; SPLITS.len()],
 }
 
-const fn group(name: &'static str, train: usize, test: usize) -> Group {
-    Group { name, messages: [train, test] }
+const fn group(name: &'static str, train: usize, test: usize) -> Newsgroup {
+    Newsgroup { name, messages: [train, test] }
 }
 
-pub(super) const GROUPS: [Group; 20] = [
+pub(super) const GROUPS: [Newsgroup; 20] = [
     group("alt.atheism", 480, 319),
     group("comp.graphics", 584, 389),
     group("comp.os.ms-windows.misc", 591, 394),
@@ -57,12 +57,12 @@ struct Message {
     text: Vec<u8>,
 }
 
-/// Texts without headers, footers and quotes, as weights of words, reduced to their main directions.
+/// Texts without headers, footers and quotes, as TF-IDF weights reduced by latent semantic analysis.
 pub(super) fn load(dir: &Path) -> Result<Dataset, Error> {
-    read(&File::read(dir, FILE, "20newsgroup")?, &GROUPS, N_FEATURES)
+    read(&DataFile::read(dir, FILE, "20newsgroup")?, &GROUPS, N_FEATURES)
 }
 
-fn read(file: &File, groups: &[Group], n_features: usize) -> Result<Dataset, Error> {
+fn read(file: &DataFile, groups: &[Newsgroup], n_features: usize) -> Result<Dataset, Error> {
     let messages = messages(file, groups)?;
     let texts: Vec<Vec<u8>> = messages.iter().map(|message| text::strip(&message.text)).collect();
     Ok(Dataset {
@@ -74,12 +74,12 @@ fn read(file: &File, groups: &[Group], n_features: usize) -> Result<Dataset, Err
     })
 }
 
-fn messages(file: &File, groups: &[Group]) -> Result<Vec<Message>, Error> {
+fn messages(file: &DataFile, groups: &[Newsgroup]) -> Result<Vec<Message>, Error> {
     let mut messages = members(file, groups)?;
     messages.sort_unstable();
     let place = |message: &Message| (message.split, message.group, message.id);
-    if let Some([twin, ..]) = messages.windows(2).find(|pair| place(&pair[0]) == place(&pair[1])) {
-        let found = format!("{}/{}/{} twice", SPLITS[twin.split], groups[twin.group].name, twin.id);
+    if let Some([double, ..]) = messages.windows(2).find(|pair| place(&pair[0]) == place(&pair[1])) {
+        let found = format!("{}/{}/{} twice", SPLITS[double.split], groups[double.group].name, double.id);
         return Err(file.refuse("every message once", found));
     }
     for (split, folder) in SPLITS.iter().enumerate() {
@@ -96,7 +96,7 @@ fn messages(file: &File, groups: &[Group]) -> Result<Vec<Message>, Error> {
 }
 
 /// Every file in the archive.
-fn members(file: &File, groups: &[Group]) -> Result<Vec<Message>, Error> {
+fn members(file: &DataFile, groups: &[Newsgroup]) -> Result<Vec<Message>, Error> {
     let cut = |fault: io::Error| file.refuse("a whole tar archive", fault.to_string());
     let mut members = Vec::new();
     for entry in tar::Archive::new(&file.bytes[..]).entries().map_err(cut)? {
@@ -118,7 +118,7 @@ fn members(file: &File, groups: &[Group]) -> Result<Vec<Message>, Error> {
 }
 
 /// Split, group and number of a message, from its name in the archive.
-fn place(name: &str, groups: &[Group]) -> Option<(usize, usize, u32)> {
+fn place(name: &str, groups: &[Newsgroup]) -> Option<(usize, usize, u32)> {
     let mut steps = name.strip_prefix("./").unwrap_or(name).split('/');
     let folder = steps.next()?;
     let split = SPLITS.iter().position(|split| *split == folder)?;
@@ -134,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    const GROUPS: [Group; 2] = [group("alt.atheism", 2, 0), group("sci.med", 1, 1)];
+    const GROUPS: [Newsgroup; 2] = [group("alt.atheism", 2, 0), group("sci.med", 1, 1)];
     const MEMBERS: [(&str, &str); 4] = [
         ("20news-bydate-test/sci.med/7", "From: d\n\nheart and blood"),
         ("20news-bydate-train/alt.atheism/10", "From: a\n\ngod or none"),
@@ -156,7 +156,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("news.tar"), bytes).unwrap();
         let folder = format!("{}/", dir.path().display());
-        File::read(dir.path(), "news.tar", "20newsgroup")
+        DataFile::read(dir.path(), "news.tar", "20newsgroup")
             .and_then(|file| read(&file, &GROUPS, 2))
             .map_err(|error| error.to_string().replace(&folder, ""))
     }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strange_missing_or_doubled_member_is_refused() {
+    fn an_unknown_missing_or_repeated_member_is_refused() {
         let like = "expected members like 20news-bydate-train/alt.atheism/1, found";
         is_refused(&archive(&[("readme.txt", "x")]), &format!("{like} readme.txt"));
         let other = "20news-bydate-train/rec.cats/1";

@@ -6,8 +6,8 @@ use ndarray::Array2;
 
 use super::{
     Dataset,
-    delimited::{Between, shown},
-    files::File,
+    delimited::{Delimiter, shown},
+    file::DataFile,
 };
 use crate::error::Error;
 
@@ -18,10 +18,10 @@ pub(super) const COUNTS: [usize; 2] = [36499, 93565];
 
 /// Signal is class 0 and background class 1; -999, which marks what was not measured, stays as it is.
 pub(super) fn load(dir: &Path) -> Result<Dataset, Error> {
-    read(&File::read(dir, FILE, "particle")?, COUNTS, N_FEATURES)
+    read(&DataFile::read(dir, FILE, "particle")?, COUNTS, N_FEATURES)
 }
 
-fn read(file: &File, counts: [usize; 2], n_features: usize) -> Result<Dataset, Error> {
+fn read(file: &DataFile, counts: [usize; 2], n_features: usize) -> Result<Dataset, Error> {
     let mut lines = file.lines()?;
     let (line, heading) = lines.next().unwrap_or((1, ""));
     let found: Vec<&str> = heading.split_ascii_whitespace().collect();
@@ -32,8 +32,9 @@ fn read(file: &File, counts: [usize; 2], n_features: usize) -> Result<Dataset, E
     let n_rows = counts.iter().sum();
     let mut values = Vec::with_capacity(n_rows * n_features);
     for (line, text) in lines {
-        let [] =
-            Between::Blanks.cells(text, n_features, &mut values).map_err(|refusal| refusal.at(line, file))?;
+        let [] = Delimiter::Blanks
+            .cells(text, n_features, &mut values)
+            .map_err(|refusal| refusal.at(line, file))?;
     }
     let found = values.len() / n_features;
     let rows = Array2::from_shape_vec((n_rows, n_features), values)
@@ -53,7 +54,7 @@ mod tests {
         fs::create_dir(dir.path().join("particle")).unwrap();
         fs::write(dir.path().join(FILE), text).unwrap();
         let folder = format!("{}/", dir.path().display());
-        File::read(dir.path(), FILE, "particle")
+        DataFile::read(dir.path(), FILE, "particle")
             .and_then(|file| read(&file, [1, 2], 3))
             .map_err(|error| error.to_string().replace(&folder, ""))
     }

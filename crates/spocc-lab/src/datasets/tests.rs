@@ -40,8 +40,8 @@ fn a_missing_file_is_refused_by_name() {
 
 #[test]
 #[allow(clippy::print_stdout, reason = "a skipped dataset is named")]
-fn every_dataset_that_is_there_loads_as_documented() {
-    let Some(dir) = data("every_dataset_that_is_there_loads_as_documented") else { return };
+fn every_dataset_that_is_present_loads_as_documented() {
+    let Some(dir) = data("every_dataset_that_is_present_loads_as_documented") else { return };
     for listing in describe(&dir) {
         if listing.state == State::Absent {
             println!("{}: skipped, its files are not there", listing.name);

@@ -1,8 +1,9 @@
-//! Experiments: each is a list of units of work that can be done in any order, and what each unit gives.
+//! Experiments: each is a list of independent units of work and a function from a unit to outcomes.
 
 pub(crate) mod example3;
+pub(crate) mod missing;
 pub(crate) mod real;
-pub(crate) mod robustness;
+pub(crate) mod perturbation;
 pub(crate) mod synthetic;
 
 use std::path::Path;
@@ -12,44 +13,44 @@ use rayon::prelude::*;
 
 use crate::{
     error::Error,
-    results::{Heading, Outcome, Results, Store},
-    setting::Setting,
+    protocol::Protocol,
+    results::{Outcome, Results, ResultsHeader, Store},
 };
 
-/// What every experiment is told.
+/// Settings common to all experiments.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Run<'a> {
-    pub(crate) setting: Setting,
+pub(crate) struct RunSettings<'a> {
+    pub(crate) protocol: Protocol,
     pub(crate) seed: u64,
     pub(crate) reps: u32,
     /// Folder of the results.
     pub(crate) out: &'a Path,
 }
 
-/// Scratch that is done or not done: one repetition, or one fold of it.
+/// A unit of work: one repetition, or one fold of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Unit {
     pub(crate) rep: u32,
     pub(crate) fold: u32,
-    /// The points of the experiment it gives outcomes at, for every heading.
+    /// The points at which it gives outcomes, for every header.
     pub(crate) points: Vec<Vec<f64>>,
 }
 
-impl Run<'_> {
-    pub(crate) fn heading(&self, experiment: String, n_classes: usize, is_subset: bool) -> Heading {
-        Heading::new(experiment, &self.setting.to_string(), self.seed, n_classes, is_subset)
+impl RunSettings<'_> {
+    pub(crate) fn header(&self, experiment: String, n_classes: usize, is_subset: bool) -> ResultsHeader {
+        ResultsHeader::new(experiment, &self.protocol.to_string(), self.seed, n_classes, is_subset)
     }
 
-    /// Does the units whose outcomes are not in the files yet; `work` gives the outcomes of each heading.
+    /// Runs the units whose outcomes are not recorded yet; `work` returns the outcomes of each header.
     pub(crate) fn complete(
         &self,
-        headings: Vec<Heading>,
+        headers: Vec<ResultsHeader>,
         units: &[Unit],
         work: impl Fn(&Unit) -> Result<Vec<Vec<Outcome>>, Error> + Sync,
     ) -> Result<Vec<Results>, Error> {
-        let name = headings.first().map(|heading| heading.experiment.clone()).unwrap_or_default();
-        let open = |heading| Store::open(self.out, heading);
-        let stores: Vec<Store> = headings.into_iter().map(open).collect::<Result<_, Error>>()?;
+        let name = headers.first().map(|header| header.experiment.clone()).unwrap_or_default();
+        let open = |header| Store::open(self.out, header);
+        let stores: Vec<Store> = headers.into_iter().map(open).collect::<Result<_, Error>>()?;
         let is_open = |unit: &&Unit| {
             let has = |store: &Store, at: &f64| store.has((unit.rep, unit.fold, at.to_bits()));
             !stores.iter().zip(&unit.points).all(|(store, points)| points.iter().all(|at| has(store, at)))
@@ -68,10 +69,10 @@ impl Run<'_> {
     }
 }
 
-/// A bar on standard error that says how much is done and what time is left; nothing where that is no terminal.
+/// A progress bar with the remaining time, on standard error if that is a terminal.
 fn bar(name: String, all: usize, open: usize) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(all as u64), ProgressDrawTarget::stderr());
-    let template = "{msg} {wide_bar} {pos}/{len}, {elapsed} gone, {eta} left";
+    let template = "{msg} {wide_bar} {pos}/{len}, elapsed {elapsed}, remaining {eta}";
     bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.set_message(name);
     bar.set_position((all - open) as u64);
@@ -80,7 +81,7 @@ fn bar(name: String, all: usize, open: usize) -> ProgressBar {
     bar
 }
 
-/// A fifth of the rows of each class, at least one, drawn at random for validation, and the others.
+/// A stratified random split: a fifth of the rows of each class, at least one, for validation, and the others.
 pub(crate) fn hold_out(
     rows: &[usize],
     classes: &[u16],
@@ -88,21 +89,21 @@ pub(crate) fn hold_out(
     draws: &mut impl rand::Rng,
 ) -> (Vec<usize>, Vec<usize>) {
     use rand::seq::SliceRandom;
-    let (mut held, mut left) = (Vec::new(), Vec::new());
+    let (mut held_out, mut rest) = (Vec::new(), Vec::new());
     for class in 0..n_classes {
         let mut own: Vec<usize> =
             rows.iter().copied().filter(|&row| usize::from(classes[row]) == class).collect();
         own.shuffle(draws);
-        let n_held = n_held(own.len());
-        held.extend_from_slice(&own[..n_held]);
-        left.extend_from_slice(&own[n_held..]);
+        let n_held_out = n_held_out(own.len());
+        held_out.extend_from_slice(&own[..n_held_out]);
+        rest.extend_from_slice(&own[n_held_out..]);
     }
-    held.sort_unstable();
-    left.sort_unstable();
-    (held, left)
+    held_out.sort_unstable();
+    rest.sort_unstable();
+    (held_out, rest)
 }
 
-/// How many of so many rows are held out.
-fn n_held(n: usize) -> usize {
+/// The number of rows held out of `n`.
+fn n_held_out(n: usize) -> usize {
     if n == 0 { 0 } else { (n / 5).max(1) }
 }

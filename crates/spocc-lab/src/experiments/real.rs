@@ -1,5 +1,5 @@
-//! Experiments on real datasets (paper, section 4.3): six classifiers, each trained on its own part of the training half,
-//! cut along the first principal component of every class, and two noisy copies of the first.
+//! Experiments on real datasets (paper, section 4.3): six classifiers, each trained on one part of the training half,
+//! split along the first principal component of every class, and two noisy copies of the first.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
@@ -8,21 +8,21 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 use crate::{
-    contest::Contest,
     coverage,
     datasets::Dataset,
-    draw,
     error::Error,
-    experiments::{Run, Unit, hold_out, n_held},
+    evaluation::FittedMethods,
+    experiments::{RunSettings, Unit, hold_out, n_held_out},
     learners::{Classifier, Learner, Logistic, first_component},
-    panel::{Answers, Corruption},
-    results::{Heading, Outcome, Results},
-    setting::Setting,
+    panel::{Corruption, PanelPredictions},
+    protocol::Protocol,
+    random,
+    results::{Outcome, Results, ResultsHeader},
 };
 
 /// Parts of the training half.
 pub(crate) const N_PARTS: usize = 6;
-/// Noisy copies of the first classifier, and how noisy.
+/// Noisy copies of the first classifier, and the share of their predictions that is redrawn.
 const N_COPIES: u64 = 2;
 pub(crate) const COPY_NOISE: f64 = 0.01;
 const N_FOLDS: u32 = 2;
@@ -32,15 +32,15 @@ const STREAM: u64 = 0x4ea1;
 const FOLDS: u64 = 1;
 const HOLDING_OUT: u64 = 2;
 
-/// What the classifiers of one fold say.
-pub(crate) struct Prepared {
-    /// Of the rows that the combination is learned on.
-    pub(crate) validation: Answers,
-    /// Of the half that nobody saw.
-    pub(crate) test: Answers,
+/// The predictions of the classifiers of one fold.
+pub(crate) struct FoldPredictions {
+    /// On the rows that the methods are fitted to.
+    pub(crate) validation: PanelPredictions,
+    /// On the test half.
+    pub(crate) test: PanelPredictions,
 }
 
-/// Repetitions of a cross-validation.
+/// The units of a repeated cross-validation.
 pub(crate) fn units(reps: u32, points: &[Vec<f64>]) -> Vec<Unit> {
     let unit = |rep: u32, fold: u32| Unit { rep, fold, points: points.to_vec() };
     (0..reps)
@@ -49,29 +49,32 @@ pub(crate) fn units(reps: u32, points: &[Vec<f64>]) -> Vec<Unit> {
         .collect()
 }
 
-/// Validation rows that every fold has at least.
+/// The number of validation rows of every fold, at least.
 pub(crate) fn n_validation(dataset: &Dataset) -> usize {
     let of_class = |class: usize| match rows_of(dataset, class).count() / 2 / N_PARTS {
         0 => 0,
-        size => N_PARTS * n_held(size),
+        size => N_PARTS * n_held_out(size),
     };
     (0..dataset.n_classes).map(of_class).sum()
 }
 
-/// Runs the paper's protocol on a dataset, or what is left of it.
-pub(crate) fn run(run: &Run<'_>, dataset: &Dataset) -> Result<Results, Error> {
-    let heading = heading(run, dataset, format!("real-{}", dataset.name));
+/// Runs the missing repetitions of the paper's experiment on a dataset.
+pub(crate) fn run(run: &RunSettings<'_>, dataset: &Dataset) -> Result<Results, Error> {
+    let header = header(run, dataset, format!("real-{}", dataset.name));
     let work = |unit: &Unit| {
-        let Prepared { validation, test } = prepare(run, dataset, unit);
-        let contest = Contest::new(run.setting, &validation, validation.columns.len())?;
+        let FoldPredictions { validation, test } = prepare(run, dataset, unit);
+        let methods = FittedMethods::new(run.protocol, &validation, validation.columns.len())?;
         let mut confusion = BTreeMap::new();
-        contest.judge(&test, &mut confusion)?;
-        let sets = match run.setting {
-            Setting::Honest => {
-                coverage::judge(run.setting, &validation, &test, spoiler(dataset, unit, 0) ^ run.seed)?
-            }
-            // Classifiers that are trained again do not answer as those that were calibrated with.
-            Setting::Authors => BTreeMap::new(),
+        methods.count_confusion(&test, &mut confusion)?;
+        let sets = match run.protocol {
+            Protocol::Honest => coverage::evaluate_sets(
+                run.protocol,
+                &validation,
+                &test,
+                corruption_stream(dataset, unit, 0) ^ run.seed,
+            )?,
+            // Retrained classifiers are not exchangeable with those used for calibration.
+            Protocol::Authors => BTreeMap::new(),
         };
         let best = (0..N_PARTS).map(|column| test.accuracy(column)).fold(0.0, f64::max);
         let references = BTreeMap::from([
@@ -84,62 +87,66 @@ pub(crate) fn run(run: &Run<'_>, dataset: &Dataset) -> Result<Results, Error> {
             at: 0.0,
             confusion,
             references,
-            log_loss: contest.log_loss(&test)?,
-            fit_seconds: contest.fit_seconds,
+            log_loss: methods.log_loss(&test)?,
+            fit_seconds: methods.fit_seconds,
             sets,
         };
         Ok(vec![vec![outcome]])
     };
-    let mut results = run.complete(vec![heading], &units(run.reps, &[vec![0.0]]), work)?;
+    let mut results = run.complete(vec![header], &units(run.reps, &[vec![0.0]]), work)?;
     Ok(results.remove(0))
 }
 
-/// Trains the classifiers of one fold and asks them.
-pub(crate) fn prepare(run: &Run<'_>, dataset: &Dataset, unit: &Unit) -> Prepared {
+/// Trains the classifiers of one fold and collects their predictions.
+pub(crate) fn prepare(run: &RunSettings<'_>, dataset: &Dataset, unit: &Unit) -> FoldPredictions {
     let [train, test] = halves(run.seed, dataset, unit);
     let path = [STREAM, name_of(dataset), u64::from(unit.rep), u64::from(unit.fold), HOLDING_OUT];
-    let mut draws = draw::stream(run.seed, &path);
+    let mut draws = random::stream(run.seed, &path);
     let split = |part: Vec<usize>| hold_out(&part, &dataset.classes, dataset.n_classes, &mut draws);
     let parts: Vec<(Vec<usize>, Vec<usize>)> = parts(dataset, &train).into_iter().map(split).collect();
-    let mut validation: Vec<usize> = parts.iter().flat_map(|(held, _)| held.iter().copied()).collect();
+    let mut validation: Vec<usize> =
+        parts.iter().flat_map(|(held_out, _)| held_out.iter().copied()).collect();
     validation.sort_unstable();
-    let asked: Vec<(Vec<u16>, Vec<u16>)> = parts
+    let predicted: Vec<(Vec<u16>, Vec<u16>)> = parts
         .par_iter()
-        .map(|(held, left)| {
-            let classifier = fit(dataset, left);
-            let validated = ask(&*classifier, dataset, &validation);
-            let tested = match run.setting {
-                Setting::Honest => ask(&*classifier, dataset, &test),
-                Setting::Authors => ask(&*fit(dataset, &[held.as_slice(), left].concat()), dataset, &test),
+        .map(|(held_out, rest)| {
+            let classifier = fit(dataset, rest);
+            let validated = predict(&*classifier, dataset, &validation);
+            let tested = match run.protocol {
+                Protocol::Honest => predict(&*classifier, dataset, &test),
+                Protocol::Authors => {
+                    predict(&*fit(dataset, &[held_out.as_slice(), rest].concat()), dataset, &test)
+                }
             };
             (validated, tested)
         })
         .collect();
-    let (validated, tested) = asked.into_iter().unzip();
-    let answers = |rows: &[usize], columns: Vec<Vec<u16>>| {
-        let mut answers = Answers {
+    let (validated, tested) = predicted.into_iter().unzip();
+    let panel = |rows: &[usize], columns: Vec<Vec<u16>>| {
+        let mut panel = PanelPredictions {
             n_classes: dataset.n_classes,
             truth: rows.iter().map(|&row| dataset.classes[row]).collect(),
             ids: rows.iter().map(|&row| row as u64).collect(),
             columns,
         };
         for copy in 0..N_COPIES {
-            answers.add_spoiled(0, Corruption::Noisy(COPY_NOISE), run.seed, spoiler(dataset, unit, copy));
+            let stream = corruption_stream(dataset, unit, copy);
+            panel.add_corrupted(0, Corruption::Noisy(COPY_NOISE), run.seed, stream);
         }
-        answers
+        panel
     };
-    Prepared { validation: answers(&validation, validated), test: answers(&test, tested) }
+    FoldPredictions { validation: panel(&validation, validated), test: panel(&test, tested) }
 }
 
-/// Writes what the classifiers of every fold say, as tables of a column each after the row's number and truth.
-pub(crate) fn write_panels(run: &Run<'_>, dataset: &Dataset) -> Result<Vec<PathBuf>, Error> {
+/// Writes the predictions of every fold as CSV: row number, truth, then one column per classifier.
+pub(crate) fn write_panels(run: &RunSettings<'_>, dataset: &Dataset) -> Result<Vec<PathBuf>, Error> {
     fs::create_dir_all(run.out).map_err(Error::io(run.out))?;
     let write = |unit: &Unit| {
-        let Prepared { validation, test } = prepare(run, dataset, unit);
+        let FoldPredictions { validation, test } = prepare(run, dataset, unit);
         let name = |part: &str| format!("{}-{}-{}-{part}.csv", dataset.name, unit.rep, unit.fold);
         let paths = [run.out.join(name("validation")), run.out.join(name("test"))];
-        for (path, answers) in paths.iter().zip([validation, test]) {
-            fs::write(path, answers.to_csv()).map_err(Error::io(path))?;
+        for (path, panel) in paths.iter().zip([validation, test]) {
+            fs::write(path, panel.to_csv()).map_err(Error::io(path))?;
         }
         Ok(paths)
     };
@@ -148,25 +155,28 @@ pub(crate) fn write_panels(run: &Run<'_>, dataset: &Dataset) -> Result<Vec<PathB
     Ok(written.into_iter().flatten().collect())
 }
 
-/// Tells the draws of an added classifier from those of all others.
-pub(crate) fn spoiler(dataset: &Dataset, unit: &Unit, added: u64) -> u64 {
-    draw::mix(name_of(dataset) ^ draw::mix(u64::from(unit.rep) << 1 | u64::from(unit.fold))) ^ added
+/// The stream of random draws of one added classifier.
+pub(crate) fn corruption_stream(dataset: &Dataset, unit: &Unit, added: u64) -> u64 {
+    random::mix(name_of(dataset) ^ random::mix(u64::from(unit.rep) << 1 | u64::from(unit.fold))) ^ added
 }
 
-/// A heading that knows the very data.
-pub(crate) fn heading(run: &Run<'_>, dataset: &Dataset, experiment: String) -> Heading {
+/// A header with a hash of the data.
+pub(crate) fn header(run: &RunSettings<'_>, dataset: &Dataset, experiment: String) -> ResultsHeader {
     let values = dataset.rows.iter().map(|value| value.to_bits());
     let classes = dataset.classes.iter().map(|&class| u64::from(class));
-    let hash = values.chain(classes).fold(dataset.rows.nrows() as u64, |hash, bits| draw::mix(hash ^ bits));
-    Heading { data: format!("{hash:016x}"), ..run.heading(experiment, dataset.n_classes, dataset.is_subset) }
+    let hash = values.chain(classes).fold(dataset.rows.nrows() as u64, |hash, bits| random::mix(hash ^ bits));
+    ResultsHeader {
+        data: format!("{hash:016x}"),
+        ..run.header(experiment, dataset.n_classes, dataset.is_subset)
+    }
 }
 
-/// Accuracy of one regression on the whole training half.
-fn centralised(run: &Run<'_>, dataset: &Dataset, unit: &Unit) -> f64 {
+/// Accuracy of one regression trained on the whole training half.
+fn centralised(run: &RunSettings<'_>, dataset: &Dataset, unit: &Unit) -> f64 {
     let [train, test] = halves(run.seed, dataset, unit);
-    let answers = ask(&*fit(dataset, &train), dataset, &test);
-    let right = answers.iter().zip(&test).filter(|(answer, row)| **answer == dataset.classes[**row]).count();
-    right as f64 / test.len() as f64
+    let predicted = predict(&*fit(dataset, &train), dataset, &test);
+    let correct = predicted.iter().zip(&test).filter(|(j, row)| **j == dataset.classes[**row]).count();
+    correct as f64 / test.len() as f64
 }
 
 fn fit(dataset: &Dataset, rows: &[usize]) -> Box<dyn Classifier> {
@@ -174,17 +184,17 @@ fn fit(dataset: &Dataset, rows: &[usize]) -> Box<dyn Classifier> {
     Logistic { strength: 1.0 }.fit(dataset.rows.select(Axis(0), rows).view(), &classes, dataset.n_classes)
 }
 
-fn ask(classifier: &dyn Classifier, dataset: &Dataset, rows: &[usize]) -> Vec<u16> {
+fn predict(classifier: &dyn Classifier, dataset: &Dataset, rows: &[usize]) -> Vec<u16> {
     classifier.predict(dataset.rows.select(Axis(0), rows).view())
 }
 
 fn name_of(dataset: &Dataset) -> u64 {
-    dataset.name.bytes().fold(0, |hash, byte| draw::mix(hash ^ u64::from(byte)))
+    dataset.name.bytes().fold(0, |hash, byte| random::mix(hash ^ u64::from(byte)))
 }
 
-/// Training and test half of a fold: every class is shuffled and dealt out in turn.
+/// Training and test half of a fold, stratified: every class is shuffled and its rows alternate between the halves.
 fn halves(seed: u64, dataset: &Dataset, unit: &Unit) -> [Vec<usize>; 2] {
-    let mut draws = draw::stream(seed, &[STREAM, name_of(dataset), u64::from(unit.rep), FOLDS]);
+    let mut draws = random::stream(seed, &[STREAM, name_of(dataset), u64::from(unit.rep), FOLDS]);
     let mut halves = [Vec::new(), Vec::new()];
     let mut turn = unit.fold as usize;
     for class in 0..dataset.n_classes {
@@ -204,7 +214,8 @@ fn rows_of(dataset: &Dataset, class: usize) -> impl Iterator<Item = usize> + '_ 
     (0..dataset.classes.len()).filter(is_own)
 }
 
-/// Rows of each part: every class sorted along its first principal component and cut, what is left over dropped.
+/// Rows of each part: every class is sorted along its first principal component and cut into equal parts; the
+/// remainder is dropped.
 fn parts(dataset: &Dataset, train: &[usize]) -> Vec<Vec<usize>> {
     let mut parts = vec![Vec::new(); N_PARTS];
     for class in 0..dataset.n_classes {
@@ -232,7 +243,7 @@ mod tests {
     fn dataset(n: usize) -> Dataset {
         let classes: Vec<u16> = (0..n).map(|row| (row % 3) as u16).collect();
         let value = |(row, column): (usize, usize)| {
-            let noise = draw::uniform(9, &[row as u64, column as u64]);
+            let noise = random::uniform(9, &[row as u64, column as u64]);
             noise + if column == usize::from(classes[row]) { 0.6 } else { 0.0 }
         };
         let rows = Array2::from_shape_fn((n, 4), value);
@@ -244,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_share_every_class_and_folds_exchange_them() {
+    fn halves_are_stratified_and_folds_exchange_them() {
         let dataset = dataset(601);
         let [train, test] = halves(1, &dataset, &unit(0));
         let [other_train, other_test] = halves(1, &dataset, &unit(1));
@@ -282,12 +293,12 @@ mod tests {
     }
 
     #[test]
-    fn a_fold_gives_eight_classifiers_and_rows_that_no_training_saw() {
+    fn a_fold_has_eight_classifiers_and_validation_rows_apart_from_test_rows() {
         let dataset = dataset(600);
         let out = std::path::Path::new("");
-        for setting in [Setting::Honest, Setting::Authors] {
-            let run = Run { setting, seed: 1, reps: 1, out };
-            let Prepared { validation, test } = prepare(&run, &dataset, &unit(0));
+        for protocol in [Protocol::Honest, Protocol::Authors] {
+            let run = RunSettings { protocol, seed: 1, reps: 1, out };
+            let FoldPredictions { validation, test } = prepare(&run, &dataset, &unit(0));
             assert_eq!((validation.columns.len(), test.columns.len()), (8, 8));
             assert_eq!(test.n_rows(), 300);
             // Of each part of 16 rows a class, 3 are held out.

@@ -1,23 +1,23 @@
-//! Logistic regression with an L2 penalty: linear scores, one vector for two classes and one per class for more.
+//! Logistic regression with an L2 penalty: one weight vector for two classes, one per class for more.
 //!
 //! ```text
 //! 0.5 * |weights|^2 + C * sum over rows of -ln p(class | row), the intercepts free
 //! ```
 //!
-//! Written by hand because the libraries at hand take ten times as long as scikit-learn, or more.
+//! The available Rust libraries take at least ten times as long as scikit-learn.
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Slice};
 
-use super::{Classifier, Learner, losses::Problem};
+use super::{Classifier, Learner, logistic_loss::LogisticProblem};
 
 /// Settings of logistic regression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Logistic {
-    /// How strongly rows pull against the penalty, the C of scikit-learn.
+    /// The weight of the losses against the penalty, the C of scikit-learn.
     pub(crate) strength: f64,
 }
 
-/// Linear scores of the classes that were seen.
+/// Linear scores of the classes that occurred in training.
 pub(super) struct Linear {
     /// Classes that can be predicted, in order.
     classes: Vec<u16>,
@@ -49,7 +49,7 @@ impl Logistic {
             let live: Vec<usize> = (0..rows.ncols()).filter(|&column| varies(rows.column(column))).collect();
             let live_rows = rows.select(Axis(1), &live);
             let mean = live_rows.mean_axis(Axis(0)).expect("two classes have rows");
-            let found = Problem {
+            let found = LogisticProblem {
                 design: centred_with_ones(&live_rows, &mean),
                 targets: classes.iter().map(|&class| position(class)).collect(),
                 n_outputs,
@@ -66,12 +66,12 @@ impl Logistic {
     }
 }
 
-/// Whether a feature can tell anything; the weight of one that cannot is 0 at the minimum.
+/// Whether a feature is not constant; the weight of a constant one is 0 at the minimum.
 fn varies(column: ArrayView1<'_, f64>) -> bool {
     column.iter().any(|&value| value != column[0])
 }
 
-/// Rows about their mean, which only moves the free intercepts and keeps large offsets out of the products.
+/// Centred rows with a column of ones: centring changes only the free intercepts and avoids large products.
 fn centred_with_ones(rows: &Array2<f64>, mean: &Array1<f64>) -> Array2<f64> {
     let mut design = Array2::ones((rows.nrows(), rows.ncols() + 1));
     design.slice_axis_mut(Axis(1), Slice::from(..-1)).assign(&(rows - mean));
@@ -105,14 +105,14 @@ mod tests {
     const C: Logistic = Logistic { strength: 1.0 };
 
     #[test]
-    fn classes_that_were_not_seen_are_never_predicted() {
+    fn classes_absent_from_training_are_never_predicted() {
         let rows = array![[0.0], [1.0], [2.0], [3.0]];
         assert_eq!(C.fit(rows.view(), &[3, 3, 3, 3], 5).predict(rows.view()), [3; 4]);
         assert_eq!(C.fit(rows.view(), &[1, 1, 4, 4], 5).predict(rows.view()), [1, 1, 4, 4]);
     }
 
     #[test]
-    fn nothing_to_learn_from_gives_the_first_class() {
+    fn training_without_rows_gives_the_first_class() {
         assert_eq!(C.fit(Array2::zeros((0, 2)).view(), &[], 3).predict(array![[1.0, 2.0]].view()), [0]);
     }
 
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shift_of_the_features_moves_only_the_intercept() {
+    fn a_shift_of_the_features_changes_only_the_intercept() {
         let rows = Array2::from_shape_fn((60, 3), |(row, column)| ((row * 7 + column * 13) % 17) as f64);
         let classes: Vec<u16> = (0..60).map(|row| (row * row % 5 % 3) as u16).collect();
         let (here, there) = (C.train(rows.view(), &classes), C.train((&rows + 1e4).view(), &classes));

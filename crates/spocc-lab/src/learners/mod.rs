@@ -1,12 +1,12 @@
-//! Base learners: what the panels of the experiments are trained with.
+//! Base learners of the experiments.
 //!
-//! Each is held to scikit-learn by `tests`, because that is what the paper's classifiers were trained with.
+//! `tests` compares each with scikit-learn, which the paper used.
 
 mod tree;
 mod logistic;
-mod losses;
-mod descent;
-mod metric;
+mod logistic_loss;
+mod lbfgs;
+mod preconditioner;
 mod neighbours;
 mod svm;
 mod principal;
@@ -25,9 +25,9 @@ pub(crate) use self::{
     tree::Tree,
 };
 
-/// Settings that rows with known classes turn into a classifier.
+/// The settings of a learning algorithm.
 pub(crate) trait Learner: Send + Sync {
-    /// Learns from rows of features and their classes, which are below `n_classes`; not every class need occur.
+    /// Trains on rows of features and their classes, which are below `n_classes`; not every class need occur.
     fn fit(&self, rows: ArrayView2<'_, f64>, classes: &[u16], n_classes: usize) -> Box<dyn Classifier>;
 }
 
@@ -37,7 +37,7 @@ pub(crate) trait Classifier: Send + Sync {
     fn predict(&self, rows: ArrayView2<'_, f64>) -> Vec<u16>;
 }
 
-/// The class with most votes, the lowest of several.
+/// The class with most votes; of tied classes the lowest.
 fn most_voted(votes: &[usize]) -> u16 {
     let best = votes.iter().max().copied().unwrap_or(0);
     votes.iter().position(|&count| count == best).unwrap_or(0) as u16

@@ -1,4 +1,4 @@
-//! Nearest neighbours: a row is what most of the rows around it are.
+//! Nearest neighbours: the majority class of the k closest rows.
 
 use ndarray::{Array2, ArrayView2};
 
@@ -7,12 +7,12 @@ use super::{Classifier, Learner, most_voted};
 /// Settings of nearest neighbours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Neighbours {
-    /// How many have a vote; of equally distant ones the lower row.
+    /// The number of neighbours; of equally distant ones the lower row counts.
     pub(crate) k: usize,
 }
 
-/// The rows that vote.
-struct Known {
+/// The training rows.
+struct NeighbourRows {
     k: usize,
     rows: Array2<f64>,
     classes: Vec<u16>,
@@ -21,11 +21,11 @@ struct Known {
 
 impl Learner for Neighbours {
     fn fit(&self, rows: ArrayView2<'_, f64>, classes: &[u16], n_classes: usize) -> Box<dyn Classifier> {
-        Box::new(Known { k: self.k, rows: rows.to_owned(), classes: classes.to_vec(), n_classes })
+        Box::new(NeighbourRows { k: self.k, rows: rows.to_owned(), classes: classes.to_vec(), n_classes })
     }
 }
 
-impl Classifier for Known {
+impl Classifier for NeighbourRows {
     fn predict(&self, rows: ArrayView2<'_, f64>) -> Vec<u16> {
         let mut nearest = Vec::with_capacity(self.k + 1);
         let mut votes = vec![0; self.n_classes];
@@ -44,7 +44,7 @@ impl Classifier for Known {
     }
 }
 
-/// Adds a neighbour to a list sorted by distance, behind equally distant ones, and drops what exceeds `k`.
+/// Inserts a neighbour into a list sorted by distance, after equally distant ones, and keeps the first `k`.
 fn keep_nearest(nearest: &mut Vec<(f64, u16)>, k: usize, distance: f64, class: u16) {
     let place = nearest.partition_point(|&(other, _)| other <= distance);
     if place < k {
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equally_distant_rows_vote_in_their_order() {
+    fn equally_distant_rows_are_taken_in_their_order() {
         let rows = array![[1.0], [-1.0], [1.0], [-1.0]];
         let predict =
             |k, classes: &[u16]| Neighbours { k }.fit(rows.view(), classes, 3).predict(array![[0.0]].view());
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_rows_than_neighbours_all_vote() {
+    fn all_rows_vote_if_there_are_fewer_than_k() {
         let known = Neighbours { k: 5 }.fit(array![[0.0], [9.0], [9.5]].view(), &[0, 1, 1], 2);
         assert_eq!(known.predict(array![[0.0]].view()), [1]);
     }

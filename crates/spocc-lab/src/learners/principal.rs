@@ -1,23 +1,19 @@
-//! Principal directions: where rows spread most.
-//!
-//! A block of directions is filtered by a polynomial of the operator that lifts the leading part of the spectrum, made
-//! orthonormal and turned to its own principal axes (subspace iteration with Chebyshev filters and Rayleigh-Ritz).
+//! Principal components by subspace iteration with Chebyshev filters and Rayleigh-Ritz projection.
 
 use linfa_linalg::eigh::{EigSort, Eigh};
 use ndarray::{Array1, Array2, ArrayView2, Axis, Slice};
 use rand::Rng;
 use rand_distr::StandardNormal;
 
-use crate::draw::stream;
+use crate::random::stream;
 
-/// What an operator may miss on a vector, as a share of the largest eigenvalue: ten digits, less what close
-/// eigenvalues cost.
+/// Largest residual of an eigenvector, relative to the largest eigenvalue.
 const TOLERANCE: f64 = 1e-10;
 
-/// Rounds after which what has been found is kept.
+/// The largest number of iterations.
 const MAX_ROUNDS: usize = 500;
 
-/// How much a filter may lift the first direction over the last before their angle is lost to rounding.
+/// The largest amplification of the first direction over the last; more would lose their angle to rounding.
 const MAX_LIFT: f64 = 1e7;
 
 /// The direction of unit length along which rows vary most, its entry of largest magnitude positive.
@@ -41,7 +37,7 @@ pub(crate) fn leading(
     apply: impl Fn(ArrayView2<'_, f64>) -> Array2<f64>,
 ) -> (Vec<f64>, Array2<f64>) {
     let k = k.min(dim);
-    // More directions than wanted, because the gap behind the last one sets the pace.
+    // More directions than requested, because the eigenvalue gap after the last one determines convergence.
     let width = (k + k / 4 + 4).min(dim);
     let mut draws = stream(seed, &[]);
     let mut basis = orthonormal(Array2::from_shape_simple_fn((dim, width), || draws.sample(StandardNormal)));
@@ -156,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operator_of_low_rank_is_no_trouble() {
+    fn an_operator_of_low_rank_is_solved() {
         let direction = Array1::from_shape_fn(50, |at| (at as f64).sin());
         let column = direction.view().insert_axis(Axis(1));
         let (values, vectors) = leading(50, 2, 1, |block| column.dot(&column.t().dot(&block)));

@@ -1,16 +1,16 @@
-//! Support vector machines with a Gaussian kernel: the widest margin in the space that the kernel implies.
+//! Support vector machines with a Gaussian kernel.
 //!
-//! Minimises the dual by pairs of rows, each time the pair that promises most (second-order working sets); a machine
-//! for every pair of classes, which then vote. `linfa-svm` agrees just as well, for seventeen more crates to build.
+//! Sequential minimal optimisation of the dual with second-order working-set selection; one machine per pair of classes,
+//! which then vote. `linfa-svm` gives the same results but needs seventeen more crates.
 
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
 use super::{Classifier, Learner, most_voted};
 
-/// How far from optimal a pair of rows may stay; decision values are good to about as much.
+/// Tolerance of the optimality conditions; decision values have about the same error.
 const TOLERANCE: f64 = 1e-6;
 
-/// Steps after which what has been found is kept, whatever it is.
+/// The largest number of steps.
 const MAX_STEPS: usize = 10_000_000;
 
 /// Settings of a support vector machine.
@@ -18,21 +18,21 @@ const MAX_STEPS: usize = 10_000_000;
 pub(crate) struct Svm {
     /// The kernel is `exp(-gamma * squared distance)`.
     pub(crate) gamma: f64,
-    /// How strongly rows pull against the width of the margin, the C of scikit-learn.
+    /// The weight of margin violations, the C of scikit-learn.
     pub(crate) strength: f64,
 }
 
-/// A machine for every pair of classes that occur.
-pub(super) struct Panel {
+/// One machine for every pair of classes that occur.
+pub(super) struct OneVsOne {
     machines: Vec<Machine>,
     n_classes: usize,
-    /// Decides alone where there are no machines.
+    /// The class predicted without machines.
     first: u16,
 }
 
-/// Tells two classes apart.
+/// Separates two classes.
 struct Machine {
-    /// Those of negative and of positive decision values.
+    /// The classes of negative and of positive decision values.
     classes: [u16; 2],
     gamma: f64,
     supports: Array2<f64>,
@@ -47,19 +47,17 @@ impl Learner for Svm {
 }
 
 impl Svm {
-    pub(super) fn train(self, rows: ArrayView2<'_, f64>, classes: &[u16], n_classes: usize) -> Panel {
+    pub(super) fn train(self, rows: ArrayView2<'_, f64>, classes: &[u16], n_classes: usize) -> OneVsOne {
         let mut present = classes.to_vec();
         present.sort_unstable();
         present.dedup();
         let machines = present.iter().enumerate().flat_map(|(at, &negative)| {
-            present[at + 1..]
-                .iter()
-                .map(move |&positive| self.tell_apart(rows, classes, [negative, positive]))
+            present[at + 1..].iter().map(move |&positive| self.separate(rows, classes, [negative, positive]))
         });
-        Panel { machines: machines.collect(), n_classes, first: present.first().copied().unwrap_or(0) }
+        OneVsOne { machines: machines.collect(), n_classes, first: present.first().copied().unwrap_or(0) }
     }
 
-    fn tell_apart(self, rows: ArrayView2<'_, f64>, classes: &[u16], pair: [u16; 2]) -> Machine {
+    fn separate(self, rows: ArrayView2<'_, f64>, classes: &[u16], pair: [u16; 2]) -> Machine {
         let members: Vec<usize> = (0..classes.len()).filter(|&row| pair.contains(&classes[row])).collect();
         let signs: Vec<f64> =
             members.iter().map(|&row| if classes[row] == pair[1] { 1.0 } else { -1.0 }).collect();
@@ -83,9 +81,9 @@ fn gaussian(gamma: f64, a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
     (-gamma * a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>()).exp()
 }
 
-/// Weights, positive for positive rows and negative for others, and the offset of the widest margin.
+/// Weights, positive for positive rows and negative for others, and the offset.
 ///
-/// `short[t]` is what the sum of kernels lacks to reach the sign of row t. At the optimum it is at most the offset
+/// `short[t]` is the sign of row t minus its sum of kernels. At the optimum it is at most the offset
 /// where a weight could still grow and at least the offset where it could still fall.
 fn solve(kernel: &Array2<f64>, signs: &[f64], strength: f64) -> (Vec<f64>, f64) {
     let mut weights = vec![0.0; signs.len()];
@@ -101,9 +99,9 @@ fn solve(kernel: &Array2<f64>, signs: &[f64], strength: f64) -> (Vec<f64>, f64) 
         for row in (0..signs.len()).filter(|&row| weights[row] > lowest(row)) {
             let gap = short[up] - short[row];
             excess = excess.max(gap);
-            let promise = gap * gap / curvature(kernel, up, row);
-            if gap > 0.0 && promise > gain {
-                (down, gain) = (row, promise);
+            let decrease = gap * gap / curvature(kernel, up, row);
+            if gap > 0.0 && decrease > gain {
+                (down, gain) = (row, decrease);
             }
         }
         if excess <= TOLERANCE {
@@ -112,7 +110,7 @@ fn solve(kernel: &Array2<f64>, signs: &[f64], strength: f64) -> (Vec<f64>, f64) 
         let best = (short[up] - short[down]) / curvature(kernel, up, down);
         let (room_up, room_down) = (highest(up) - weights[up], weights[down] - lowest(down));
         let step = best.min(room_up).min(room_down);
-        // A weight at its bound is set to it, since what rounding leaves would keep it in play.
+        // A weight that reaches its bound is set to it exactly, or rounding would keep it in the working set.
         weights[up] = if step == room_up { highest(up) } else { weights[up] + step };
         weights[down] = if step == room_down { lowest(down) } else { weights[down] - step };
         for (row, short) in short.iter_mut().enumerate() {
@@ -123,12 +121,12 @@ fn solve(kernel: &Array2<f64>, signs: &[f64], strength: f64) -> (Vec<f64>, f64) 
     (weights, offset)
 }
 
-/// Second derivative of the objective along a pair, kept from zero where two rows are the same.
+/// Second derivative of the objective along a pair, bounded away from zero for equal rows.
 fn curvature(kernel: &Array2<f64>, a: usize, b: usize) -> f64 {
     (kernel[[a, a]] + kernel[[b, b]] - 2.0 * kernel[[a, b]]).max(1e-12)
 }
 
-/// Mean over the weights off their bounds, else the middle of what the bounds leave open.
+/// The mean over rows with free weights, or else the middle of the feasible interval.
 fn offset(
     weights: &[f64],
     short: &[f64],
@@ -156,7 +154,7 @@ impl Machine {
     }
 }
 
-impl Classifier for Panel {
+impl Classifier for OneVsOne {
     fn predict(&self, rows: ArrayView2<'_, f64>) -> Vec<u16> {
         if self.machines.is_empty() {
             return vec![self.first; rows.nrows()];
@@ -176,7 +174,7 @@ impl Classifier for Panel {
 }
 
 #[cfg(test)]
-impl Panel {
+impl OneVsOne {
     /// Decision values of the first machine.
     pub(super) fn decisions(&self, rows: ArrayView2<'_, f64>) -> Vec<f64> {
         rows.outer_iter().map(|row| self.machines[0].decision(row)).collect()
@@ -190,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_rows_share_the_margin_evenly() {
+    fn two_rows_have_opposite_weights() {
         let machines = Svm { gamma: 1.0, strength: 10.0 }.train(array![[0.0], [1.0]].view(), &[0, 1], 2);
         let weight = 1.0 / (1.0 - (-1.0f64).exp());
         let found = &machines.machines[0];
@@ -199,14 +197,14 @@ mod tests {
     }
 
     #[test]
-    fn contradictory_rows_end_at_their_bounds() {
+    fn contradictory_rows_have_weights_at_their_bounds() {
         let machines = Svm { gamma: 1.0, strength: 2.0 }.train(array![[0.0], [0.0]].view(), &[0, 1], 2);
         assert_eq!(machines.machines[0].weights, [-2.0, 2.0]);
         assert_eq!(machines.decisions(array![[0.0], [5.0]].view()), [0.0, 0.0]);
     }
 
     #[test]
-    fn several_classes_are_voted_on_and_a_single_one_is_constant() {
+    fn several_classes_are_decided_by_vote_and_a_single_one_is_constant() {
         let rows = array![[0.0], [0.1], [2.0], [2.1], [4.0], [4.1]];
         let svm = Svm { gamma: 2.0, strength: 1.0 };
         assert_eq!(svm.fit(rows.view(), &[0, 0, 3, 3, 1, 1], 4).predict(rows.view()), [0, 0, 3, 3, 1, 1]);

@@ -1,10 +1,11 @@
-//! The learners beside scikit-learn, on the fixed cases of `testdata/lab`.
+//! Comparison of the learners with scikit-learn on the cases of `testdata/lab`.
 
 use ndarray::{Array1, Array2};
 use serde::Deserialize;
 
 use super::{
-    Classifier, Learner, Logistic, Neighbours, Svm, Tree, first_component, losses::Problem, tree::Node,
+    Classifier, Learner, Logistic, Neighbours, Svm, Tree, first_component, logistic_loss::LogisticProblem,
+    tree::TreeNode,
 };
 
 #[derive(Deserialize)]
@@ -101,7 +102,7 @@ fn objective(
     let mut present = case.classes.clone();
     present.sort_unstable();
     present.dedup();
-    let problem = Problem {
+    let problem = LogisticProblem {
         design: rows.clone(),
         targets: case
             .classes
@@ -112,7 +113,7 @@ fn objective(
         strength: case.strength,
     };
     let scores = rows.dot(weights) + intercepts;
-    case.strength * problem.look(&scores, &scores, 0.0).loss
+    case.strength * problem.evaluate(&scores, &scores, 0.0).loss
         + 0.5 * weights.mapv(|weight| weight * weight).sum()
 }
 
@@ -125,10 +126,10 @@ fn trees_have_the_nodes_of_scikit_learn() {
     }
 }
 
-fn preorder(node: &Node) -> Vec<Vec<f64>> {
+fn preorder(node: &TreeNode) -> Vec<Vec<f64>> {
     match node {
-        Node::Leaf(class) => vec![vec![f64::from(*class)]],
-        Node::Split { feature, threshold, below, above } => {
+        TreeNode::Leaf(class) => vec![vec![f64::from(*class)]],
+        TreeNode::Split { feature, threshold, below, above } => {
             let here = vec![vec![*feature as f64, *threshold]];
             [here, preorder(below), preorder(above)].concat()
         }

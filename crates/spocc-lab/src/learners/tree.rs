@@ -1,7 +1,8 @@
-//! Decision trees: binary cuts that lower the Gini impurity most (CART).
+//! Decision trees (CART): binary cuts that minimise the Gini impurity.
 //!
-//! Cuts lie midway between neighbouring values and a cut that gains nothing is still made, as in scikit-learn: four
-//! blobs in a chequerboard need it. Unlike there, features keep all their digits and nothing is drawn at random.
+//! Thresholds are midway between neighbouring values, and a cut without gain is still made, as in scikit-learn: four
+//! clusters in a chequerboard need it. Unlike scikit-learn, features have double precision and ties are not broken at
+//! random.
 
 use ndarray::{ArrayView1, ArrayView2, Axis};
 
@@ -10,20 +11,20 @@ use super::{Classifier, Learner, most_voted};
 /// Settings of a decision tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tree {
-    /// Cuts between the root and a leaf, at most.
+    /// The largest number of cuts between the root and a leaf.
     pub(crate) max_depth: usize,
 }
 
-/// A tree, or what is below a cut.
+/// A tree or subtree.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Node {
+pub(super) enum TreeNode {
     Leaf(u16),
     /// Rows whose feature is at most the threshold go to `below`.
     Split {
         feature: usize,
         threshold: f64,
-        below: Box<Node>,
-        above: Box<Node>,
+        below: Box<TreeNode>,
+        above: Box<TreeNode>,
     },
 }
 
@@ -34,19 +35,19 @@ impl Learner for Tree {
 }
 
 impl Tree {
-    pub(super) fn grow(self, rows: ArrayView2<'_, f64>, classes: &[u16], n_classes: usize) -> Node {
+    pub(super) fn grow(self, rows: ArrayView2<'_, f64>, classes: &[u16], n_classes: usize) -> TreeNode {
         let mut members: Vec<usize> = (0..rows.nrows()).collect();
-        Training { rows: rows.view(), classes, n_classes }.grow(&mut members, self.max_depth)
+        TreeTraining { rows: rows.view(), classes, n_classes }.grow(&mut members, self.max_depth)
     }
 }
 
-impl Classifier for Node {
+impl Classifier for TreeNode {
     fn predict(&self, rows: ArrayView2<'_, f64>) -> Vec<u16> {
         rows.outer_iter().map(|row| self.decide(row)).collect()
     }
 }
 
-impl Node {
+impl TreeNode {
     fn decide(&self, row: ArrayView1<'_, f64>) -> u16 {
         let mut node = self;
         loop {
@@ -60,35 +61,35 @@ impl Node {
     }
 }
 
-/// What a tree learns from.
-struct Training<'a> {
+/// The training data of a tree.
+struct TreeTraining<'a> {
     rows: ArrayView2<'a, f64>,
     classes: &'a [u16],
     n_classes: usize,
 }
 
-/// Where to cut, and how pure the two sides are.
+/// A cut and the purity of its two sides.
 struct Cut {
     feature: usize,
     threshold: f64,
     purity: Purity,
 }
 
-impl Training<'_> {
-    fn grow(&self, members: &mut [usize], depth_left: usize) -> Node {
+impl TreeTraining<'_> {
+    fn grow(&self, members: &mut [usize], depth_left: usize) -> TreeNode {
         let counts = self.count(members);
         let majority = most_voted(&counts);
         let is_pure = counts.iter().filter(|&&count| count > 0).count() < 2;
         if is_pure || depth_left == 0 {
-            return Node::Leaf(majority);
+            return TreeNode::Leaf(majority);
         }
         let Some(Cut { feature, threshold, .. }) = self.best_cut(members, &counts) else {
-            return Node::Leaf(majority);
+            return TreeNode::Leaf(majority);
         };
         let is_above = |row: &usize| self.rows[[*row, feature]] > threshold;
         members.sort_by_key(is_above);
         let (below, above) = members.split_at_mut(members.partition_point(|row| !is_above(row)));
-        Node::Split {
+        TreeNode::Split {
             feature,
             threshold,
             below: Box::new(self.grow(below, depth_left - 1)),
@@ -102,14 +103,14 @@ impl Training<'_> {
         counts
     }
 
-    /// The purest cut, of several that of the lowest feature and then the lowest threshold; none if all rows are alike.
+    /// The purest cut; of equal ones the lowest feature, then the lowest threshold. None if all rows are equal.
     fn best_cut(&self, members: &[usize], counts: &[usize]) -> Option<Cut> {
         let mut best: Option<Cut> = None;
         for (feature, column) in self.rows.axis_iter(Axis(1)).enumerate() {
             let mut sorted: Vec<(f64, u16)> =
                 members.iter().map(|&row| (column[row], self.classes[row])).collect();
             sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-            let mut sides = [Side::of(&vec![0; counts.len()]), Side::of(counts)];
+            let mut sides = [CutSide::of(&vec![0; counts.len()]), CutSide::of(counts)];
             for (&(value, class), &(next, _)) in sorted.iter().zip(sorted.iter().skip(1)) {
                 sides[0].add(class);
                 sides[1].remove(class);
@@ -123,21 +124,21 @@ impl Training<'_> {
     }
 }
 
-/// A number with the lower value at or below it and the higher above it.
+/// A threshold t with lower <= t < higher.
 fn midway(lower: f64, higher: f64) -> f64 {
     let middle = lower / 2.0 + higher / 2.0;
     if lower <= middle && middle < higher { middle } else { lower }
 }
 
 /// The rows on one side of a cut.
-struct Side {
+struct CutSide {
     counts: Vec<usize>,
     n_rows: usize,
     /// Sum of the squared counts.
     squares: usize,
 }
 
-impl Side {
+impl CutSide {
     fn of(counts: &[usize]) -> Self {
         let squares = counts.iter().map(|count| count * count).sum();
         Self { counts: counts.to_vec(), n_rows: counts.iter().sum(), squares }
@@ -158,9 +159,9 @@ impl Side {
     }
 }
 
-/// Sum over both sides of squared counts over rows, which is what a low Gini impurity makes high.
+/// The sum over both sides of squared counts divided by rows; large where the Gini impurity is small.
 ///
-/// A fraction of whole numbers, so that equal cuts compare as equal and the order of features decides.
+/// An exact fraction, so that equal cuts compare as equal and the order of features decides.
 #[derive(Clone, Copy)]
 struct Purity {
     numerator: u128,
@@ -168,7 +169,7 @@ struct Purity {
 }
 
 impl Purity {
-    fn of([below, above]: &[Side; 2]) -> Self {
+    fn of([below, above]: &[CutSide; 2]) -> Self {
         Self {
             numerator: (below.squares * above.n_rows + above.squares * below.n_rows) as u128,
             denominator: (below.n_rows * above.n_rows) as u128,
@@ -186,39 +187,39 @@ mod tests {
 
     use super::*;
 
-    fn split(feature: usize, threshold: f64, below: Node, above: Node) -> Node {
-        Node::Split { feature, threshold, below: Box::new(below), above: Box::new(above) }
+    fn split(feature: usize, threshold: f64, below: TreeNode, above: TreeNode) -> TreeNode {
+        TreeNode::Split { feature, threshold, below: Box::new(below), above: Box::new(above) }
     }
 
     #[test]
     fn equal_cuts_go_to_the_lowest_feature_and_threshold() {
         let rows = array![[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]];
         let tree = Tree { max_depth: 1 }.grow(rows.view(), &[0, 1, 0], 2);
-        assert_eq!(tree, split(0, 0.5, Node::Leaf(0), Node::Leaf(0)));
+        assert_eq!(tree, split(0, 0.5, TreeNode::Leaf(0), TreeNode::Leaf(0)));
     }
 
     #[test]
-    fn a_cut_without_gain_opens_the_way_for_the_next() {
+    fn a_cut_without_gain_is_made_and_followed_by_others() {
         let rows = array![[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]];
         let tree = Tree { max_depth: 2 }.fit(rows.view(), &[0, 0, 1, 1], 2);
         assert_eq!(tree.predict(rows.view()), [0, 0, 1, 1]);
     }
 
     #[test]
-    fn rows_that_are_alike_are_not_cut_and_ties_take_the_lowest_class() {
+    fn equal_rows_are_not_cut_and_ties_give_the_lowest_class() {
         let rows = Array2::ones((4, 2));
-        assert_eq!(Tree { max_depth: 3 }.grow(rows.view(), &[2, 1, 1, 2], 3), Node::Leaf(1));
+        assert_eq!(Tree { max_depth: 3 }.grow(rows.view(), &[2, 1, 1, 2], 3), TreeNode::Leaf(1));
     }
 
     #[test]
-    fn neighbouring_floats_can_be_told_apart() {
+    fn neighbouring_floats_are_separated() {
         let (lower, higher) = (1.0, 1.0f64.next_up());
         let tree = Tree { max_depth: 1 }.fit(array![[lower], [higher]].view(), &[0, 1], 2);
         assert_eq!(tree.predict(array![[lower], [higher]].view()), [0, 1]);
     }
 
     #[test]
-    fn nothing_to_learn_from_gives_the_first_class() {
-        assert_eq!(Tree { max_depth: 2 }.grow(Array2::zeros((0, 2)).view(), &[], 2), Node::Leaf(0));
+    fn training_without_rows_gives_the_first_class() {
+        assert_eq!(Tree { max_depth: 2 }.grow(Array2::zeros((0, 2)).view(), &[], 2), TreeNode::Leaf(0));
     }
 }

@@ -1,22 +1,24 @@
-//! The page as one HTML file: no script, no network, light and dark by the reader's preference.
+//! Writes the report as one HTML file: no script, no network, light or dark by the reader's preference.
 
 use std::fmt::Write;
 
 use super::{
-    page::{Block, Cell, Page, Pictures, Section, Size, Table, Tone},
+    document::{
+        CellTone, Document, DocumentBlock, PictureGroup, PictureSize, ReportCell, ReportSection, ReportTable,
+    },
     svg::escape,
 };
-use crate::measured::is_family;
+use crate::aggregate::is_family;
 
-/// Colours and measures; also those of the pictures inside the page.
+/// Colours and sizes of the page and of its pictures.
 const STYLE: &str = include_str!("style.css");
 
-/// Up to so many columns fit a desk at full size.
+/// Tables with more columns than this are set with less padding.
 const ROOMY: usize = 7;
 
 /// The whole page.
-pub(super) fn render(page: &Page) -> String {
-    let title = escape(&page.title);
+pub(super) fn render(document: &Document) -> String {
+    let title = escape(&document.title);
     let mut html = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -24,40 +26,40 @@ pub(super) fn render(page: &Page) -> String {
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
     );
     html.push_str("<dl class=\"settings\">\n");
-    for (name, value) in &page.settings {
+    for (name, value) in &document.settings {
         add(&mut html, format_args!("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(name), escape(value)));
     }
     html.push_str("</dl>\n");
-    if !page.findings.is_empty() {
+    if !document.findings.is_empty() {
         html.push_str("<ul class=\"findings\">\n");
-        page.findings.iter().for_each(|text| add(&mut html, format_args!("<li>{}</li>\n", escape(text))));
+        document.findings.iter().for_each(|text| add(&mut html, format_args!("<li>{}</li>\n", escape(text))));
         html.push_str("</ul>\n");
     }
     html.push_str("<nav aria-label=\"Contents\">\n<h2>Contents</h2>\n<ol>\n");
-    for section in &page.sections {
+    for section in &document.sections {
         let (id, title) = (section.id(), escape(&section.title));
         add(&mut html, format_args!("<li><a href=\"#{id}\">{title}</a></li>\n"));
     }
     html.push_str("</ol>\n</nav>\n");
-    page.sections.iter().for_each(|section| add_section(&mut html, section));
+    document.sections.iter().for_each(|section| add_section(&mut html, section));
     html.push_str("</main>\n</body>\n</html>\n");
     html
 }
 
-fn add_section(html: &mut String, section: &Section) {
+fn add_section(html: &mut String, section: &ReportSection) {
     add(html, format_args!("<section id=\"{}\">\n<h2>{}</h2>\n", section.id(), escape(&section.title)));
     for block in &section.blocks {
         match block {
-            Block::Heading(text) => add(html, format_args!("<h3>{}</h3>\n", escape(text))),
-            Block::Words(text) => add(html, format_args!("<p>{}</p>\n", escape(text))),
-            Block::Table(table) => add_table(html, table),
-            Block::Pictures(pictures) => add_pictures(html, pictures),
+            DocumentBlock::Heading(text) => add(html, format_args!("<h3>{}</h3>\n", escape(text))),
+            DocumentBlock::Paragraph(text) => add(html, format_args!("<p>{}</p>\n", escape(text))),
+            DocumentBlock::Table(table) => add_table(html, table),
+            DocumentBlock::Pictures(pictures) => add_pictures(html, pictures),
         }
     }
     html.push_str("</section>\n");
 }
 
-fn add_table(html: &mut String, table: &Table) {
+fn add_table(html: &mut String, table: &ReportTable) {
     add(html, format_args!("<p class=\"caption\">{}</p>\n", escape(&table.caption)));
     // Focusable, so that it scrolls by keyboard too.
     html.push_str("<div class=\"frame-table\" tabindex=\"0\">\n");
@@ -82,26 +84,22 @@ fn add_table(html: &mut String, table: &Table) {
     html.push_str("</tbody>\n</table>\n</div>\n");
 }
 
-fn add_cell(html: &mut String, cell: &Cell) {
+fn add_cell(html: &mut String, cell: &ReportCell) {
     let text = escape(&cell.text);
     let text = if cell.is_best { format!("<strong>{text}</strong>") } else { text };
-    add(html, format_args!("<td>{text}"));
-    for note in &cell.notes {
-        let class = match note.tone {
-            Tone::Plain => "",
-            Tone::Good => " class=\"good\"",
-            Tone::Bad => " class=\"bad\"",
-        };
-        add(html, format_args!("<small{class}>{}</small>", escape(&note.text)));
-    }
-    html.push_str("</td>");
+    let class = match cell.tone {
+        CellTone::Plain => "",
+        CellTone::Good => " class=\"good\"",
+        CellTone::Bad => " class=\"bad\"",
+    };
+    add(html, format_args!("<td{class}>{text}</td>"));
 }
 
-fn add_pictures(html: &mut String, pictures: &Pictures) {
+fn add_pictures(html: &mut String, pictures: &PictureGroup) {
     let size = match pictures.size {
-        Size::Small => "small",
-        Size::Medium => "medium",
-        Size::Wide => "wide",
+        PictureSize::Small => "small",
+        PictureSize::Medium => "medium",
+        PictureSize::Wide => "wide",
     };
     add(html, format_args!("<figure>\n<figcaption>{}</figcaption>\n", escape(&pictures.caption)));
     add(html, format_args!("<div class=\"pictures {size}\">\n"));
@@ -110,40 +108,40 @@ fn add_pictures(html: &mut String, pictures: &Pictures) {
 }
 
 fn add(html: &mut String, text: std::fmt::Arguments<'_>) {
-    html.write_fmt(text).expect("a string takes all that is written");
+    html.write_fmt(text).expect("writing to a string cannot fail");
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::page::Row;
 
-    fn page() -> Page {
-        let mut best = Cell::new("84.10").toned("−0.06 ≈", Tone::Good);
+    fn document() -> Document {
+        let mut best = ReportCell::new("84.10");
         best.is_best = true;
-        let mut table = Table::new("Accuracies < 100.", ["faults"]);
-        table.rows.push(Row { name: "adaspocc".into(), is_reference: false, cells: vec![best] });
-        let section = Section::new("Real data").words("a & b").table(table);
-        Page {
+        let mut table = ReportTable::new("Accuracies < 100.", ["faults", "difference"]);
+        table.add("adaspocc", vec![best, ReportCell::difference(0.06, 2, true)]);
+        let section = ReportSection::new("Real data").paragraph("a & b").table(table);
+        Document {
             title: "T".into(),
             settings: vec![("seed", "7".into())],
             findings: vec!["Found.".into()],
-            sections: vec![section.pictures("One", Size::Wide, vec!["<svg></svg>".into()])],
+            sections: vec![section.pictures("One", PictureSize::Wide, vec!["<svg></svg>".into()])],
         }
     }
 
     #[test]
-    fn contents_lead_to_sections_and_words_are_escaped() {
-        let html = render(&page());
+    fn contents_link_to_sections_and_text_is_escaped() {
+        let html = render(&document());
         assert!(html.contains("<a href=\"#real-data\">") && html.contains("<section id=\"real-data\">"));
         assert!(html.contains("<p>a &amp; b</p>") && html.contains("Accuracies &lt; 100."));
-        assert!(html.contains("<tr class=\"kin\"><th scope=\"row\">adaspocc</th><td><strong>84.10</strong>"));
-        assert!(html.contains("<small class=\"good\">−0.06 ≈</small>"));
+        assert!(html.contains(
+            "<tr class=\"kin\"><th scope=\"row\">adaspocc</th><td><strong>84.10</strong></td><td class=\"good\">+0.06 *</td>"
+        ));
     }
 
     #[test]
-    fn the_page_needs_no_network_and_no_script_and_has_two_faces() {
-        let html = render(&page());
+    fn the_page_needs_no_network_and_no_script_and_has_light_and_dark_colours() {
+        let html = render(&document());
         for foreign in ["http://", "https://", "<script", "@import", "url("] {
             assert!(!html.contains(foreign), "{foreign}");
         }

@@ -1,41 +1,41 @@
-//! The report: from results to one page that needs nothing else, and the same tables as Markdown.
+//! The report: from results to one self-contained HTML page, and the same tables as Markdown.
 //!
-//! `tables`, `standing`, `differences` and `robustness` set results beside the paper's, `duels` and
-//! `probabilities` judge what the paper does not have, `violin`,
-//! `scatter`, `confusion`, `critical` and `lines` draw them with `svg`, `story` puts all of it in order as a `page`
-//! under `headlines`, which `html` and `markdown` write.
+//! `paper_comparison` and `ranking` put results beside the paper's; `paired_tests`, `win_counts`, `probabilities` and
+//! `robustness` report what the paper does not; `violin`, `scatter`, `confusion_matrix`, `critical_difference` and
+//! `line_chart` draw with `svg`; `outline` arranges all of it as a `document` with its `findings`, which `html` and
+//! `markdown` write.
 
-mod tables;
-mod standing;
-mod differences;
-mod duels;
+mod paper_comparison;
+mod ranking;
+mod paired_tests;
+mod win_counts;
 mod probabilities;
 mod robustness;
 mod svg;
 mod violin;
 mod scatter;
-mod confusion;
-mod critical;
-mod lines;
-mod page;
-mod headlines;
-mod story;
+mod confusion_matrix;
+mod critical_difference;
+mod line_chart;
+mod document;
+mod findings;
+mod outline;
 mod html;
 mod markdown;
 #[cfg(test)]
-pub(crate) mod invented;
+pub(crate) mod simulated;
 
 use std::{fs, io::Write, path::Path};
 
 use crate::{error::Error, experiments, results::Results};
 
-/// Writes `report.html` and `report.md` into a folder; each is whole or not there.
+/// Writes `report.html` and `report.md` into a folder, each atomically.
 pub(crate) fn write(results: &[Results], dir: &Path) -> Result<(), Error> {
-    let seed = results.first().map_or(0, |results| results.heading.seed);
+    let seed = results.first().map_or(0, |results| results.header.seed);
     let points = experiments::synthetic::sample_points(seed);
-    let page = story::tell(results, &points, &experiments::example3::curve());
-    replace(dir, "report.html", &html::render(&page))?;
-    replace(dir, "report.md", &markdown::render(&page))
+    let document = outline::arrange(results, &points, &experiments::example3::curve());
+    replace(dir, "report.html", &html::render(&document))?;
+    replace(dir, "report.md", &markdown::render(&document))
 }
 
 fn replace(dir: &Path, name: &str, text: &str) -> Result<(), Error> {
@@ -45,7 +45,7 @@ fn replace(dir: &Path, name: &str, text: &str) -> Result<(), Error> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As any new file: the user's mask takes away what it should.
+        // The permissions of any new file, before the umask.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let mut part = builder.tempfile_in(dir).map_err(Error::io(dir))?;
@@ -59,12 +59,12 @@ fn replace(dir: &Path, name: &str, text: &str) -> Result<(), Error> {
 mod tests {
     use super::*;
 
-    /// What a browser opens without complaint and a mail takes along.
+    /// Bytes that a browser opens quickly and a mail can carry.
     const LARGEST: usize = 5_000_000;
 
     #[test]
-    fn a_full_report_is_written_whole_twice_the_same_and_not_too_large() {
-        let results = invented::everything(100);
+    fn a_full_report_is_complete_reproducible_and_below_the_size_limit() {
+        let results = simulated::everything(100);
         let folders = [(); 2].map(|()| tempfile::tempdir().expect("a temporary folder"));
         let pages = folders.each_ref().map(|folder| {
             write(&results, folder.path()).expect("a folder that takes files");
@@ -73,7 +73,7 @@ mod tests {
                 .map(|entry| entry.expect("an entry").file_name())
                 .collect();
             names.sort();
-            assert_eq!(names, ["report.html", "report.md"], "and nothing half-written");
+            assert_eq!(names, ["report.html", "report.md"], "and no temporary file");
             ["report.html", "report.md"]
                 .map(|name| fs::read_to_string(folder.path().join(name)).expect("a report"))
         });
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_that_has_nowhere_to_go_is_refused_and_makes_no_folder() {
+    fn a_report_into_a_missing_folder_is_refused_and_creates_none() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let missing = folder.path().join("missing");
         let refused = write(&[], &missing).expect_err("there is no such folder");
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_results_gives_a_page_that_says_so() {
+    fn a_report_without_results_says_so() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         write(&[], folder.path()).expect("a folder that takes files");
         let text = fs::read_to_string(folder.path().join("report.md")).expect("a report");

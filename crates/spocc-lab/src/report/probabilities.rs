@@ -1,29 +1,31 @@
-//! Probabilities: log-losses, what sets of labels hold, and what it costs to learn to give them.
+//! Log-losses, coverage and size of prediction sets, and fit times.
 
-use super::page::{Cell, Column, Row, Table};
+use super::document::{ReportCell, ReportTable};
 use crate::{
-    coverage::{COVERAGES, Held},
-    measured::{Measured, fit_seconds, log_loss, sets},
+    aggregate::{ResultSet, fit_seconds, log_loss, sets},
+    coverage::{COVERAGES, SetCounts},
     results::Results,
 };
 
-/// The coverage at which methods are set beside each other.
+/// The coverage at which methods are compared.
 const COMMON: f64 = 0.95;
 
-/// The method that is judged, and the one it has to be worth more than.
-const JUDGED: &str = "ladder";
+/// The method whose sets are shown at every coverage, and the one that its fit time is compared with.
+const MAIN: &str = "ladder";
 const RIVAL: &str = "stacking";
 
-/// Mean log-loss of every method that gives probabilities; nothing where nobody does.
-pub(super) fn losses(measured: &Measured<'_>, experiments: &[(&str, &Results)]) -> Option<Table> {
-    let caption = "Mean of -ln of the probability given to the truth, floored at 1e-9; smaller is better.";
-    let figures = |method: &str| -> Vec<Option<f64>> {
-        experiments.iter().map(|(_, results)| log_loss(results, method)).collect()
+/// A row of figures, one per experiment.
+type NamedFigures = (String, Vec<Option<f64>>);
+
+/// Mean log-loss of every method that gives probabilities; nothing where none does.
+pub(super) fn losses(all: &ResultSet<'_>, experiments: &[(&str, &Results)]) -> Option<ReportTable> {
+    let caption = "Mean of -ln of the probability of the true class, with probabilities floored at 1e-9. Smaller is better.";
+    let figures = |method: &String| -> NamedFigures {
+        let losses = experiments.iter().map(|(_, results)| log_loss(results, method));
+        (method.clone(), losses.collect())
     };
-    let rows: Vec<(String, Vec<Option<f64>>)> =
-        measured.methods.iter().map(|method| (method.clone(), figures(method))).collect();
-    let mut table = table(caption, experiments, &rows, |loss| format!("{loss:.4}"))?;
-    let rows: Vec<_> = rows.iter().filter(|row| row.1.iter().any(Option::is_some)).collect();
+    let rows: Vec<NamedFigures> = with_figures(all.methods.iter().map(figures));
+    let mut table = table(caption, experiments, &rows, 4)?;
     for column in 0..experiments.len() {
         let negated: Vec<Option<f64>> = rows.iter().map(|row| row.1[column].map(|loss| -loss)).collect();
         table.mark_best(column, &negated);
@@ -31,71 +33,59 @@ pub(super) fn losses(measured: &Measured<'_>, experiments: &[(&str, &Results)]) 
     Some(table)
 }
 
-/// What it costs to learn, beside the rival; nothing where no times were kept.
-pub(super) fn times(experiments: &[(&str, &Results)]) -> Option<Table> {
-    let caption =
-        "Mean milliseconds to learn on one core, over folds, and the ladder's as a multiple of stacking's.";
+/// Fit times beside the rival's; nothing where no times were recorded.
+pub(super) fn times(experiments: &[(&str, &Results)]) -> Option<ReportTable> {
+    let caption = "Mean fit time over folds in milliseconds, on one core, and the ladder's as a multiple of stacking's.";
     let milliseconds = |method: &str| -> Vec<Option<f64>> {
         let one =
             |(_, results): &(&str, &Results)| fit_seconds(results, method).map(|seconds| 1000.0 * seconds);
         experiments.iter().map(one).collect()
     };
-    let [judged, rival] = [JUDGED, RIVAL].map(milliseconds);
-    let ratio =
-        |(judged, rival): (&Option<f64>, &Option<f64>)| Some((*judged)? / (*rival).filter(|s| *s > 0.0)?);
-    let ratios: Vec<Option<f64>> = judged.iter().zip(&rival).map(ratio).collect();
+    let [main, rival] = [MAIN, RIVAL].map(milliseconds);
+    let ratio = |(main, rival): (&Option<f64>, &Option<f64>)| Some((*main)? / (*rival).filter(|s| *s > 0.0)?);
+    let ratios: Vec<Option<f64>> = main.iter().zip(&rival).map(ratio).collect();
     if ratios.iter().all(Option::is_none) {
         return None;
     }
-    let rows = [(JUDGED.into(), judged), (RIVAL.into(), rival), (format!("{JUDGED} / {RIVAL}"), ratios)];
-    table(caption, experiments, &rows, |figure| format!("{figure:.2}"))
+    let rows = [(MAIN.into(), main), (RIVAL.into(), rival), (format!("{MAIN} / {RIVAL}"), ratios)];
+    table(caption, experiments, &rows, 2)
 }
 
-/// What sets hold at every coverage for the judged method, and at one for the others; nothing where there are none.
-pub(super) fn coverages(experiments: &[(&str, &Results)]) -> Option<Table> {
-    let caption = "Share of test rows in % whose set holds the truth, all folds together, and classes in a set on average. A random quarter of the validation rows calibrates; – where that is too few.";
+/// Coverage and mean size of prediction sets: the main method at every coverage, the others at one.
+pub(super) fn coverages(experiments: &[(&str, &Results)]) -> Option<[ReportTable; 2]> {
     let sums: Vec<_> = experiments.iter().map(|(_, results)| sets(results)).collect();
-    let mut asked: Vec<(&str, f64)> = COVERAGES.map(|coverage| (JUDGED, coverage)).into();
-    asked.extend([RIVAL, "adaspocc"].map(|method| (method, COMMON)));
-    let rows: Vec<(String, Vec<Option<Held>>)> = asked
-        .into_iter()
-        .map(|(method, coverage)| {
-            let word = coverage.to_string();
-            let held = sums.iter().map(|sums| sums.get(method)?.get(&word).copied()).collect();
-            (format!("{method} at {:.0} %", 100.0 * coverage), held)
-        })
-        .collect();
-    let shares =
-        |held: &Vec<Option<Held>>| held.iter().map(|held| held.map(|held| 100.0 * held.share())).collect();
-    let shares: Vec<_> = rows.iter().map(|(name, held)| (name.clone(), shares(held))).collect();
-    let mut table = table(caption, experiments, &shares, |share| format!("{share:.1}"))?;
-    let rows = rows.iter().filter(|row| row.1.iter().any(Option::is_some));
-    for (row, (_, held)) in table.rows.iter_mut().zip(rows) {
-        for (cell, held) in row.cells.iter_mut().zip(held) {
-            if let Some(held) = held {
-                *cell = cell.clone().note(format!("size {:.2}", held.mean_size()));
-            }
-        }
-    }
-    Some(table)
+    let mut wanted: Vec<(&str, f64)> = COVERAGES.map(|coverage| (MAIN, coverage)).into();
+    wanted.extend([RIVAL, "adaspocc"].map(|method| (method, COMMON)));
+    let rows = |figure: fn(SetCounts) -> f64| -> Vec<NamedFigures> {
+        with_figures(wanted.iter().map(|(method, coverage)| {
+            let key = coverage.to_string();
+            let figures = sums.iter().map(|sums| sums.get(*method)?.get(&key).copied().map(figure)).collect();
+            (format!("{method} at {:.0} %", 100.0 * coverage), figures)
+        }))
+    };
+    let covered = "Coverage: share of test rows in % whose set contains the true class, all folds together. A random quarter of the validation rows is used for calibration; – where that is too few.";
+    let size = "Mean number of classes in a set.";
+    let coverage = table(covered, experiments, &rows(|counts| 100.0 * counts.coverage()), 1)?;
+    Some([coverage, table(size, experiments, &rows(SetCounts::mean_size), 2)?])
 }
 
-/// Rows that have a figure, an experiment per column; nothing if none has.
+/// Rows with at least one figure.
+fn with_figures(rows: impl Iterator<Item = NamedFigures>) -> Vec<NamedFigures> {
+    rows.filter(|row| row.1.iter().any(Option::is_some)).collect()
+}
+
+/// One column per experiment; nothing without rows.
 fn table(
     caption: &str,
     experiments: &[(&str, &Results)],
-    rows: &[(String, Vec<Option<f64>>)],
-    text: impl Fn(f64) -> String,
-) -> Option<Table> {
-    let cell = |figure: &Option<f64>| figure.map_or_else(Cell::none, |figure| Cell::new(text(figure)));
-    let row = |(name, figures): &(String, Vec<Option<f64>>)| {
-        let cells = figures.iter().map(cell).collect();
-        figures.iter().any(Option::is_some).then(|| Row { name: name.clone(), is_reference: false, cells })
-    };
-    let rows: Vec<Row> = rows.iter().filter_map(row).collect();
-    let column = |(name, _): &(&str, &Results)| Column { name: (*name).to_owned(), note: None };
-    let columns = experiments.iter().map(column).collect();
-    (!rows.is_empty()).then(|| Table { caption: caption.into(), columns, rows })
+    rows: &[NamedFigures],
+    decimals: usize,
+) -> Option<ReportTable> {
+    let mut table = ReportTable::new(caption, experiments.iter().map(|(name, _)| *name));
+    for (name, figures) in rows {
+        table.add(name, figures.iter().map(|&figure| ReportCell::figure(figure, decimals)).collect());
+    }
+    (!table.rows.is_empty()).then_some(table)
 }
 
 #[cfg(test)]
@@ -103,28 +93,29 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::report::invented;
+    use crate::report::simulated;
 
     fn wine() -> Results {
-        invented::experiment("real-wine", 2, &[0.0], 2)
+        simulated::experiment("real-wine", 2, &[0.0], 2)
+    }
+
+    fn first_cells(table: &ReportTable) -> Vec<(&str, &str)> {
+        table.rows.iter().map(|row| (row.name.as_str(), row.cells[0].text.as_str())).collect()
     }
 
     #[test]
-    fn losses_have_a_row_per_method_that_gives_probabilities_and_the_least_is_the_best() {
+    fn losses_have_a_row_per_method_with_probabilities_and_the_smallest_is_best() {
         let mut results = [wine()];
         for outcome in &mut results[0].outcomes {
             outcome.log_loss = BTreeMap::from([("bayes".into(), 0.75), ("ladder".into(), 0.25)]);
         }
-        let table = losses(&Measured::new(&results), &[("wine", &results[0])]).expect("losses");
-        let cells = table
-            .rows
-            .iter()
-            .map(|row| (row.name.as_str(), row.cells[0].text.as_str(), row.cells[0].is_best));
-        assert_eq!(cells.collect::<Vec<_>>(), [("ladder", "0.2500", true), ("bayes", "0.7500", false)]);
+        let table = losses(&ResultSet::new(&results), &[("wine", &results[0])]).expect("losses");
+        assert_eq!(first_cells(&table), [("ladder", "0.2500"), ("bayes", "0.7500")]);
+        assert_eq!(table.rows.iter().map(|row| row.cells[0].is_best).collect::<Vec<_>>(), [true, false]);
     }
 
     #[test]
-    fn times_are_set_beside_those_of_the_rival() {
+    fn fit_times_are_compared_with_those_of_the_rival() {
         let mut results = wine();
         for (outcome, seconds) in results.outcomes.iter_mut().zip([1.0, 2.0, 2.0, 3.0]) {
             outcome.fit_seconds = BTreeMap::from([("ladder".into(), seconds), ("stacking".into(), 4.0)]);
@@ -137,16 +128,15 @@ mod tests {
     }
 
     #[test]
-    fn sets_have_a_row_per_coverage_and_what_is_too_much_for_the_rows_is_left_out() {
+    fn sets_have_a_row_per_coverage_that_the_calibration_rows_allow() {
         let mut results = wine();
         for outcome in &mut results.outcomes {
-            let held = |held| BTreeMap::from([("0.95".to_owned(), Held::from([10, held, 15]))]);
-            outcome.sets = BTreeMap::from([("ladder".into(), held(9)), ("stacking".into(), held(10))]);
+            let counts = |covered| BTreeMap::from([("0.95".to_owned(), SetCounts::from([10, covered, 15]))]);
+            outcome.sets = BTreeMap::from([("ladder".into(), counts(9)), ("stacking".into(), counts(10))]);
         }
-        let table = coverages(&[("wine", &results)]).expect("sets");
-        let cells = table.rows.iter().map(|row| (row.name.as_str(), row.cells[0].text.as_str()));
-        assert_eq!(cells.collect::<Vec<_>>(), [("ladder at 95 %", "90.0"), ("stacking at 95 %", "100.0")]);
-        assert!(table.rows.iter().all(|row| row.cells[0].notes[0].text == "size 1.50"));
+        let [coverage, size] = coverages(&[("wine", &results)]).expect("sets");
+        assert_eq!(first_cells(&coverage), [("ladder at 95 %", "90.0"), ("stacking at 95 %", "100.0")]);
+        assert_eq!(first_cells(&size), [("ladder at 95 %", "1.50"), ("stacking at 95 %", "1.50")]);
     }
 
     #[test]
@@ -158,7 +148,7 @@ mod tests {
             outcome.sets.clear();
         }
         let found = [("wine", &results[0])];
-        assert!(losses(&Measured::new(&results), &found).is_none());
+        assert!(losses(&ResultSet::new(&results), &found).is_none());
         assert!(times(&found).is_none() && coverages(&found).is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! A small SVG writer: by hand, because hover texts and colours that follow the page's light or dark are wanted.
+//! A small SVG writer with hover texts, and with colours from the style sheet of the page.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ pub(super) struct Svg {
     body: String,
 }
 
-/// Where a text stands relative to its point.
+/// The alignment of a text at its point.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -34,7 +34,7 @@ impl Svg {
         ));
     }
 
-    /// A square of a heat map: the more of its colour, the larger the share.
+    /// A square of a heat map; its opacity is the share.
     pub(super) fn heat(&mut self, corner: (f64, f64), size: f64, share: f64, hover: &str) {
         let ((x, y), size, hover) = (both(corner), short(size), escape(hover));
         self.add(format_args!(
@@ -48,7 +48,7 @@ impl Svg {
         self.add(format_args!(r#"<circle cx="{x}" cy="{y}" r="{radius}" class="{class}">{hover}</circle>"#));
     }
 
-    /// A line through points, or a filled shape if its class says so.
+    /// A line through points, or a filled shape, depending on the CSS class.
     pub(super) fn path(&mut self, points: &[(f64, f64)], is_closed: bool, class: &str, hover: &str) {
         let mut steps = String::new();
         for (place, &point) in points.iter().enumerate() {
@@ -77,7 +77,7 @@ impl Svg {
         ));
     }
 
-    /// The finished picture, with what it shows for those who cannot see it.
+    /// The finished picture with its accessible label.
     pub(super) fn finish(self, label: &str) -> String {
         let ((width, height), label) = (both((self.width, self.height)), escape(label));
         let body = self.body;
@@ -85,7 +85,7 @@ impl Svg {
     }
 
     fn add(&mut self, element: std::fmt::Arguments<'_>) {
-        self.body.write_fmt(element).expect("a string takes all that is written");
+        self.body.write_fmt(element).expect("writing to a string cannot fail");
         self.body.push('\n');
     }
 }
@@ -100,7 +100,7 @@ impl Anchor {
     }
 }
 
-/// A text as HTML and SVG want it, no percent sign left alone on a line.
+/// Escapes a text for HTML and SVG; the space before a percent sign becomes unbreakable.
 pub(super) fn escape(text: &str) -> String {
     text.replace(" %", "\u{a0}%")
         .replace('&', "&amp;")
@@ -117,14 +117,14 @@ fn both((x, y): (f64, f64)) -> (String, String) {
     (short(x), short(y))
 }
 
-/// A tenth of a pixel is finer than anyone sees.
+/// A coordinate to a tenth of a pixel.
 fn short(value: f64) -> String {
     let text = format!("{value:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);
     if text == "-0" { "0".into() } else { text.into() }
 }
 
-/// Round values between two ends, about as many as asked for.
+/// Round values between two ends, about `about` of them.
 pub(super) fn ticks(low: f64, high: f64, about: usize) -> Vec<f64> {
     let rough = (high - low) / about.max(1) as f64;
     if !rough.is_finite() || rough <= 0.0 {
@@ -138,7 +138,7 @@ pub(super) fn ticks(low: f64, high: f64, about: usize) -> Vec<f64> {
     (first..=last).map(|place| place as f64 * step).collect()
 }
 
-/// A figure without more decimals than it needs, up to three.
+/// A figure with up to three decimals, without trailing zeros.
 pub(super) fn plain(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -156,13 +156,13 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_as_short_as_can_be() {
+    fn figures_have_no_trailing_zeros() {
         assert_eq!([plain(0.05), plain(10.0), plain(0.0)], ["0.05", "10", "0"]);
         assert_eq!([short(-0.01), short(2.0), short(2.26)], ["0", "2", "2.3"]);
     }
 
     #[test]
-    fn texts_cannot_break_out_of_the_picture() {
+    fn texts_are_escaped() {
         let mut svg = Svg::new(10.0, 10.0);
         svg.text((0.0, 0.0), Anchor::Start, "tick", "<b>&\"");
         let picture = svg.finish("a \"picture\"");

@@ -1,8 +1,8 @@
-//! Violins: how accuracies are spread at every point of an experiment (the paper's Figures 4, 5, 6, 8 and 9).
+//! Violin plots: the distribution of accuracies at every point of an experiment (Figures 4, 5, 6, 8 and 9).
 
 use super::svg::{Anchor, Svg, plain, ticks};
 use crate::{
-    measured::{accuracy, is_family, points},
+    aggregate::{accuracy, is_family, points},
     results::Results,
     statistics::{deviation, mean, quantile},
 };
@@ -13,13 +13,13 @@ const LEFT: f64 = 34.0;
 const RIGHT: f64 = 6.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = 36.0;
-/// Steps up a violin: finer ones cannot be seen at this size.
+/// Steps of a violin's outline.
 const STEPS: usize = 28;
 
-/// What is drawn behind the violins, and its name in words.
-const KNOWN: [(&str, &str); 2] = [("best-base", "best base classifier"), ("optimal", "optimal rule")];
+/// References drawn as lines, and their descriptions.
+const REFERENCES: [(&str, &str); 2] = [("best-base", "best base classifier"), ("optimal", "optimal rule")];
 
-/// A row of violins for every method, all on one scale.
+/// One picture per method, all on one scale.
 pub(super) fn violins(results: &Results, methods: &[String], varied: &str) -> Vec<String> {
     let all: Vec<f64> = results
         .outcomes
@@ -27,7 +27,7 @@ pub(super) fn violins(results: &Results, methods: &[String], varied: &str) -> Ve
         .flat_map(|outcome| methods.iter().filter_map(move |method| accuracy(outcome, method)))
         .collect();
     let known: Vec<f64> =
-        KNOWN.iter().flat_map(|(name, _)| means(results, name)).map(|(_, mean)| mean).collect();
+        REFERENCES.iter().flat_map(|(name, _)| means(results, name)).map(|(_, mean)| mean).collect();
     let values = || all.iter().chain(&known).copied();
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     if all.is_empty() {
@@ -51,7 +51,7 @@ fn row(results: &Results, method: &str, varied: &str, [low, high]: [f64; 2]) -> 
     }
     svg.text((LEFT, 14.0), Anchor::Start, &format!("name {class}"), method);
     svg.text((WIDTH - RIGHT, 14.0), Anchor::End, "tick", "accuracy, %");
-    for (name, words) in KNOWN {
+    for (name, words) in REFERENCES {
         let means = means(results, name);
         let [least, most] = [f64::min, f64::max].map(|pick| means.iter().map(|known| known.1).reduce(pick));
         let (Some(least), Some(most)) = (least, most) else { continue };
@@ -92,7 +92,7 @@ fn row(results: &Results, method: &str, varied: &str, [low, high]: [f64; 2]) -> 
     svg.finish(&format!("accuracy of {method} against {varied}"))
 }
 
-/// Means of a reference: the place of every point that has one, and its mean there.
+/// The means of a reference: the index of every point that has one, and its mean there.
 fn means(results: &Results, name: &str) -> Vec<(usize, f64)> {
     let here = |at: f64| results.outcomes.iter().filter(move |outcome| outcome.at == at);
     let values = |at: f64| here(at).filter_map(|outcome| accuracy(outcome, name)).collect::<Vec<f64>>();
@@ -100,7 +100,7 @@ fn means(results: &Results, name: &str) -> Vec<(usize, f64)> {
     places.filter(|(_, values)| !values.is_empty()).map(|(place, values)| (place, mean(&values))).collect()
 }
 
-/// The outline of sorted values: sides from -1 to 1, from the lowest value up the right and down the left.
+/// The outline of a violin: half-widths from -1 to 1, up the right side and down the left.
 fn outline(sorted: &[f64]) -> Vec<(f64, f64)> {
     let (low, high) = (sorted[0], sorted[sorted.len() - 1]);
     let width = bandwidth(sorted);
@@ -113,7 +113,7 @@ fn outline(sorted: &[f64]) -> Vec<(f64, f64)> {
     right.chain(left).collect()
 }
 
-/// Silverman's rule; a twentieth of a point where all values are the same.
+/// Silverman's bandwidth, at least a twentieth of a percentage point.
 fn bandwidth(sorted: &[f64]) -> f64 {
     let spread = (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / 1.34;
     let deviation = deviation(sorted);
@@ -124,10 +124,10 @@ fn bandwidth(sorted: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::invented;
+    use crate::report::simulated;
 
     #[test]
-    fn a_violin_is_widest_where_values_are_dense_and_ends_where_they_do() {
+    fn a_violin_is_widest_where_values_are_dense_and_ends_at_the_extreme_values() {
         let sorted = [70.0, 80.0, 80.1, 80.2, 80.3, 90.0];
         let outline = outline(&sorted);
         let widest = outline.iter().max_by(|a, b| a.0.total_cmp(&b.0)).expect("an outline");
@@ -138,13 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_make_a_flat_violin_and_not_a_broken_one() {
+    fn equal_values_give_a_finite_flat_violin() {
         assert!(outline(&[50.0; 7]).iter().all(|(side, height)| side.is_finite() && *height == 50.0));
     }
 
     #[test]
-    fn every_method_has_a_row_with_a_violin_per_point() {
-        let results = invented::experiment("synthetic-faults", 2, &[0.0, 1.0, 2.0], 8);
+    fn every_method_has_a_picture_with_a_violin_per_point() {
+        let results = simulated::experiment("synthetic-faults", 2, &[0.0, 1.0, 2.0], 8);
         let rows = violins(&results, &["spocc".into(), "bayes".into(), "absent".into()], "faults");
         assert_eq!(rows.len(), 2);
         assert_eq!(rows[0].matches("violin family").count(), 3);

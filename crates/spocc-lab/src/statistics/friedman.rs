@@ -1,4 +1,4 @@
-//! Friedman's test: whether methods differ at all across datasets, and by how many ranks two of them must.
+//! Friedman's test over datasets, and Nemenyi's critical difference of average ranks.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
@@ -8,18 +8,18 @@ const Q_05: [f64; 19] = [
     3.458, 3.489, 3.517, 3.544,
 ];
 
-/// What average ranks say about all methods together.
+/// The outcome of Friedman's test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Friedman {
     pub(crate) chi_square: f64,
-    /// Iman and Davenport's less cautious form.
+    /// Iman and Davenport's less conservative statistic.
     pub(crate) f: f64,
-    /// Of the latter.
+    /// The p-value of that statistic.
     pub(crate) p: f64,
 }
 
 impl Friedman {
-    /// Tests average ranks over a number of datasets; nothing for fewer than two of either.
+    /// Tests average ranks over a number of datasets; nothing with fewer than two methods or datasets.
     ///
     /// ```text
     /// chi2 = 12 N / (k (k + 1)) * (sum R^2 - k (k + 1)^2 / 4),   F = (N - 1) chi2 / (N (k - 1) - chi2)
@@ -32,7 +32,7 @@ impl Friedman {
         let squares: f64 = average_ranks.iter().map(|rank| rank * rank).sum();
         let chi_square = 12.0 * n / (k * (k + 1.0)) * (squares - k * (k + 1.0).powi(2) / 4.0);
         let rest = n * (k - 1.0) - chi_square;
-        // All datasets rank alike, up to rounding.
+        // All datasets have the same ranking, up to rounding.
         if rest < 1e-9 {
             return Some(Self { chi_square, f: f64::INFINITY, p: 0.0 });
         }
@@ -41,7 +41,7 @@ impl Friedman {
     }
 }
 
-/// Ranks by which two methods must differ to be told apart (Nemenyi); nothing where it is not tabled.
+/// The difference of average ranks that is significant at 5 % (Nemenyi); nothing where it is not tabled.
 ///
 /// ```text
 /// CD = q * sqrt(k (k + 1) / (6 N))
@@ -60,7 +60,7 @@ mod tests {
     const DEMSAR: [f64; 4] = [3.143, 2.000, 2.893, 1.964];
 
     #[test]
-    fn the_worked_example_of_the_literature_comes_out() {
+    fn the_worked_example_of_the_literature_is_reproduced() {
         let friedman = Friedman::of(&DEMSAR, 14).expect("four methods, fourteen datasets");
         assert!((friedman.chi_square - 9.28).abs() < 0.01, "{friedman:?}");
         assert!((friedman.f - 3.69).abs() < 0.01, "{friedman:?}");
@@ -71,19 +71,19 @@ mod tests {
     }
 
     #[test]
-    fn methods_that_always_rank_alike_differ_for_sure() {
+    fn equal_rankings_on_all_datasets_have_p_value_0() {
         let friedman = Friedman::of(&[1.0, 2.0, 3.0], 6).expect("three methods, six datasets");
         assert!((friedman.chi_square - 12.0).abs() < 1e-9 && friedman.p == 0.0, "{friedman:?}");
     }
 
     #[test]
-    fn equal_ranks_are_no_evidence() {
+    fn equal_average_ranks_have_a_p_value_near_1() {
         let friedman = Friedman::of(&[2.0, 2.0, 2.0], 6).expect("three methods, six datasets");
         assert!(friedman.chi_square.abs() < 1e-9 && friedman.p > 0.999, "{friedman:?}");
     }
 
     #[test]
-    fn one_of_anything_is_not_tested() {
+    fn one_method_or_one_dataset_is_not_tested() {
         assert_eq!(Friedman::of(&[1.0], 6), None);
         assert_eq!(Friedman::of(&[1.0, 2.0], 1), None);
         assert_eq!(critical_difference(1, 6), None);

@@ -1,4 +1,4 @@
-//! Statistics: what a list of accuracies says, and how surely.
+//! Statistics of accuracies: summaries, paired tests, ranks.
 
 mod summary;
 mod paired;
@@ -8,6 +8,6 @@ mod friedman;
 
 pub(crate) use friedman::{Friedman, critical_difference};
 pub(crate) use holm::holm;
-pub(crate) use paired::{Paired, by_repetition, differences};
+pub(crate) use paired::{PairedTest, by_repetition, differences};
 pub(crate) use ranks::{average_ranks, discrepancies};
-pub(crate) use summary::{Summary, deviation, mean, quantile};
+pub(crate) use summary::{AccuracySummary, deviation, mean, quantile};

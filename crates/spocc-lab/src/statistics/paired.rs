@@ -1,4 +1,4 @@
-//! Pairs: by how much one method beats another on the same data, and whether chance explains it.
+//! Paired tests of the difference between two methods on the same data.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,15 @@ const TWO_FOLD_RATIO: f64 = 1.0;
 
 /// A mean difference and its two-sided p-value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Paired {
+pub(crate) struct PairedTest {
     pub(crate) difference: f64,
     pub(crate) p: f64,
 }
 
-/// First minus second, in points of accuracy, for every repetition and fold in which both decided.
+/// First minus second, in percentage points of accuracy, for every repetition and fold that has both.
 ///
-/// Points of one experiment (numbers of added classifiers, say) share the repetition's data and are not
-/// independent: their differences are averaged first.
+/// Points of one experiment (numbers of added classifiers, for example) share the data of their repetition and are
+/// not independent: their differences are averaged first.
 pub(crate) fn differences(outcomes: &[Outcome], first: &str, second: &str) -> Vec<f64> {
     let mut by_run: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
     for outcome in outcomes {
@@ -31,7 +31,7 @@ pub(crate) fn differences(outcomes: &[Outcome], first: &str, second: &str) -> Ve
     by_run.values().map(|run| mean(run)).collect()
 }
 
-/// First minus second, in points of accuracy, the mean of each repetition in which both decided.
+/// First minus second, in percentage points of accuracy, averaged over each repetition that has both.
 pub(crate) fn by_repetition(outcomes: &[Outcome], first: &str, second: &str) -> Vec<f64> {
     let mut by_repetition: BTreeMap<u32, Vec<Outcome>> = BTreeMap::new();
     for outcome in outcomes {
@@ -41,15 +41,15 @@ pub(crate) fn by_repetition(outcomes: &[Outcome], first: &str, second: &str) -> 
     means.filter(|mean| mean.is_finite()).collect()
 }
 
-impl Paired {
-    /// A t test of differences from independent repetitions; nothing for fewer than two.
+impl PairedTest {
+    /// A t test of differences from independent repetitions; nothing with fewer than two.
     pub(crate) fn independent(differences: &[f64]) -> Option<Self> {
         Self::test(differences, 0.0)
     }
 
     /// A t test of differences from the folds of repeated 2-fold cross-validation.
     ///
-    /// Training halves overlap from one repetition to the next, so the plain test is far too sure of itself.
+    /// Training halves of different repetitions overlap, so the plain test rejects too often.
     /// Nadeau and Bengio (2003) add the ratio of test to training rows, here 1, to the variance:
     ///
     /// ```text
@@ -77,18 +77,21 @@ impl Paired {
 mod tests {
     use super::*;
 
-    fn outcome(rep: u32, at: f64, right: [u64; 2]) -> Outcome {
-        let confusion = |right: u64| vec![right, 10 - right, 0, 0];
+    fn outcome(rep: u32, at: f64, correct: [u64; 2]) -> Outcome {
+        let confusion = |correct: u64| vec![correct, 10 - correct, 0, 0];
         Outcome {
             rep,
             at,
-            confusion: BTreeMap::from([("a".into(), confusion(right[0])), ("b".into(), confusion(right[1]))]),
+            confusion: BTreeMap::from([
+                ("a".into(), confusion(correct[0])),
+                ("b".into(), confusion(correct[1])),
+            ]),
             ..Outcome::default()
         }
     }
 
     #[test]
-    fn points_of_one_repetition_count_once() {
+    fn points_of_one_repetition_are_averaged() {
         let outcomes = [outcome(0, 0.0, [9, 8]), outcome(0, 1.0, [9, 6]), outcome(1, 0.0, [5, 5])];
         let differences = differences(&outcomes, "a", "b");
         assert_eq!(differences.len(), 2);
@@ -96,37 +99,37 @@ mod tests {
     }
 
     #[test]
-    fn the_folds_of_a_repetition_are_one_value() {
-        let fold = |rep, fold, right| Outcome { fold, ..outcome(rep, 0.0, right) };
+    fn the_folds_of_a_repetition_are_averaged() {
+        let fold = |rep, fold, correct| Outcome { fold, ..outcome(rep, 0.0, correct) };
         let outcomes = [fold(0, 0, [9, 8]), fold(0, 1, [9, 6]), fold(1, 0, [5, 5]), fold(1, 1, [6, 7])];
         let means = by_repetition(&outcomes, "a", "b");
         assert!(
             means.len() == 2 && (means[0] - 20.0).abs() < 1e-9 && (means[1] + 5.0).abs() < 1e-9,
             "{means:?}"
         );
-        assert!(by_repetition(&outcomes, "a", "nobody").is_empty());
+        assert!(by_repetition(&outcomes, "a", "absent").is_empty());
     }
 
     #[test]
     fn the_plain_test_is_that_of_the_textbook() {
         // Mean 2, deviation sqrt(2.5), t = 2 / (1.5811 / sqrt(5)) = 2.8284 with 4 degrees of freedom: p = 0.0474.
-        let paired = Paired::independent(&[0.0, 1.0, 2.0, 3.0, 4.0]).expect("five differences");
+        let paired = PairedTest::independent(&[0.0, 1.0, 2.0, 3.0, 4.0]).expect("five differences");
         assert_eq!(paired.difference, 2.0);
         assert!((paired.p - 0.0474).abs() < 1e-4, "{paired:?}");
     }
 
     #[test]
-    fn folds_are_believed_less_than_repetitions() {
+    fn folds_have_a_larger_p_value_than_independent_repetitions() {
         // The same with 1/5 + 1 in place of 1/5: t = 2 / (1.5811 * sqrt(1.2)) = 1.1547, p = 0.3125.
-        let paired = Paired::across_folds(&[0.0, 1.0, 2.0, 3.0, 4.0]).expect("five differences");
+        let paired = PairedTest::across_folds(&[0.0, 1.0, 2.0, 3.0, 4.0]).expect("five differences");
         assert!((paired.p - 0.3125).abs() < 1e-3, "{paired:?}");
     }
 
     #[test]
-    fn a_difference_that_never_varies_needs_no_law() {
-        assert_eq!(Paired::independent(&[0.0, 0.0]), Some(Paired { difference: 0.0, p: 1.0 }));
-        assert_eq!(Paired::independent(&[1.0, 1.0]), Some(Paired { difference: 1.0, p: 0.0 }));
-        assert_eq!(Paired::independent(&[1.0]), None);
-        assert_eq!(Paired::independent(&[]), None);
+    fn a_constant_difference_has_p_value_0_or_1() {
+        assert_eq!(PairedTest::independent(&[0.0, 0.0]), Some(PairedTest { difference: 0.0, p: 1.0 }));
+        assert_eq!(PairedTest::independent(&[1.0, 1.0]), Some(PairedTest { difference: 1.0, p: 0.0 }));
+        assert_eq!(PairedTest::independent(&[1.0]), None);
+        assert_eq!(PairedTest::independent(&[]), None);
     }
 }

@@ -1,8 +1,8 @@
-//! Ranks and discrepancies: how methods stand across datasets.
+//! Average ranks and worst shortfalls over datasets.
 //!
-//! In comes a table of mean accuracies, dataset after dataset, a figure per method or none where it has none.
+//! The input is a table of mean accuracies: a row per dataset, an optional figure per method.
 
-/// The rank of every method averaged over datasets: 1 is the best, ties share, and no figure is last.
+/// The average rank of every method: 1 is best, ties share their mean rank, a missing figure ranks last.
 pub(crate) fn average_ranks(datasets: &[Vec<Option<f64>>]) -> Vec<f64> {
     let n_methods = datasets.first().map_or(0, Vec::len);
     let mut sums = vec![0.0; n_methods];
@@ -13,7 +13,7 @@ pub(crate) fn average_ranks(datasets: &[Vec<Option<f64>>]) -> Vec<f64> {
 }
 
 fn ranks(figures: &[Option<f64>]) -> Vec<f64> {
-    // An absent figure is below every accuracy, and absent figures tie.
+    // A missing figure is below every accuracy, and missing figures tie.
     let figures: Vec<f64> = figures.iter().map(|figure| figure.unwrap_or(f64::NEG_INFINITY)).collect();
     let count = |test: &dyn Fn(f64) -> bool| figures.iter().filter(|&&figure| test(figure)).count() as f64;
     figures
@@ -22,7 +22,7 @@ fn ranks(figures: &[Option<f64>]) -> Vec<f64> {
         .collect()
 }
 
-/// By how much each method falls short of the best one where it does so most; nothing if it has no figure at all.
+/// The largest shortfall of each method from the best one of a dataset; nothing without any figure.
 pub(crate) fn discrepancies(datasets: &[Vec<Option<f64>>]) -> Vec<Option<f64>> {
     let n_methods = datasets.first().map_or(0, Vec::len);
     (0..n_methods)
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ties_share_their_places_and_no_figure_is_last() {
+    fn ties_share_their_mean_rank_and_missing_figures_rank_last() {
         assert_eq!(ranks(&[Some(80.0), Some(90.0), Some(80.0)]), [2.5, 1.0, 2.5]);
         assert_eq!(ranks(&[None, Some(1.0), None, Some(2.0)]), [3.5, 2.0, 3.5, 1.0]);
     }
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn the_discrepancy_is_the_worst_shortfall_where_a_figure_is_there() {
+    fn the_discrepancy_is_the_largest_shortfall_over_datasets_with_a_figure() {
         let datasets = [vec![Some(90.0), Some(85.0), None], vec![Some(70.0), Some(72.0), None]];
         assert_eq!(discrepancies(&datasets), [Some(2.0), Some(5.0), None]);
     }

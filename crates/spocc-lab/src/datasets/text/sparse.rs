@@ -3,11 +3,11 @@
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
 
-/// Columns of a panel: their sums fit the registers, and what lies between two products the cache.
+/// Columns of a panel: their sums fit the registers.
 const WIDTH: usize = 16;
 
 /// A row of a panel.
-type Slip = [f64; WIDTH];
+type PanelRow = [f64; WIDTH];
 
 /// A sparse matrix.
 pub(super) struct Sparse {
@@ -57,7 +57,7 @@ impl Sparse {
     }
 
     /// The product with a panel.
-    pub(super) fn times(&self, panel: &[Slip]) -> Vec<Slip> {
+    pub(super) fn times(&self, panel: &[PanelRow]) -> Vec<PanelRow> {
         let row = |row| {
             let mut sums = [0.0; WIDTH];
             for &(column, value) in self.row(row) {
@@ -75,23 +75,24 @@ impl Sparse {
 pub(super) fn by_panels(
     dense: ArrayView2<'_, f64>,
     n_rows: usize,
-    through: impl Fn(&[Slip]) -> Vec<Slip> + Sync,
+    through: impl Fn(&[PanelRow]) -> Vec<PanelRow> + Sync,
 ) -> Array2<f64> {
     let panels: Vec<ArrayView2<'_, f64>> = dense.axis_chunks_iter(Axis(1), WIDTH).collect();
-    let panels: Vec<Vec<Slip>> = panels.into_par_iter().map(|panel| through(&slips(panel))).collect();
+    let panels: Vec<Vec<PanelRow>> =
+        panels.into_par_iter().map(|panel| through(&panel_rows(panel))).collect();
     Array2::from_shape_fn((n_rows, dense.ncols()), |(row, column)| {
         panels[column / WIDTH][row][column % WIDTH]
     })
 }
 
 /// The rows of at most [`WIDTH`] columns, zeros behind them.
-fn slips(columns: ArrayView2<'_, f64>) -> Vec<Slip> {
-    let slip = |row: ArrayView1<'_, f64>| {
-        let mut slip = [0.0; WIDTH];
-        slip.iter_mut().zip(row).for_each(|(to, from)| *to = *from);
-        slip
+fn panel_rows(columns: ArrayView2<'_, f64>) -> Vec<PanelRow> {
+    let panel_row = |row: ArrayView1<'_, f64>| {
+        let mut panel_row = [0.0; WIDTH];
+        panel_row.iter_mut().zip(row).for_each(|(to, from)| *to = *from);
+        panel_row
     };
-    columns.rows().into_iter().map(slip).collect()
+    columns.rows().into_iter().map(panel_row).collect()
 }
 
 #[cfg(test)]

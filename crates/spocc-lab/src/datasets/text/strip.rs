@@ -34,7 +34,7 @@ fn without_footer(text: &[u8]) -> &[u8] {
     text
 }
 
-/// Whether a line says nothing, but for dashes.
+/// Whether a line is blank or made of dashes.
 fn is_rule(line: &[u8]) -> bool {
     trim(line).iter().all(|&byte| byte == b'-')
 }

@@ -32,10 +32,10 @@ pub(super) fn weigh(texts: &[Vec<u8>]) -> Sparse {
 /// How often each word is in each text, words in order, and in how many texts each word is.
 fn count(texts: &[Vec<u8>]) -> (Vec<Vec<(u32, usize)>>, Vec<usize>) {
     let mut ids: HashMap<&[u8], u32> = HashMap::new();
-    let mut said: Vec<Vec<u32>> = Vec::with_capacity(texts.len());
+    let mut words_of: Vec<Vec<u32>> = Vec::with_capacity(texts.len());
     for text in texts {
         let words = text.split(|&byte| !is_word(byte)).filter(|word| word.len() > 1);
-        said.push(
+        words_of.push(
             words
                 .map(|word| {
                     let next = ids.len() as u32;
@@ -51,7 +51,7 @@ fn count(texts: &[Vec<u8>]) -> (Vec<Vec<(u32, usize)>>, Vec<usize>) {
         ranks[id as usize] = rank;
     }
     let mut n_texts_with = vec![0; ranks.len()];
-    let counts = said.into_iter().map(|ids| {
+    let counts = words_of.into_iter().map(|ids| {
         let mut words: Vec<u32> = ids.into_iter().map(|id| ranks[id as usize]).collect();
         words.sort_unstable();
         let counts: Vec<(u32, usize)> = words.chunk_by(u32::eq).map(|same| (same[0], same.len())).collect();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_can_be_checked_on_paper() {
+    fn weights_are_those_computed_by_hand() {
         // Columns: cat, dog, the. Of three texts "the" is in two, the others in one.
         let weights = weights(&[b"The cat, the", b"a DOG the!", b""]);
         assert_eq!(weights.dim(), (3, 3));

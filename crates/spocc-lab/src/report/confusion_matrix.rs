@@ -1,23 +1,23 @@
-//! Confusion matrices as heat maps: what becomes of every class (Figure 7 and Appendix C of the paper).
+//! Confusion matrices as heat maps, true class in rows (Figure 7 and Appendix C of the paper).
 
 use super::svg::{Anchor, Svg};
-use crate::{measured::is_family, results::Outcome};
+use crate::{aggregate::is_family, results::Outcome};
 
 const SIDE: f64 = 240.0;
 const LEFT: f64 = 38.0;
 const TOP: f64 = 24.0;
 const RIGHT: f64 = 44.0;
 const BOTTOM: f64 = 34.0;
-/// Up to so many classes a cell has room for its figure.
-const WRITTEN: usize = 4;
+/// Cells show their figure up to this number of classes.
+const MAX_FIGURES: usize = 4;
 
-/// A heat map for every method that decided something.
+/// A heat map for every method with outcomes.
 pub(super) fn heat_maps(outcomes: &[&Outcome], methods: &[String], n_classes: usize) -> Vec<String> {
     let map = |method: &String| Some(heat_map(method, &normalised(outcomes, method, n_classes)?));
     methods.iter().filter_map(map).collect()
 }
 
-/// Shares of every true class that are decided so, averaged over outcomes; nothing if the method has none.
+/// Shares of decided classes by true class, averaged over outcomes; nothing if the method has none.
 fn normalised(outcomes: &[&Outcome], method: &str, n_classes: usize) -> Option<Vec<Vec<f64>>> {
     let mut sums = vec![vec![0.0; n_classes]; n_classes];
     let mut seen = vec![0.0_f64; n_classes];
@@ -25,7 +25,7 @@ fn normalised(outcomes: &[&Outcome], method: &str, n_classes: usize) -> Option<V
     for matrix in matrices.filter(|matrix| matrix.len() == n_classes * n_classes) {
         for (class, row) in matrix.chunks_exact(n_classes).enumerate() {
             let total: u64 = row.iter().sum();
-            // A class without test rows says nothing about where it goes.
+            // An outcome without test rows of a class does not count for that class.
             if total > 0 {
                 seen[class] += 1.0;
                 let shares = row.iter().map(|&count| count as f64 / total as f64);
@@ -47,13 +47,13 @@ fn heat_map(method: &str, shares: &[Vec<f64>]) -> String {
     let mut svg = Svg::new(width, height);
     let class = if is_family(method) { "name family" } else { "name other" };
     svg.text((LEFT, 14.0), Anchor::Start, class, method);
-    svg.text((width - 2.0, 14.0), Anchor::End, "tick", "right, %");
+    svg.text((width - 2.0, 14.0), Anchor::End, "tick", "recall, %");
     svg.rectangle((LEFT, TOP), (SIDE, SIDE), "frame");
     for (truth, row) in shares.iter().enumerate() {
         let (start, middle) = (TOP + cell * truth as f64, TOP + cell * (truth as f64 + 0.5) + 4.0);
         svg.text((LEFT - 5.0, middle), Anchor::End, size, &(truth + 1).to_string());
-        let right = format!("{:.1}", 100.0 * row[truth]);
-        svg.text((LEFT + SIDE + 6.0, middle), Anchor::Start, size, &right);
+        let recall = format!("{:.1}", 100.0 * row[truth]);
+        svg.text((LEFT + SIDE + 6.0, middle), Anchor::Start, size, &recall);
         for (decided, &share) in row.iter().enumerate() {
             let hover = format!(
                 "{method}: true class {}, decided {}: {:.1} %",
@@ -62,17 +62,17 @@ fn heat_map(method: &str, shares: &[Vec<f64>]) -> String {
                 100.0 * share
             );
             let left = LEFT + cell * decided as f64;
-            // What rounds to nothing would be an invisible square, and there are thousands of them.
+            // Thousands of squares whose share rounds to zero would be invisible.
             if share >= 0.0005 {
                 svg.heat((left, start), cell, share, &hover);
             }
-            if n_classes <= WRITTEN {
+            if n_classes <= MAX_FIGURES {
                 let class = if share > 0.6 { "on-heat" } else { "figure" };
                 let text = format!("{:.1}", 100.0 * share);
                 svg.text((left + cell / 2.0, middle), Anchor::Middle, class, &text);
             }
         }
-        // Two-figure numbers of many classes would run into each other.
+        // With many classes every other label is omitted, or they would overlap.
         if n_classes > 12 && truth % 2 == 1 {
             continue;
         }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn two_classes_have_their_figures_written_and_nothing_is_drawn_for_nothing() {
+    fn two_classes_show_their_figures_and_empty_cells_are_not_drawn() {
         let first = outcome([3, 1, 0, 10]);
         let maps = heat_maps(&[&first], &["spocc".into(), "bayes".into()], 2);
         assert_eq!(maps.len(), 1);

@@ -1,10 +1,10 @@
-//! The list of datasets, for a person or for a program.
+//! Prints the list of datasets as a table or as JSON.
 
 use std::io::{self, Write};
 
 use super::{Listing, State};
 
-/// Writes the list: an aligned table, then where to get what; or JSON.
+/// Writes the list: an aligned table and the sources, or JSON.
 pub(crate) fn print(listings: &[Listing], as_json: bool, to: &mut impl Write) -> io::Result<()> {
     if as_json {
         serde_json::to_writer_pretty(&mut *to, listings)?;
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_aligned_and_says_where_to_get_what() {
+    fn the_table_is_aligned_and_lists_sources() {
         let expected = "\
 dataset        rows  features  classes  state   files
 wine           6497        11        2  whole   wine/red.csv
@@ -87,7 +87,7 @@ handwriting  Digits (not in the paper)
     }
 
     #[test]
-    fn json_says_the_same() {
+    fn json_has_the_same_content() {
         let list: serde_json::Value = serde_json::from_str(&printed(true)).unwrap();
         assert_eq!(list[0]["state"], "whole");
         assert_eq!(list[0]["files"][1], "wine/white.csv");

@@ -12,7 +12,7 @@ use flate2::read::MultiGzDecoder;
 use crate::error::Error;
 
 /// A file of a dataset, unpacked.
-pub(super) struct File {
+pub(super) struct DataFile {
     path: PathBuf,
     pub(super) bytes: Vec<u8>,
 }
@@ -22,7 +22,7 @@ pub(super) fn find(dir: &Path, file: &str) -> Option<PathBuf> {
     [dir.join(file), dir.join(format!("{file}.gz"))].into_iter().find(|path| path.is_file())
 }
 
-impl File {
+impl DataFile {
     /// Reads and unpacks a file of a dataset.
     pub(super) fn read(dir: &Path, file: &str, dataset: &'static str) -> Result<Self, Error> {
         let path = find(dir, file).ok_or_else(|| Error::MissingFile { path: dir.join(file), dataset })?;
@@ -76,15 +76,15 @@ mod tests {
         packer.finish().unwrap()
     }
 
-    fn read(dir: &Path) -> Result<File, String> {
-        File::read(dir, "rows.txt", "wine").map_err(|error| error.to_string())
+    fn read(dir: &Path) -> Result<DataFile, String> {
+        DataFile::read(dir, "rows.txt", "wine").map_err(|error| error.to_string())
     }
 
     #[test]
     fn a_file_is_read_plain_or_gzipped() {
         let dir = tempfile::tempdir().unwrap();
         let there = |name: &str| dir.path().join(name).display().to_string();
-        let missing = "expected the file of wine; `spocc-lab datasets` says where it comes from";
+        let missing = "expected the file of wine; `spocc-lab datasets` lists its source";
         assert_eq!(read(dir.path()).err(), Some(format!("{}: {missing}", there("rows.txt"))));
         fs::write(there("rows.txt.gz"), [gzip(b"1 2\r\n"), gzip(b"3 4\n\n")].concat()).unwrap();
         let file = read(dir.path()).unwrap();
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_are_refused_with_their_line() {
-        let file = File { path: "rows.txt".into(), bytes: b"1 2\n3 \xff\n".to_vec() };
+        let file = DataFile { path: "rows.txt".into(), bytes: b"1 2\n3 \xff\n".to_vec() };
         let refusal = file.lines().err().unwrap();
         assert_eq!(refusal.to_string(), "rows.txt, line 2: expected text, found byte 0xff");
     }

@@ -1,47 +1,48 @@
-//! Beyond the paper: what more and more adversaries, guessers and near-copies do to a real panel, and fewer and fewer
-//! validation rows.
+//! Beyond the paper: real panels with adversaries, random classifiers or near-copies added, or validation rows removed.
 
 use std::{collections::BTreeMap, fmt};
 
 use rand::seq::SliceRandom;
 
 use crate::{
-    contest::Contest,
     datasets::Dataset,
-    draw,
     error::Error,
+    evaluation::FittedMethods,
     experiments::{
-        Run, Unit,
-        real::{COPY_NOISE, N_PARTS, Prepared, heading, n_validation, prepare, spoiler, units},
+        RunSettings, Unit,
+        real::{
+            COPY_NOISE, FoldPredictions, N_PARTS, corruption_stream, header, n_validation, prepare, units,
+        },
     },
-    panel::{Answers, Corruption},
+    panel::{Corruption, PanelPredictions},
+    random,
     results::{Outcome, Results},
 };
 
-/// What is made worse.
+/// What is added or removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Burden {
-    /// Adversaries of every base classifier in turn, half of whose answers become others.
+pub(crate) enum Perturbation {
+    /// Adversaries of every base classifier in turn, with half of their predictions replaced by another class.
     Adversaries,
-    /// Classifiers that say anything.
+    /// Classifiers with random predictions.
     Guessers,
-    /// Copies of the first classifier, one answer in a hundred drawn anew.
+    /// Copies of the first classifier, with one prediction in a hundred redrawn.
     Copies,
-    /// Validation rows taken away.
+    /// Validation rows are removed.
     Rows,
 }
 
 /// Numbers of classifiers added.
 const ADDED: [usize; 8] = [0, 1, 2, 5, 10, 20, 50, 100];
-/// Numbers of validation rows below all there are.
+/// Numbers of validation rows, below the full number.
 const ROWS: [usize; 7] = [2000, 1000, 500, 200, 100, 50, 25];
-/// Purpose of the draws of rows.
+/// Stream of the draws of rows.
 const STREAM: u64 = 0x20b5;
 
-impl Burden {
+impl Perturbation {
     pub(crate) const ALL: [Self; 4] = [Self::Adversaries, Self::Guessers, Self::Copies, Self::Rows];
 
-    /// What is tried, where so many validation rows are there.
+    /// The points of the experiment, given the full number of validation rows.
     fn points(self, n_rows: usize) -> Vec<f64> {
         let points = match self {
             Self::Rows => [n_rows].into_iter().chain(ROWS.into_iter().filter(|&n| n < n_rows)).collect(),
@@ -50,8 +51,15 @@ impl Burden {
         points.into_iter().map(|point| point as f64).collect()
     }
 
-    /// Adds so many classifiers to a panel.
-    fn add(self, answers: &mut Answers, n: usize, run: &Run<'_>, dataset: &Dataset, unit: &Unit) {
+    /// Adds `n` classifiers to a panel.
+    fn add(
+        self,
+        panel: &mut PanelPredictions,
+        n: usize,
+        run: &RunSettings<'_>,
+        dataset: &Dataset,
+        unit: &Unit,
+    ) {
         for added in 0..n {
             let (column, corruption) = match self {
                 Self::Adversaries => (added % N_PARTS, Corruption::Adversary(0.5)),
@@ -59,39 +67,39 @@ impl Burden {
                 Self::Copies => (0, Corruption::Noisy(COPY_NOISE)),
                 Self::Rows => return,
             };
-            // Past the names of the panel's own copies, and other ones for every burden.
-            let name = spoiler(dataset, unit, (self as u64 + 1) << 32 | added as u64);
-            answers.add_spoiled(column, corruption, run.seed, name);
+            // Distinct from the streams of the panel's own copies and of other perturbations.
+            let stream = corruption_stream(dataset, unit, (self as u64 + 1) << 32 | added as u64);
+            panel.add_corrupted(column, corruption, run.seed, stream);
         }
     }
 
     fn outcomes(
         self,
-        run: &Run<'_>,
+        run: &RunSettings<'_>,
         dataset: &Dataset,
         unit: &Unit,
-        prepared: &Prepared,
+        prepared: &FoldPredictions,
     ) -> Result<Vec<Outcome>, Error> {
-        let Prepared { validation, test } = prepared;
+        let FoldPredictions { validation, test } = prepared;
         let (mut validation, mut test) = (validation.clone(), test.clone());
         let own = validation.columns.len();
         let most = ADDED[ADDED.len() - 1];
         self.add(&mut validation, most, run, dataset, unit);
         self.add(&mut test, most, run, dataset, unit);
         let mut order: Vec<usize> = (0..validation.n_rows()).collect();
-        order.shuffle(&mut draw::stream(run.seed, &[STREAM, u64::from(unit.rep), u64::from(unit.fold)]));
+        order.shuffle(&mut random::stream(run.seed, &[STREAM, u64::from(unit.rep), u64::from(unit.fold)]));
         let mut outcomes = Vec::new();
         for &at in &unit.points[self as usize] {
-            let contest = if self == Self::Rows {
-                Contest::new(run.setting, &validation.select(&order[..at as usize]), own)?
+            let methods = if self == Self::Rows {
+                FittedMethods::new(run.protocol, &validation.select(&order[..at as usize]), own)?
             } else {
-                Contest::new(run.setting, &validation, own + at as usize)?
+                FittedMethods::new(run.protocol, &validation, own + at as usize)?
             };
             let mut confusion = BTreeMap::new();
-            contest.judge(&test, &mut confusion)?;
+            methods.count_confusion(&test, &mut confusion)?;
             let best = (0..N_PARTS).map(|column| test.accuracy(column)).fold(0.0, f64::max);
             let references = BTreeMap::from([("best-base".to_owned(), best)]);
-            let log_loss = contest.log_loss(&test)?;
+            let log_loss = methods.log_loss(&test)?;
             let (rep, fold) = (unit.rep, unit.fold);
             outcomes.push(Outcome { rep, fold, at, confusion, references, log_loss, ..Outcome::default() });
         }
@@ -99,18 +107,23 @@ impl Burden {
     }
 }
 
-/// Puts every burden on a dataset's panel, or what is left of it.
-pub(crate) fn run(run: &Run<'_>, dataset: &Dataset) -> Result<Vec<Results>, Error> {
-    let heading = |burden: Burden| heading(run, dataset, format!("robustness-{}-{burden}", dataset.name));
+/// Runs the missing repetitions of every perturbation on a dataset.
+pub(crate) fn run(run: &RunSettings<'_>, dataset: &Dataset) -> Result<Vec<Results>, Error> {
+    let header = |perturbation: Perturbation| {
+        header(run, dataset, format!("robustness-{}-{perturbation}", dataset.name))
+    };
     let n_rows = n_validation(dataset);
-    let points = Burden::ALL.map(|burden| burden.points(n_rows));
-    run.complete(Burden::ALL.map(heading).into(), &units(run.reps, &points), |unit| {
+    let points = Perturbation::ALL.map(|perturbation| perturbation.points(n_rows));
+    run.complete(Perturbation::ALL.map(header).into(), &units(run.reps, &points), |unit| {
         let prepared = prepare(run, dataset, unit);
-        Burden::ALL.into_iter().map(|burden| burden.outcomes(run, dataset, unit, &prepared)).collect()
+        Perturbation::ALL
+            .into_iter()
+            .map(|perturbation| perturbation.outcomes(run, dataset, unit, &prepared))
+            .collect()
     })
 }
 
-impl fmt::Display for Burden {
+impl fmt::Display for Perturbation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::Adversaries => "adversaries",

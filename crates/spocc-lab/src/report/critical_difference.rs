@@ -1,7 +1,7 @@
-//! The critical-difference diagram: average ranks on a line, and bars over methods that cannot be told apart.
+//! The critical-difference diagram: average ranks on an axis, and bars that join methods without a significant difference.
 
 use super::svg::{Anchor, Svg};
-use crate::measured::is_family;
+use crate::aggregate::is_family;
 
 const WIDTH: f64 = 760.0;
 const SIDE: f64 = 170.0;
@@ -55,13 +55,13 @@ pub(super) fn diagram(methods: &[String], ranks: &[f64], difference: f64) -> Str
     svg.finish("critical-difference diagram of average ranks")
 }
 
-/// The longest runs of sorted ranks whose ends are closer than the critical difference, of two methods or more.
+/// Maximal runs of two or more sorted ranks whose range is below the critical difference.
 fn cliques(sorted: &[f64], difference: f64) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for first in 0..sorted.len() {
         let last = (first..sorted.len()).rev().find(|&last| sorted[last] - sorted[first] < difference);
         let last = last.unwrap_or(first);
-        // A run inside the one before it says nothing new.
+        // A run inside the previous one is not maximal.
         if last > first && runs.last().is_none_or(|run| last > run.1) {
             runs.push((first, last));
         }
@@ -74,20 +74,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_cover_what_cannot_be_told_apart_and_no_bar_lies_in_another() {
+    fn bars_join_methods_within_the_critical_difference_and_no_bar_contains_another() {
         assert_eq!(cliques(&[1.0, 1.5, 2.5, 4.0], 1.25), [(0, 1), (1, 2)]);
         assert_eq!(cliques(&[1.0, 1.1, 1.2, 4.0], 1.25), [(0, 2)]);
         assert!(cliques(&[1.0, 3.0], 1.25).is_empty());
     }
 
     #[test]
-    fn a_bar_ends_where_the_difference_is_reached() {
+    fn a_bar_ends_where_the_critical_difference_is_reached() {
         assert_eq!(cliques(&[1.964, 2.0, 2.893, 3.143], 1.25), [(0, 3)]);
         assert_eq!(cliques(&[1.964, 2.0, 2.893, 3.143], 1.16), [(0, 2), (1, 3)]);
     }
 
     #[test]
-    fn every_method_is_named_with_its_rank() {
+    fn every_method_is_labelled_with_its_rank() {
         let methods = ["spocc", "bayes", "stacking"].map(String::from);
         let picture = diagram(&methods, &[1.2, 2.9, 1.9], 1.5);
         for label in [">spocc 1.20<", ">2.90 bayes<", ">stacking 1.90<"] {

@@ -1,8 +1,8 @@
-//! Lines: mean accuracy against what an experiment varies, an interval around it, one line per method.
+//! Line charts: mean accuracy with its interval against the varied quantity, one line per method.
 
 use super::svg::{Anchor, Svg, plain, ticks};
 use crate::{
-    measured::{Measured, is_family, points},
+    aggregate::{ResultSet, is_family, points},
     results::Results,
 };
 
@@ -12,41 +12,41 @@ const LEFT: f64 = 40.0;
 const RIGHT: f64 = 132.0;
 const TOP: f64 = 28.0;
 const BOTTOM: f64 = 38.0;
-/// Room that a label needs, up and across.
+/// Space that a label needs, vertically and horizontally.
 const LABEL: f64 = 13.0;
 const TICK: f64 = 22.0;
-/// Marks of a power of ten.
+/// Tick marks within a power of ten.
 const ROUND: [f64; 4] = [1.0, 2.0, 3.0, 5.0];
 
-/// How the horizontal axis is stretched.
+/// The transformation of the horizontal axis.
 #[derive(Clone, Copy)]
-pub(super) enum Scale {
-    /// Numbers of classifiers, nought among them: even at first, then logarithmic.
+pub(super) enum AxisScale {
+    /// Numbers of classifiers, including 0: ln(1 + x).
     Counts,
-    /// Positive values over several powers of ten.
+    /// Positive values: ln x.
     Powers,
 }
 
-/// Where, value, interval if there is one.
-type Place = (f64, f64, Option<[f64; 2]>);
+/// Position, value, and interval if there is one.
+type LinePoint = (f64, f64, Option<[f64; 2]>);
 
-/// A line with what lies around it.
-struct Series {
+/// A line and its interval band.
+struct LineSeries {
     name: String,
-    /// A colour of the page.
+    /// The CSS class of its colour.
     class: String,
-    points: Vec<Place>,
+    points: Vec<LinePoint>,
 }
 
-struct Chart<'a> {
+struct LineChart<'a> {
     title: &'a str,
     varied: &'a str,
     measure: &'a str,
-    scale: Scale,
-    series: Vec<Series>,
+    scale: AxisScale,
+    series: Vec<LineSeries>,
 }
 
-impl Scale {
+impl AxisScale {
     fn place(self, value: f64) -> f64 {
         match self {
             Self::Counts => (1.0 + value).ln(),
@@ -56,39 +56,40 @@ impl Scale {
 }
 
 /// One robustness experiment.
-pub(super) fn robustness(measured: &Measured<'_>, results: &Results, title: &str, varied: &str) -> String {
+pub(super) fn robustness(all: &ResultSet<'_>, results: &Results, title: &str, varied: &str) -> String {
     let points = points(results);
-    let scale = if points.first().is_some_and(|&first| first > 1.0) { Scale::Powers } else { Scale::Counts };
-    let series = measured.methods.iter().zip(colours(&measured.methods)).map(|(method, class)| {
+    let scale =
+        if points.first().is_some_and(|&first| first > 1.0) { AxisScale::Powers } else { AxisScale::Counts };
+    let series = all.methods.iter().zip(colours(&all.methods)).map(|(method, class)| {
         let summary = |at: &f64| {
-            let summary = measured.summary_at(results, method, *at)?;
+            let summary = all.summary_at(results, method, *at)?;
             Some((*at, summary.mean, summary.interval))
         };
-        Series { name: method.clone(), class, points: points.iter().filter_map(summary).collect() }
+        LineSeries { name: method.clone(), class, points: points.iter().filter_map(summary).collect() }
     });
     let series = series.filter(|series| !series.points.is_empty()).collect();
-    Chart { title, varied, measure: "accuracy, %", scale, series }.draw()
+    LineChart { title, varied, measure: "accuracy, %", scale, series }.draw()
 }
 
-/// The paper's last example: possibilities of three classes against the exponent.
+/// Example 3 of the paper: possibilities of three classes against the exponent.
 pub(super) fn example3(curve: &[(f64, [f64; 3])]) -> String {
     let usable = || curve.iter().filter(|(exponent, _)| exponent.is_finite() && *exponent > 0.0);
-    let series = |class: usize| Series {
+    let series = |class: usize| LineSeries {
         name: format!("class {}", class + 1),
         class: format!("c{class}"),
         points: usable().map(|(exponent, values)| (*exponent, values[class], None)).collect(),
     };
-    Chart {
+    LineChart {
         title: "",
         varied: "exponent",
         measure: "possibility",
-        scale: Scale::Powers,
+        scale: AxisScale::Powers,
         series: (0..3).map(series).collect(),
     }
     .draw()
 }
 
-/// A style for every method: oranges for the family, blues and greys of many lightnesses and dashes for the others.
+/// The style of every method: oranges for the paper's proposals and the ladder, blues and greys with dashes for others.
 fn colours(methods: &[String]) -> Vec<String> {
     let (mut family, mut others) = (0, 0);
     let colour = |method: &String| {
@@ -100,7 +101,7 @@ fn colours(methods: &[String]) -> Vec<String> {
     methods.iter().map(colour).collect()
 }
 
-impl Chart<'_> {
+impl LineChart<'_> {
     fn draw(&self) -> String {
         let values = || self.series.iter().flat_map(|series| &series.points);
         let ends = |low: f64, high: f64| if high > low { [low, high] } else { [low - 0.5, low + 0.5] };
@@ -109,9 +110,9 @@ impl Chart<'_> {
         if values().next().is_none() {
             return String::new();
         }
-        let place = |point: &Place| self.scale.place(point.0);
+        let place = |point: &LinePoint| self.scale.place(point.0);
         let [from, to] = ends(least(&mut values().map(place)), most(&mut values().map(place)));
-        let around = |point: &Place| point.2.unwrap_or([point.1; 2]);
+        let around = |point: &LinePoint| point.2.unwrap_or([point.1; 2]);
         let [low, high] = ends(
             least(&mut values().map(|point| around(point)[0])),
             most(&mut values().map(|point| around(point)[1])),
@@ -133,10 +134,10 @@ impl Chart<'_> {
         svg.text((LEFT, 14.0), Anchor::Start, "name", self.title);
         svg.text((WIDTH - RIGHT, 14.0), Anchor::End, "tick", self.measure);
         let middle = f64::midpoint(LEFT, WIDTH - RIGHT);
-        let varied = format!("{}, compressed axis", self.varied);
+        let varied = format!("{}, logarithmic axis", self.varied);
         svg.text((middle, HEIGHT - 5.0), Anchor::Middle, "tick", &varied);
         for series in &self.series {
-            let edge = |side: usize| move |point: &Place| Some((point.0, point.2?[side]));
+            let edge = |side: usize| move |point: &LinePoint| Some((point.0, point.2?[side]));
             let upper = series.points.iter().filter_map(edge(1));
             let lower = series.points.iter().rev().filter_map(edge(0));
             let band: Vec<(f64, f64)> =
@@ -149,7 +150,7 @@ impl Chart<'_> {
             let line: Vec<(f64, f64)> =
                 series.points.iter().map(|point| (right(point.0), up(point.1))).collect();
             svg.path(&line, false, &format!("series {}", series.class), &series.name);
-            // Where there are many points the line alone is clearer.
+            // A line with many points is clearer without marks.
             for (point, &at) in series.points.iter().zip(&line).filter(|_| line.len() <= 16) {
                 let (name, place) = (&series.name, plain(point.0));
                 let interval = point.2.map(|[from, to]| format!(", interval {from:.2} to {to:.2}"));
@@ -162,10 +163,10 @@ impl Chart<'_> {
         svg.finish(&format!("{} {} against {}", self.title, self.measure, self.varied))
     }
 
-    /// Names every line where it ends, a little higher or lower if another name is there.
+    /// Labels every line at its right end, shifted where labels would overlap.
     fn label(&self, svg: &mut Svg, up: impl Fn(f64) -> f64) {
-        let mut order: Vec<&Series> = self.series.iter().collect();
-        let end = |series: &Series| series.points.last().map_or(0.0, |point| up(point.1));
+        let mut order: Vec<&LineSeries> = self.series.iter().collect();
+        let end = |series: &LineSeries| series.points.last().map_or(0.0, |point| up(point.1));
         order.sort_by(|a, b| end(a).total_cmp(&end(b)));
         let wanted: Vec<f64> = order.iter().map(|series| end(series)).collect();
         for ((series, y), end) in order.iter().zip(spread(&wanted, TOP, HEIGHT - BOTTOM)).zip(&wanted) {
@@ -176,7 +177,7 @@ impl Chart<'_> {
         }
     }
 
-    /// Values marked on the horizontal axis: those measured, or round ones if there are many.
+    /// Tick marks of the horizontal axis: the points, or round values if there are many.
     fn marks(&self, right: impl Fn(f64) -> f64) -> Vec<f64> {
         let points = self.series.iter().flat_map(|series| &series.points);
         let mut all: Vec<f64> = points.map(|point| point.0).collect();
@@ -189,7 +190,7 @@ impl Chart<'_> {
             return round.filter(|at| (low..=high).contains(at)).collect();
         }
         let mut kept: Vec<f64> = Vec::new();
-        // From the far end, which is where lines are compared.
+        // From the right end, where lines are compared.
         for at in all.into_iter().rev() {
             if kept.last().is_none_or(|last| right(*last) - right(at) >= TICK) {
                 kept.push(at);
@@ -199,7 +200,7 @@ impl Chart<'_> {
     }
 }
 
-/// Moves ascending places apart until labels have room, inside two ends.
+/// Moves ascending positions apart until labels do not overlap, within two ends.
 fn spread(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
     let mut places = wanted.to_vec();
     let mut least = top;
@@ -218,10 +219,10 @@ fn spread(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::invented;
+    use crate::report::simulated;
 
     #[test]
-    fn labels_keep_their_distance_and_their_order() {
+    fn labels_do_not_overlap_and_keep_their_order() {
         let places = spread(&[100.0, 101.0, 102.0, 299.0], 20.0, 300.0);
         assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= LABEL - 1e-9), "{places:?}");
         assert_eq!(places[3], 299.0);
@@ -230,17 +231,17 @@ mod tests {
     }
 
     #[test]
-    fn colours_keep_the_family_apart_from_the_others() {
+    fn the_papers_proposals_and_other_methods_have_different_colours() {
         let methods = ["spocc", "adaspocc", "bayes", "stacking"].map(String::from);
         assert_eq!(colours(&methods), ["f0", "f1", "b0", "b1"]);
     }
 
     #[test]
     fn every_method_has_a_line_a_band_and_a_label() {
-        let results = [invented::experiment("robustness-wine-copies", 2, &[0.0, 10.0, 100.0], 5)];
-        let measured = Measured::new(&results);
-        let picture = robustness(&measured, &results[0], "wine", "copies");
-        let n_methods = measured.methods.len();
+        let results = [simulated::experiment("robustness-wine-copies", 2, &[0.0, 10.0, 100.0], 5)];
+        let all = ResultSet::new(&results);
+        let picture = robustness(&all, &results[0], "wine", "copies");
+        let n_methods = all.methods.len();
         for class in ["series ", "band ", "label "] {
             assert_eq!(picture.matches(&format!("class=\"{class}")).count(), n_methods, "{class}");
         }
@@ -249,8 +250,8 @@ mod tests {
 
     #[test]
     fn two_repetitions_have_lines_but_no_bands() {
-        let results = [invented::experiment("robustness-wine-copies", 2, &[0.0, 10.0], 2)];
-        let picture = robustness(&Measured::new(&results), &results[0], "wine", "copies");
+        let results = [simulated::experiment("robustness-wine-copies", 2, &[0.0, 10.0], 2)];
+        let picture = robustness(&ResultSet::new(&results), &results[0], "wine", "copies");
         assert!(picture.contains("class=\"series ") && !picture.contains("class=\"band "), "{picture}");
     }
 
@@ -258,7 +259,7 @@ mod tests {
     fn the_example_is_drawn_for_finite_exponents() {
         let curve = [(0.1, [0.5, 0.2, 1.0]), (1.0, [0.4, 0.3, 0.9]), (f64::INFINITY, [0.1, 0.2, 0.3])];
         let picture = example3(&curve);
-        assert!(picture.contains("compressed axis"), "{picture}");
+        assert!(picture.contains("logarithmic axis"), "{picture}");
         assert_eq!(picture.matches("class=\"series ").count(), 3);
         assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
         let marked = example3(&crate::experiments::example3::curve());

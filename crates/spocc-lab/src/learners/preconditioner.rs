@@ -1,7 +1,7 @@
-//! The metric of a regression: how much the objective bends where the descent is.
+//! The preconditioner of a regression: an approximation of the Hessian at the current point.
 //!
-//! The bend is taken as the same for every output, the mean of their own, and outputs as independent. Descent measured by
-//! it does not feel in which units the features come, nor how many rows have long been explained.
+//! Outputs are treated as independent with equal curvature, the mean over outputs. The preconditioned descent does not
+//! depend on the units of the features.
 
 use linfa_linalg::{
     cholesky::CholeskyInplace,
@@ -10,12 +10,12 @@ use linfa_linalg::{
 use ndarray::{Array2, ArrayView2, Axis, Slice, concatenate};
 use rayon::prelude::*;
 
-/// Columns whose products are taken together; a fixed number, so that sums do not depend on threads.
+/// Columns whose products are computed together; fixed, so that sums do not depend on the number of threads.
 const BLOCK: usize = 64;
 
-/// A factor of the inverse of the metric.
+/// A factor of the inverse of the approximate Hessian.
 pub(super) struct Metric {
-    /// The inverse of the lower triangle whose product with its transpose is the metric.
+    /// The inverse of the lower triangle whose product with its transpose is the approximate Hessian.
     inverse: Array2<f64>,
 }
 
@@ -24,7 +24,7 @@ impl Metric {
     pub(super) fn new(design: &Array2<f64>, weights: &[f64], penalty: impl Fn(usize) -> f64) -> Self {
         let mut matrix = lower_products(design, weights);
         for (at, entry) in matrix.diag_mut().iter_mut().enumerate() {
-            // A little more than asked for, so that rounding in the products cannot make it indefinite.
+            // Slightly enlarged, so that rounding in the products cannot make it indefinite.
             *entry = *entry * (1.0 + 1e-10) + penalty(at);
         }
         Self { inverse: inverse_factor(matrix.view()) }
@@ -59,7 +59,7 @@ fn lower_products(design: &Array2<f64>, weights: &[f64]) -> Array2<f64> {
 
 /// The inverse of the lower Cholesky factor of a positive matrix, of which only the lower triangle is read.
 ///
-/// By halves, which leaves nearly all of the work to matrix products.
+/// Recursive by halves, so that nearly all work is in matrix products.
 fn inverse_factor(matrix: ArrayView2<'_, f64>) -> Array2<f64> {
     let size = matrix.nrows();
     if size <= BLOCK {
@@ -81,10 +81,10 @@ fn inverse_factor(matrix: ArrayView2<'_, f64>) -> Array2<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::uniform;
+    use crate::random::uniform;
 
     #[test]
-    fn the_steepest_direction_undoes_the_metric() {
+    fn the_preconditioner_inverts_the_approximate_hessian() {
         let draw = |row: usize, column: usize| uniform(1, &[row as u64, column as u64]);
         let design =
             Array2::from_shape_fn((250, 201), |(row, column)| draw(row, column) * (column + 1) as f64);

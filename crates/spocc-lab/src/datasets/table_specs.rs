@@ -2,29 +2,29 @@
 //!
 //! Classes are merged, renumbered and features standardised as the authors of the paper did.
 
-use super::delimited::{Between, Label, Part, Table};
+use super::delimited::{ClassLabel, DelimitedTable, Delimiter, TableFile};
 
-const PLAIN: Table = Table {
+const PLAIN: DelimitedTable = DelimitedTable {
     dataset: "",
     features: 0,
-    between: Between::Sign(','),
+    delimiter: Delimiter::Sign(','),
     header: None,
     is_standardised: false,
     is_subset: false,
     parts: &[],
 };
 
-const fn label(word: &'static str, class: u16, rows: usize) -> Label {
-    Label { word, class, rows }
+const fn label(word: &'static str, class: u16, rows: usize) -> ClassLabel {
+    ClassLabel { word, class, rows }
 }
 
 /// No row has class 6; class 7 comes after 5.
-pub(super) const SATELLITE: Table = Table {
+pub(super) const SATELLITE: DelimitedTable = DelimitedTable {
     dataset: "satellite",
     features: 36,
-    between: Between::Blanks,
+    delimiter: Delimiter::Blanks,
     parts: &[
-        Part {
+        TableFile {
             file: "satellite/sat.trn",
             labels: &[
                 label("1", 0, 1072),
@@ -35,7 +35,7 @@ pub(super) const SATELLITE: Table = Table {
                 label("7", 5, 1038),
             ],
         },
-        Part {
+        TableFile {
             file: "satellite/sat.tst",
             labels: &[
                 label("1", 0, 461),
@@ -51,16 +51,16 @@ pub(super) const SATELLITE: Table = Table {
 };
 
 /// Red and white together; scores up to 5 against those above.
-pub(super) const WINE: Table = Table {
+pub(super) const WINE: DelimitedTable = DelimitedTable {
     dataset: "wine",
     features: 11,
-    between: Between::Sign(';'),
+    delimiter: Delimiter::Sign(';'),
     header: Some(concat!(
         r#""fixed acidity";"volatile acidity";"citric acid";"residual sugar";"chlorides";"free sulfur dioxide";"#,
         r#""total sulfur dioxide";"density";"pH";"sulphates";"alcohol";"quality""#
     )),
     parts: &[
-        Part {
+        TableFile {
             file: "wine/winequality-red.csv",
             labels: &[
                 label("3", 0, 10),
@@ -71,7 +71,7 @@ pub(super) const WINE: Table = Table {
                 label("8", 1, 18),
             ],
         },
-        Part {
+        TableFile {
             file: "wine/winequality-white.csv",
             labels: &[
                 label("3", 0, 20),
@@ -87,19 +87,22 @@ pub(super) const WINE: Table = Table {
     ..PLAIN
 };
 
-pub(super) const SPAM: Table = Table {
+pub(super) const SPAM: DelimitedTable = DelimitedTable {
     dataset: "spam",
     features: 57,
     is_standardised: true,
-    parts: &[Part { file: "spambase/spambase.data", labels: &[label("0", 0, 2788), label("1", 1, 1813)] }],
+    parts: &[TableFile {
+        file: "spambase/spambase.data",
+        labels: &[label("0", 0, 2788), label("1", 1, 1813)],
+    }],
     ..PLAIN
 };
 
 /// The first half of the original alone; the first five copyists against the others.
-pub(super) const AVILA: Table = Table {
+pub(super) const AVILA: DelimitedTable = DelimitedTable {
     dataset: "avila",
     features: 10,
-    parts: &[Part {
+    parts: &[TableFile {
         file: "avila/avila-tr.txt",
         labels: &[
             label("A", 0, 4286),
@@ -120,7 +123,7 @@ pub(super) const AVILA: Table = Table {
 };
 
 /// Eleven states of a drive, as many rows of each.
-const fn states(rows: usize) -> [Label; 11] {
+const fn states(rows: usize) -> [ClassLabel; 11] {
     [
         label("1", 0, rows),
         label("2", 1, rows),
@@ -136,27 +139,27 @@ const fn states(rows: usize) -> [Label; 11] {
     ]
 }
 
-pub(super) const DRIVE: Table = Table {
+pub(super) const DRIVE: DelimitedTable = DelimitedTable {
     dataset: "drive",
     features: 48,
-    between: Between::Blanks,
+    delimiter: Delimiter::Blanks,
     is_standardised: true,
-    parts: &[Part { file: "drive/Sensorless_drive_diagnosis.txt", labels: &states(5319) }],
+    parts: &[TableFile { file: "drive/Sensorless_drive_diagnosis.txt", labels: &states(5319) }],
     ..PLAIN
 };
 
 /// Whole rows of the original, 200 of each class.
-pub(super) const DRIVE_SUBSET: Table = Table {
+pub(super) const DRIVE_SUBSET: DelimitedTable = DelimitedTable {
     is_subset: true,
-    parts: &[Part { file: "drive/Sensorless_drive_diagnosis.subset2200.txt", labels: &states(200) }],
+    parts: &[TableFile { file: "drive/Sensorless_drive_diagnosis.subset2200.txt", labels: &states(200) }],
     ..DRIVE
 };
 
 /// Not in the paper.
-pub(super) const DIGITS: Table = Table {
+pub(super) const DIGITS: DelimitedTable = DelimitedTable {
     dataset: "digits",
     features: 64,
-    parts: &[Part {
+    parts: &[TableFile {
         file: "digits/digits.csv",
         labels: &[
             label("0", 0, 178),
@@ -175,9 +178,9 @@ pub(super) const DIGITS: Table = Table {
 };
 
 /// Not in the paper.
-pub(super) const BREAST: Table = Table {
+pub(super) const BREAST: DelimitedTable = DelimitedTable {
     dataset: "breast",
     features: 30,
-    parts: &[Part { file: "breast/breast.csv", labels: &[label("0", 0, 212), label("1", 1, 357)] }],
+    parts: &[TableFile { file: "breast/breast.csv", labels: &[label("0", 0, 212), label("1", 1, 357)] }],
     ..PLAIN
 };

@@ -1,14 +1,14 @@
-//! Invented results, for tests only: made by formula, the same every time, shaped like real ones.
+//! Simulated results for tests: computed by formula, with the shape of real ones.
 
 use std::collections::BTreeMap;
 
 use crate::{
-    coverage::{COVERAGES, Held},
-    draw,
-    results::{Heading, Outcome, Results},
+    coverage::{COVERAGES, SetCounts},
+    random,
+    results::{Outcome, Results, ResultsHeader},
 };
 
-/// Accuracy without difficulty, loss per doubling of the difficulty, spread between runs; in percent.
+/// Accuracy at difficulty 0, loss per doubling of the difficulty, spread between runs; in percent.
 const METHODS: [(&str, f64, f64, f64); 10] = [
     ("spocc", 84.0, 0.3, 4.0),
     ("adaspocc", 84.6, 0.1, 3.5),
@@ -25,7 +25,7 @@ const METHODS: [(&str, f64, f64, f64); 10] = [
 /// An experiment with outcomes at every point, and in two folds unless it is synthetic.
 pub(crate) fn experiment(name: &str, n_classes: usize, points: &[f64], repetitions: u32) -> Results {
     let is_synthetic = name.starts_with("synthetic");
-    let name_hash = name.bytes().fold(0, |hash, byte| draw::mix(hash ^ u64::from(byte)));
+    let name_hash = name.bytes().fold(0, |hash, byte| random::mix(hash ^ u64::from(byte)));
     let folds = if is_synthetic { 1 } else { 2 };
     let mut outcomes = Vec::new();
     for &at in points {
@@ -34,14 +34,14 @@ pub(crate) fn experiment(name: &str, n_classes: usize, points: &[f64], repetitio
             outcomes.push(outcome(&path, rep, fold, at, n_classes, is_synthetic));
         }
     }
-    Results { heading: heading(name, n_classes), outcomes }
+    Results { header: header(name, n_classes), outcomes }
 }
 
-fn heading(name: &str, n_classes: usize) -> Heading {
-    Heading {
+fn header(name: &str, n_classes: usize) -> ResultsHeader {
+    ResultsHeader {
         lab: 1,
         experiment: name.into(),
-        setting: "authors".into(),
+        protocol: "authors".into(),
         seed: 7,
         version: "0.1.0".into(),
         classes: n_classes,
@@ -53,8 +53,8 @@ fn heading(name: &str, n_classes: usize) -> Heading {
 fn outcome(path: &[u64], rep: u32, fold: u32, at: f64, n_classes: usize, is_synthetic: bool) -> Outcome {
     let noise = |purpose: u64| {
         let path: Vec<u64> = path.iter().copied().chain([purpose]).collect();
-        // The sum of four uniforms is nearly normal, with deviation 0.577.
-        (0..4).map(|i| draw::uniform(7, &[path.as_slice(), &[i]].concat()) - 0.5).sum::<f64>() / 0.577
+        // The sum of four uniform draws is nearly normal, with standard deviation 0.577.
+        (0..4).map(|i| random::uniform(7, &[path.as_slice(), &[i]].concat()) - 0.5).sum::<f64>() / 0.577
     };
     let hardness = (1.0 + n_classes as f64).log2() * 2.0 - 3.0;
     let shared = noise(99);
@@ -75,18 +75,18 @@ fn outcome(path: &[u64], rep: u32, fold: u32, at: f64, n_classes: usize, is_synt
     if is_synthetic { outcome } else { with_probabilities(outcome, n_classes) }
 }
 
-/// The same with losses, times and sets that follow from the accuracies.
+/// Adds losses, times and sets that are functions of the accuracies.
 fn with_probabilities(outcome: Outcome, n_classes: usize) -> Outcome {
     let of = |names: &[&str], figure: &dyn Fn(f64) -> f64| {
         let accuracy = |name: &str| outcome.accuracy(name).expect("every method has one");
         names.iter().map(|name| ((*name).to_owned(), figure(accuracy(name)))).collect()
     };
     let rows = 1000 * n_classes as u64;
-    let held = |coverage: f64| {
-        let held = (coverage * rows as f64) as u64;
-        (coverage.to_string(), Held::from([rows, held, rows + held / 4]))
+    let counts = |coverage: f64| {
+        let covered = (coverage * rows as f64) as u64;
+        (coverage.to_string(), SetCounts::from([rows, covered, rows + covered / 4]))
     };
-    let by_coverage: BTreeMap<String, Held> = COVERAGES.map(held).into();
+    let by_coverage: BTreeMap<String, SetCounts> = COVERAGES.map(counts).into();
     let sets = ["ladder", "stacking", "adaspocc"].map(|name| (name.to_owned(), by_coverage.clone()));
     Outcome {
         log_loss: of(&["naive-bayes", "bayes", "stacking", "ladder"], &|accuracy| 1.5 * (1.0 - accuracy)),
@@ -96,7 +96,7 @@ fn with_probabilities(outcome: Outcome, n_classes: usize) -> Outcome {
     }
 }
 
-/// A thousand rows per class; errors fall on nearby classes more often.
+/// Confusion counts: a thousand rows per class; errors prefer nearby classes.
 fn matrix(accuracy: f64, n_classes: usize, place: usize) -> Vec<u64> {
     let mut counts = Vec::with_capacity(n_classes * n_classes);
     for truth in 0..n_classes {
@@ -117,7 +117,7 @@ fn matrix(accuracy: f64, n_classes: usize, place: usize) -> Vec<u64> {
     counts
 }
 
-/// Everything there is to run, as in a full report.
+/// All experiments, as in a full report.
 pub(super) fn everything(repetitions: u32) -> Vec<Results> {
     let added: Vec<f64> = (0..=10).map(f64::from).collect();
     let balances: Vec<f64> = (1..=10).map(|i| f64::from(i) / 20.0).collect();
@@ -136,7 +136,7 @@ pub(super) fn everything(repetitions: u32) -> Vec<Results> {
     ];
     for (name, n_classes) in datasets.into_iter().chain([("digits", 10), ("breast", 2)]) {
         all.push(experiment(&format!("real-{name}"), n_classes, &[0.0], repetitions));
-        all.last_mut().expect("pushed above").heading.is_subset = name == "drive";
+        all.last_mut().expect("pushed above").header.is_subset = name == "drive";
     }
     for (name, n_classes) in [("satellite", 6), ("wine", 2), ("digits", 10)] {
         for kind in ["adversaries", "guessers", "copies"] {

@@ -1,19 +1,19 @@
-//! The objective of logistic regression and its slopes.
+//! The objective of logistic regression and its gradient.
 //!
-//! Rows are worked on in pieces of a fixed size whose sums are added in order: same rows, same bits, whatever the
-//! threads.
+//! Rows are processed in blocks of a fixed size whose sums are added in order, so that results do not depend on the
+//! number of threads.
 
 use ndarray::{Array2, ArrayView2, Axis, Slice, Zip, linalg::general_mat_mul};
 use rayon::prelude::*;
 
-/// Rows in a piece.
-const PIECE: usize = 1024;
+/// Rows in a block.
+const BLOCK_ROWS: usize = 1024;
 
-/// No row is taken for explained beyond this, or nothing would hold the intercepts.
-const LEAST_BEND: f64 = 1e-6;
+/// Lower bound of a row's curvature, or the intercepts would be unbounded.
+const MIN_CURVATURE: f64 = 1e-6;
 
-/// Rows to be explained by linear scores.
-pub(super) struct Problem {
+/// A logistic regression problem.
+pub(super) struct LogisticProblem {
     /// Features of every row, and last a column of ones for the intercept.
     pub(super) design: Array2<f64>,
     /// The class of every row, as its position among those that occur.
@@ -24,21 +24,22 @@ pub(super) struct Problem {
     pub(super) strength: f64,
 }
 
-/// What is seen from a point on a line of scores.
-pub(super) struct Look {
+/// Loss and derivatives at a point on a line of scores.
+pub(super) struct LineEvaluation {
     /// Sum of losses.
     pub(super) loss: f64,
-    /// Change of that sum along the line.
+    /// Derivative of that sum along the line.
     pub(super) slope: f64,
     /// Probability minus truth of every row and output.
     pub(super) residuals: Array2<f64>,
 }
 
-impl Problem {
+impl LogisticProblem {
     /// The scores that weights give every row.
     pub(super) fn scores(&self, weights: &Array2<f64>) -> Array2<f64> {
         let mut scores = Array2::zeros((self.design.nrows(), self.n_outputs));
-        let pieces: Vec<_> = pieces(&self.design).zip(scores.axis_chunks_iter_mut(Axis(0), PIECE)).collect();
+        let pieces: Vec<_> =
+            pieces(&self.design).zip(scores.axis_chunks_iter_mut(Axis(0), BLOCK_ROWS)).collect();
         pieces
             .into_par_iter()
             .for_each(|(rows, mut scores)| general_mat_mul(1.0, &rows, weights, 0.0, &mut scores));
@@ -46,13 +47,18 @@ impl Problem {
     }
 
     /// Losses and residuals at `scores + length * towards`.
-    pub(super) fn look(&self, scores: &Array2<f64>, towards: &Array2<f64>, length: f64) -> Look {
+    pub(super) fn evaluate(
+        &self,
+        scores: &Array2<f64>,
+        towards: &Array2<f64>,
+        length: f64,
+    ) -> LineEvaluation {
         let mut residuals = scores.clone();
         residuals.scaled_add(length, towards);
         let pieces: Vec<_> = residuals
-            .axis_chunks_iter_mut(Axis(0), PIECE)
+            .axis_chunks_iter_mut(Axis(0), BLOCK_ROWS)
             .zip(pieces(towards))
-            .zip(self.targets.chunks(PIECE))
+            .zip(self.targets.chunks(BLOCK_ROWS))
             .collect();
         let parts: Vec<(f64, f64)> = pieces
             .into_par_iter()
@@ -62,7 +68,7 @@ impl Problem {
                     residuals.outer_iter_mut().zip(towards.outer_iter()).zip(targets)
                 {
                     let row = row.as_slice_mut().expect("rows of a fresh matrix are contiguous");
-                    loss += judge(row, usize::from(target));
+                    loss += loss_and_residuals(row, usize::from(target));
                     slope +=
                         row.iter().zip(&towards).map(|(residual, towards)| residual * towards).sum::<f64>();
                 }
@@ -70,7 +76,7 @@ impl Problem {
             })
             .collect();
         let (loss, slope) = parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
-        Look { loss, slope, residuals }
+        LineEvaluation { loss, slope, residuals }
     }
 
     /// Penalty and losses together.
@@ -79,22 +85,22 @@ impl Problem {
         self.strength * loss + 0.5 * inner(penalised, penalised)
     }
 
-    /// How much the loss of every row bends in its scores, the mean over outputs.
-    pub(super) fn bends(&self, residuals: &Array2<f64>) -> Vec<f64> {
+    /// The curvature of every row's loss in its scores, averaged over outputs.
+    pub(super) fn curvatures(&self, residuals: &Array2<f64>) -> Vec<f64> {
         let rows = residuals.outer_iter().zip(&self.targets);
         rows.map(|(row, &target)| {
             let outputs = row.iter().enumerate();
-            let bends = outputs.map(|(output, residual)| {
+            let curvatures = outputs.map(|(output, residual)| {
                 let is_target = if self.n_outputs == 1 { target == 1 } else { output == usize::from(target) };
                 let probability = residual + f64::from(u8::from(is_target));
                 probability * (1.0 - probability)
             });
-            (bends.sum::<f64>() / self.n_outputs as f64).max(LEAST_BEND)
+            (curvatures.sum::<f64>() / self.n_outputs as f64).max(MIN_CURVATURE)
         })
         .collect()
     }
 
-    /// The slope of the objective in every weight.
+    /// The gradient of the objective.
     pub(super) fn gradient(&self, weights: &Array2<f64>, residuals: &Array2<f64>) -> Array2<f64> {
         let pieces: Vec<_> = pieces(&self.design).zip(pieces(residuals)).collect();
         let parts: Vec<Array2<f64>> =
@@ -109,11 +115,11 @@ impl Problem {
 }
 
 fn pieces(matrix: &Array2<f64>) -> impl Iterator<Item = ArrayView2<'_, f64>> {
-    matrix.axis_chunks_iter(Axis(0), PIECE)
+    matrix.axis_chunks_iter(Axis(0), BLOCK_ROWS)
 }
 
-/// Turns the scores of one row into residuals and gives its loss.
-fn judge(scores: &mut [f64], target: usize) -> f64 {
+/// Replaces the scores of one row by its residuals and returns its loss.
+fn loss_and_residuals(scores: &mut [f64], target: usize) -> f64 {
     if let [score] = scores {
         let small = (-score.abs()).exp();
         let loss = score.max(0.0) - *score * target as f64 + small.ln_1p();
@@ -143,9 +149,9 @@ pub(super) fn inner<'a>(a: impl Into<ArrayView2<'a, f64>>, b: impl Into<ArrayVie
 mod tests {
     use super::*;
 
-    fn problem(n_outputs: usize) -> Problem {
+    fn problem(n_outputs: usize) -> LogisticProblem {
         let n_classes = n_outputs.max(2);
-        Problem {
+        LogisticProblem {
             design: Array2::from_shape_fn((1500, 4), |(row, column)| {
                 if column == 3 { 1.0 } else { ((row * 5 + column * 3) % 7) as f64 - 3.0 }
             }),
@@ -155,13 +161,13 @@ mod tests {
         }
     }
 
-    fn value(problem: &Problem, weights: &Array2<f64>) -> f64 {
+    fn value(problem: &LogisticProblem, weights: &Array2<f64>) -> f64 {
         let scores = problem.scores(weights);
-        problem.objective(weights, problem.look(&scores, &scores, 0.0).loss)
+        problem.objective(weights, problem.evaluate(&scores, &scores, 0.0).loss)
     }
 
     #[test]
-    fn slopes_agree_with_differences() {
+    fn the_gradient_agrees_with_finite_differences() {
         for n_outputs in [1, 4] {
             let problem = problem(n_outputs);
             let weights =
@@ -170,7 +176,7 @@ mod tests {
                 Array2::from_shape_fn((4, n_outputs), |(row, column)| 1.0 - 0.3 * (row * column) as f64);
             let gradient = {
                 let scores = problem.scores(&weights);
-                problem.gradient(&weights, &problem.look(&scores, &scores, 0.0).residuals)
+                problem.gradient(&weights, &problem.evaluate(&scores, &scores, 0.0).residuals)
             };
             let step = 1e-5;
             let ahead = value(&problem, &(&weights + &(&towards * step)));
@@ -182,12 +188,12 @@ mod tests {
     }
 
     #[test]
-    fn extreme_scores_lose_exactly_their_margin() {
+    fn the_loss_of_extreme_scores_is_their_margin() {
         let mut one = [800.0];
-        assert_eq!((judge(&mut one, 0), one), (800.0, [1.0]));
+        assert_eq!((loss_and_residuals(&mut one, 0), one), (800.0, [1.0]));
         let mut one = [-800.0];
-        assert_eq!((judge(&mut one, 1), one), (800.0, [-1.0]));
+        assert_eq!((loss_and_residuals(&mut one, 1), one), (800.0, [-1.0]));
         let mut three = [900.0, 0.0, -900.0];
-        assert_eq!((judge(&mut three, 2), three), (1800.0, [1.0, 0.0, -1.0]));
+        assert_eq!((loss_and_residuals(&mut three, 2), three), (1800.0, [1.0, 0.0, -1.0]));
     }
 }
