@@ -232,9 +232,9 @@ class Explanation:
         self.contributions = [
             Contribution(
                 classifier=entry["classifier"],
-                predicted=None if entry["said"] is None else next(labels),
+                predicted=None if entry["prediction"] is None else next(labels),
                 possibility=None if entry["possibility"] is None else tuple(entry["possibility"]),
-                contribution=entry["push"],
+                contribution=entry["contribution"],
             )
             for entry in self.as_dict["contributions"]
         ]

@@ -1,7 +1,8 @@
 //! Explanation: why one row was decided as it was.
 //!
-//! In: a model and a row. Out: what each classifier said and how possible it left each class, who was joined
-//! with whom at which exponent, whose voice decided, and which single other answer would have flipped it.
+//! In: a model and a row. Out: each classifier's prediction, the possibility distribution it gives and its contribution
+//! to the decision; the t-norms of the tree on this row; and the single changes of a prediction that would change the
+//! decision.
 
 use std::fmt;
 
@@ -9,7 +10,7 @@ use serde::Serialize;
 
 use crate::{
     data::{Label, MISSING, Row},
-    decision::Decision,
+    decision::{Basis, Decision},
     error::Error,
     fusion::{Exponent, Operand},
     math::exp,
@@ -26,34 +27,34 @@ pub struct Explanation {
     pub decision: Decision,
     /// The classes, in the order of all distributions here.
     pub classes: Vec<Label>,
-    /// The class that would have been next; none if there is only one class.
+    /// The second best class; none if there is only one class.
     pub runner_up: Option<usize>,
     /// What the margin of the decision compares: `possibility`, `probability` or `vote share`.
     pub margin_of: &'static str,
     /// Every classifier, in the order of the model.
     pub contributions: Vec<Contribution>,
-    /// Which possibilities were joined, lowest first; empty for methods without a tree.
+    /// The t-norms of the tree on this row, lowest first; empty for methods without a tree.
     pub joins: Vec<Join>,
-    /// Every single other answer that would have changed the decision; none if there are too many to try.
+    /// Every single change of a prediction that would change the decision; none if there are too many to try.
     pub flips: Option<Vec<Flip>>,
 }
 
-/// What one classifier contributed.
+/// What one classifier contributes to the decision of a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Contribution {
     /// Its name.
     pub classifier: String,
-    /// What it said, if anything.
-    pub said: Option<String>,
-    /// The possibility its answer leaves to each class, discount included; for possibilistic methods.
+    /// Its prediction; none if missing.
+    pub prediction: Option<String>,
+    /// The possibility of each class given its prediction, discount included; for possibilistic methods.
     pub possibility: Option<Vec<f64>>,
-    /// How much it pushes towards the decision and away from the runner-up: what the logarithm of their
-    /// ratio would lose if it were silent. None where that is not a number.
-    pub push: Option<f64>,
+    /// Its contribution to the log-odds of the decision against the runner-up: the log-odds minus those without its
+    /// prediction. None where that is not finite.
+    pub contribution: Option<f64>,
 }
 
-/// One t-norm of the tree, as applied to those who spoke.
+/// One t-norm of the tree, applied to the predictions of the row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Join {
@@ -65,15 +66,15 @@ pub struct Join {
     pub possibility: Vec<f64>,
 }
 
-/// One other answer that would have changed the decision.
+/// A change of one prediction that would change the decision.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Flip {
-    /// Whose answer.
+    /// The classifier.
     pub classifier: String,
-    /// The other answer; none for silence.
+    /// Its other prediction; none for a missing one.
     pub instead: Option<Label>,
-    /// The decision it would have brought.
+    /// The decision that would follow.
     pub becomes: Label,
 }
 
@@ -92,73 +93,71 @@ impl AlignedTable<'_> {
 }
 
 fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<String>) -> Explanation {
-    let mut work = Scratch::default();
-    let decision = model.decision(Row::Dense(cells), &mut work);
-    let surprisals = work.out.clone();
+    let mut scratch = Scratch::default();
+    let decision = model.decision(Row::Dense(cells), &mut scratch);
+    let surprisals = scratch.out.clone();
     let runner_up = (0..surprisals.len())
         .filter(|&i| i != decision.class)
         .min_by(|&a, &b| surprisals[a].total_cmp(&surprisals[b]));
-    let lead = |surprisals: &[f64]| runner_up.map(|other| surprisals[other] - surprisals[decision.class]);
-    let with_all = lead(&surprisals);
+    let log_odds = |surprisals: &[f64]| runner_up.map(|other| surprisals[other] - surprisals[decision.class]);
+    let with_all = log_odds(&surprisals);
 
-    let silence = model.labels.missing_label();
     let mut changed = cells.to_vec();
-    let mut contributions = Vec::with_capacity(cells.len());
-    // Trying every answer of everyone costs a decision each.
+    let mut contribution = |k: usize| {
+        changed[k] = MISSING;
+        let without = model.decision(Row::Dense(&changed), &mut scratch);
+        changed[k] = cells[k];
+        // Where no other prediction counts, the log-odds are all due to this one.
+        let without = if without.basis == decision.basis { log_odds(&scratch.out) } else { Some(0.0) };
+        with_all.zip(without).map(|(with, without)| with - without).filter(|change| change.is_finite())
+    };
+    let contributions = cells.iter().enumerate().map(|(k, &label)| Contribution {
+        classifier: model.classifiers[k].clone(),
+        prediction: written(k),
+        possibility: if label == MISSING { None } else { model.rule.possibility(k, label) },
+        contribution: if label == MISSING { None } else { contribution(k) },
+    });
+    Explanation {
+        classes: model.classes().to_vec(),
+        runner_up,
+        margin_of: model.method.capabilities().margin_of,
+        contributions: contributions.collect(),
+        joins: joins(model, cells),
+        flips: flips(model, cells, decision.class),
+        decision,
+    }
+}
+
+/// Every single change of a prediction that would change the decision; none if trying all would take too long.
+fn flips(model: &Model, cells: &[u16], decided: usize) -> Option<Vec<Flip>> {
+    // Each prediction that is tried costs a decision.
     let cost = cells.len() as f64 * model.labels.len() as f64 * (cells.len() * model.classes().len()) as f64;
-    let mut flips = (cost <= FLIP_BUDGET).then(Vec::new);
-    for (k, &said) in cells.iter().enumerate() {
-        let mut push = None;
-        // Without this voice: what it adds.
-        if said != MISSING {
-            changed[k] = MISSING;
-            let without = model.decision(Row::Dense(&changed), &mut work);
-            let lead_without = if without.basis == decision.basis { lead(&work.out) } else { Some(0.0) };
-            push = with_all
-                .zip(lead_without)
-                .map(|(with, without)| with - without)
-                .filter(|push| push.is_finite());
-        }
-        // With any other answer, silence among them: what would flip.
+    if cost > FLIP_BUDGET {
+        return None;
+    }
+    let missing_label = model.labels.missing_label();
+    let (mut changed, mut scratch) = (cells.to_vec(), Scratch::default());
+    let mut flips = Vec::new();
+    for (k, &label) in cells.iter().enumerate() {
         let missing_is_answer = model.missing_is_answer[k];
-        let answers = (0..model.labels.len() as u16)
-            .filter(|&answer| missing_is_answer || answer != silence)
+        let others = (0..model.labels.len() as u16)
+            .filter(|&other| missing_is_answer || other != missing_label)
             .chain((!missing_is_answer).then_some(MISSING));
-        let tried = flips.is_some();
-        for instead in answers.filter(|&instead| tried && instead != said) {
-            changed[k] = instead;
-            let becomes = model.decision(Row::Dense(&changed), &mut work);
-            if becomes.class != decision.class {
-                let instead = Some(instead)
-                    .filter(|&id| id != silence && id != MISSING)
-                    .map(|id| model.labels.all()[usize::from(id)].clone());
-                flips.get_or_insert_default().push(Flip {
+        for other in others.filter(|&other| other != label) {
+            changed[k] = other;
+            let becomes = model.decision(Row::Dense(&changed), &mut scratch);
+            if becomes.class != decided {
+                let is_missing = other == missing_label || other == MISSING;
+                flips.push(Flip {
                     classifier: model.classifiers[k].clone(),
-                    instead,
+                    instead: (!is_missing).then(|| model.labels.all()[usize::from(other)].clone()),
                     becomes: becomes.label,
                 });
             }
         }
-        changed[k] = said;
-        let possibility = if said == MISSING { None } else { model.rule.possibility(k, said) };
-        contributions.push(Contribution {
-            classifier: model.classifiers[k].clone(),
-            said: written(k),
-            possibility,
-            push,
-        });
+        changed[k] = label;
     }
-    let joins = joins(model, cells);
-    let margin_of = model.method.capabilities().margin_of;
-    Explanation {
-        decision,
-        classes: model.classes().to_vec(),
-        runner_up,
-        margin_of,
-        contributions,
-        joins,
-        flips,
-    }
+    Some(flips)
 }
 
 fn degrees(surprisals: &[f64]) -> Vec<f64> {
@@ -180,10 +179,10 @@ fn joins(model: &Model, cells: &[u16]) -> Vec<Join> {
     steps.iter().map(join).collect()
 }
 
-/// Additions that the search for flips may cost before it is left out.
+/// Additions that the search for flips may cost; beyond that there is none.
 const FLIP_BUDGET: f64 = 5e9;
 
-/// Names longer than this are not lined up any more.
+/// Names longer than this are not aligned.
 const WIDEST: usize = 60;
 /// Classes shown in a text: the more possible ones.
 const SHOWN_CLASSES: usize = 6;
@@ -192,15 +191,23 @@ const SHOWN_FLIPS: usize = 8;
 
 impl fmt::Display for Explanation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_decision(out)?;
+        self.write_contributions(out)?;
+        self.write_joins(out)?;
+        self.write_flips(out)
+    }
+}
+
+impl Explanation {
+    fn write_decision(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decision = &self.decision;
         write!(out, "decided: {}", decision.label)?;
         match self.runner_up {
-            _ if decision.basis == crate::decision::Basis::Prior => {
-                write!(
-                    out,
-                    ", the class most often true: {}",
-                    if decision.n_answered == 0 { "nobody answered" } else { "such answers were never met" }
-                )?;
+            _ if decision.basis == Basis::Prior => {
+                let answered = decision.n_answered > 0;
+                let reason =
+                    if answered { "the model cannot use these predictions" } else { "no prediction" };
+                write!(out, ", the most frequent class: {reason}")?;
             }
             _ if decision.is_tie() => {
                 let tied: Vec<String> = decision.ties.iter().map(|&i| self.classes[i].to_string()).collect();
@@ -212,61 +219,54 @@ impl fmt::Display for Explanation {
             }
             None => {}
         }
-        writeln!(out, ", {} of {} answered", decision.n_answered, self.contributions.len())?;
+        writeln!(out, ", {} of {} answered", decision.n_answered, self.contributions.len())
+    }
 
-        let degrees = decision.possibility.degrees();
+    fn write_contributions(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let degrees = self.decision.possibility.degrees();
         let mut shown: Vec<usize> = (0..self.classes.len()).collect();
         shown.sort_by(|&a, &b| degrees[b].total_cmp(&degrees[a]));
         shown.truncate(SHOWN_CLASSES);
         shown.sort_unstable();
-        let names: Vec<String> = shown.iter().map(|&i| self.classes[i].to_string()).collect();
-        let wide = |text: &mut dyn Iterator<Item = usize>| text.max().unwrap_or(0).min(WIDEST);
-        let who = wide(&mut self.contributions.iter().map(|voice| voice.classifier.chars().count())).max(11);
-        let said = wide(
-            &mut self
-                .contributions
-                .iter()
-                .filter_map(|voice| voice.said.as_ref())
-                .map(|said| said.chars().count()),
-        )
-        .max(4);
-        let columns: Vec<usize> = names.iter().map(|name| name.chars().count().clamp(6, WIDEST)).collect();
+        let classes: Vec<String> = shown.iter().map(|&i| self.classes[i].to_string()).collect();
+        let widths: Vec<usize> = classes.iter().map(|class| class.chars().count().clamp(6, WIDEST)).collect();
         let row = |out: &mut fmt::Formatter<'_>, degrees: &[f64]| {
-            shown
-                .iter()
-                .zip(&columns)
-                .try_for_each(|(&i, &width)| write!(out, "  {:>width$}", percent(degrees[i])))
+            let mut cells = shown.iter().zip(&widths);
+            cells.try_for_each(|(&i, &width)| write!(out, "  {:>width$}", percent(degrees[i])))
         };
+        let widest = |texts: &mut dyn Iterator<Item = &String>, heading: usize| {
+            texts.map(|text| text.chars().count().min(WIDEST)).max().unwrap_or(0).max(heading)
+        };
+        let rows = &self.contributions;
+        let name = widest(&mut rows.iter().map(|row| &row.classifier), "possibility".len());
+        let label = widest(&mut rows.iter().filter_map(|row| row.prediction.as_ref()), "prediction".len());
 
-        write!(out, "\n{:who$}  {:said$}", "classifier", "said")?;
-        names.iter().zip(&columns).try_for_each(|(name, width)| write!(out, "  {name:>width$}"))?;
-        writeln!(out, "    push")?;
-        for voice in &self.contributions {
-            write!(out, "{:who$}  ", voice.classifier)?;
-            // A silence is listed bare unless it counts as an answer, and then it pushes.
-            if voice.said.is_none() && voice.push.is_none() {
+        write!(out, "\n{:name$}  {:label$}", "classifier", "prediction")?;
+        classes.iter().zip(&widths).try_for_each(|(class, width)| write!(out, "  {class:>width$}"))?;
+        writeln!(out, "  contribution")?;
+        for Contribution { classifier, prediction, possibility, contribution } in rows {
+            write!(out, "{classifier:name$}  ")?;
+            // A missing prediction has no values, unless it is an answer and so contributes.
+            if prediction.is_none() && contribution.is_none() {
                 writeln!(out, "-")?;
                 continue;
             }
-            write!(out, "{:said$}", voice.said.as_deref().unwrap_or("-"))?;
-            match &voice.possibility {
+            write!(out, "{:label$}", prediction.as_deref().unwrap_or("-"))?;
+            match possibility {
                 Some(degrees) => row(out, degrees)?,
-                None => columns.iter().try_for_each(|width| write!(out, "  {:>width$}", ""))?,
+                None => widths.iter().try_for_each(|width| write!(out, "  {:>width$}", ""))?,
             }
-            writeln!(out, "  {:>6}", voice.push.map_or(String::new(), |push| format!("{push:+.2}")))?;
+            writeln!(out, "  {:>12}", contribution.map_or(String::new(), |value| format!("{value:+.2}")))?;
         }
-        let probability = decision.probability.as_deref().map(|shares| ("probability", shares));
-        for (name, degrees) in [("possibility", degrees)].into_iter().chain(probability) {
-            write!(out, "{name:who$}  {:said$}", "")?;
+        let probability = self.decision.probability.as_deref().map(|shares| ("probability", shares));
+        for (heading, degrees) in [("possibility", degrees)].into_iter().chain(probability) {
+            write!(out, "{heading:name$}  {:label$}", "")?;
             row(out, degrees)?;
             writeln!(out)?;
         }
-        self.write_joins(out)?;
-        self.write_flips(out)
+        Ok(())
     }
-}
 
-impl Explanation {
     fn write_joins(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.joins.is_empty() {
             return Ok(());
@@ -274,7 +274,7 @@ impl Explanation {
         writeln!(out, "\njoined (exponent 1: as independent, infinity: as copies)")?;
         for (number, join) in (1..).zip(&self.joins) {
             let members = crate::error::list(&join.members);
-            // Four digits, but not those that say nothing.
+            // Four digits without trailing zeros.
             let exponent = (f64::from(join.exponent) * 1e4).round() / 1e4;
             writeln!(out, "  #{number}  exponent {exponent:<6}  {members}")?;
         }
@@ -283,18 +283,18 @@ impl Explanation {
 
     fn write_flips(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(flips) = &self.flips else {
-            return writeln!(
-                out,
-                "\ntoo many classifiers and answers to try which would change the decision"
-            );
+            return writeln!(out, "\ntoo many classifiers and labels to search for changes of the decision");
         };
         if flips.is_empty() {
-            return writeln!(out, "\nno single other answer would change the decision");
+            return writeln!(out, "\nno other prediction of one classifier would change the decision");
         }
         writeln!(out, "\nany one of these would change the decision")?;
         for flip in flips.iter().take(SHOWN_FLIPS) {
-            let instead = flip.instead.as_ref().map_or("nothing".to_owned(), Label::to_string);
-            writeln!(out, "  {} saying {instead}: {}", flip.classifier, flip.becomes)?;
+            let instead = match &flip.instead {
+                Some(label) => format!("predicts {label}"),
+                None => "has no prediction".to_owned(),
+            };
+            writeln!(out, "  if {} {instead}: {}", flip.classifier, flip.becomes)?;
         }
         match flips.len().saturating_sub(SHOWN_FLIPS) {
             0 => Ok(()),

@@ -1,9 +1,9 @@
-//! Calibration: how surprising the truth was on rows the rule did not learn from, so that sets of labels can be
-//! promised to hold the truth as often as the user asks.
+//! Conformal prediction: sets of labels that contain the truth with a chosen probability.
 //!
-//! In: a combiner and a tally. Out: a model that holds the scores of those rows. The score of a class on a row is its
-//! normalised surprisal, `-ln p` where the method gives probabilities. Which rows give scores is a choice: a quarter
-//! that is kept from learning, for which the promise is a theorem, or every row judged by what the others taught.
+//! The score of a class on a row is its normalised surprisal, which is `-ln p` where the method gives probabilities. A
+//! [`Calibration`] holds the scores of the true classes of rows that the scoring model was not fitted to: a held-out
+//! quarter (split conformal, with a coverage guarantee) or all rows out of fold (cross-conformal, without one). The p-value
+//! of a class on a new row is its rank among those scores, and [`PredictionSets`] hold the classes of large p-value.
 
 mod scores;
 mod sets;
@@ -19,16 +19,17 @@ pub(crate) use scores::{Ranks, Score};
 pub(crate) use sets::normalise;
 pub use sets::{PredictionSets, RowDraw};
 
-/// Which rows give scores.
+/// Which rows give the calibration scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ConformalScheme {
-    /// A random quarter, which the rule does not learn from. For rows drawn like these, the truth is in the set at
-    /// least as often as was asked, whatever the method and however few the rows: on average over draws of all of them.
+    /// Split conformal: a random quarter of the rows, which the model is not fitted to. For exchangeable rows the set
+    /// contains the truth with at least the probability asked for, whatever the method and the number of rows, on average
+    /// over calibration and new rows.
     Split,
-    /// All rows, in folds, each judged by a rule that learned from the others; the model learns from all. PredictionSets
-    /// hold the truth about as often as was asked; no theorem says how nearly.
+    /// Cross-conformal: all rows, each scored out of fold; the model is fitted to all rows. The coverage is close to the
+    /// one asked for, without a guarantee.
     Cross,
 }
 
@@ -49,14 +50,14 @@ impl FromStr for ConformalScheme {
     }
 }
 
-/// How to calibrate.
+/// How to calibrate prediction sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConformalSettings {
-    /// Which rows give scores.
+    /// Which rows give the calibration scores.
     pub scheme: ConformalScheme,
-    /// Whether every class has its own scores, so that sets hold the truth as often as asked within each.
+    /// Whether every class has its own scores, so that the coverage holds within each class.
     pub per_class: bool,
-    /// Seed of the draw that deals the rows.
+    /// Seed of the split of the rows.
     pub seed: u64,
 }
 
@@ -67,7 +68,7 @@ impl ConformalSettings {
     }
 }
 
-/// How often a set is to hold the truth: above 0, below 1.
+/// The probability with which a set contains the truth: above 0, below 1.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Coverage(f64);
 
@@ -77,9 +78,9 @@ impl Coverage {
         self.0
     }
 
-    /// The least number of scores at which a set can leave a class out for certain.
+    /// The least number of calibration scores with which a set can exclude a class whatever its [`RowDraw`].
     pub fn n_needed(self) -> u64 {
-        // What is a whole number but for rounding is that number.
+        // The factor keeps rounding errors from adding a row.
         (self.0 / (1.0 - self.0) * (1.0 - 1e-9)).ceil() as u64
     }
 }
@@ -101,7 +102,7 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// The scores of a calibrated model.
+/// The calibration scores of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     settings: ConformalSettings,
@@ -115,7 +116,7 @@ impl Calibration {
         Self { settings, lists: scores.into_iter().map(Scores::new).collect() }
     }
 
-    /// How it was made.
+    /// How the model was calibrated.
     pub fn settings(&self) -> ConformalSettings {
         self.settings
     }
@@ -125,26 +126,26 @@ impl Calibration {
         self.lists.iter().map(Scores::ranks).collect()
     }
 
-    /// Number of rows that gave scores: in all, or of each class if every class has its own.
+    /// Number of calibration rows: in all, or of each class if every class has its own scores.
     pub fn n_rows(&self) -> Vec<u64> {
         self.lists.iter().map(Scores::n_rows).collect()
     }
 
-    /// The largest coverage that so many rows support, `n / (n + 1)`: within every class, if each has its own rows.
+    /// The largest coverage that the calibration rows support, `n / (n + 1)`; of the smallest class if every class has
+    /// its own scores.
     pub fn max_coverage(&self) -> f64 {
         let fewest = self.n_rows().into_iter().min().unwrap_or(0) as f64;
         fewest / (fewest + 1.0)
     }
 
-    /// How far the share of sets that hold the truth may well be from the coverage asked, as so few rows gave scores:
-    /// a standard deviation over draws of those rows.
+    /// The standard deviation, over draws of the calibration rows, of the share of sets that contain the truth.
     pub fn spread(&self, coverage: Coverage) -> f64 {
         let fewest = self.n_rows().into_iter().min().unwrap_or(0);
-        // That of the beta distribution which the share has given the scores.
+        // Given the scores, the share has a beta distribution.
         (coverage.0 * (1.0 - coverage.0) / (fewest as f64 + 2.0)).sqrt()
     }
 
-    /// Refuses scores that no rows could have given; for a model read from a file.
+    /// Refuses scores that no rows can give; for a model read from a file.
     pub(crate) fn check(&self, n_classes: usize) -> Result<(), Error> {
         let expected = if self.settings.per_class { n_classes } else { 1 };
         if self.lists.len() != expected {
@@ -156,7 +157,7 @@ impl Calibration {
 }
 
 impl fmt::Display for Calibration {
-    /// How it was made, and what that promises.
+    /// The scheme, the number of rows and the coverage guarantee.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n_rows = self.n_rows();
         let (least, most) = (n_rows.iter().min().unwrap_or(&0), n_rows.iter().max().unwrap_or(&0));
@@ -182,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn coverage_lies_strictly_between_0_and_1() {
+    fn coverage_is_strictly_between_0_and_1() {
         for found in [0.0, 1.0, -0.5, 1.5, f64::NAN, f64::INFINITY] {
             let refused = Coverage::try_from(found).map_err(|error| error.to_string());
             let message = format!("coverage: expected a number above 0 and below 1, found {found}");
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_calibration_says_what_it_promises() {
+    fn a_calibration_states_its_guarantee() {
         let calibration = |scheme, counts: &[u64]| {
             let settings =
                 ConformalSettings { per_class: counts.len() > 1, ..ConformalSettings::new(scheme) };

@@ -1,13 +1,13 @@
-//! Scores: a sorted list of how surprising truths were, and where a new score stands in it.
+//! Calibration scores: the sorted scores of true classes, and the p-value of a new score among them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{conformal::RowDraw, decision::TIE_TOLERANCE, error::Error};
 
-/// A score and on how many rows it was met.
+/// A score and the number of rows with it.
 pub(crate) type Score = (f64, u64);
 
-/// Distinct scores in ascending order, each with the number of rows that gave it.
+/// Distinct scores in ascending order, each with its number of rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Scores {
     values: Vec<f64>,
@@ -46,7 +46,7 @@ impl Scores {
         if !self.values.is_sorted_by(|a, b| a < b) {
             return wrong("distinct scores in ascending order", "another order".to_owned());
         }
-        // One more row, the one to be decided, must fit too.
+        // The row to be decided is counted too.
         let total = self.counts.iter().try_fold(1u64, |sum, count| sum.checked_add(*count));
         if total.is_none() || self.counts.contains(&0) {
             return wrong("counts above 0 with a total below 2^64", "others".to_owned());
@@ -54,7 +54,7 @@ impl Scores {
         Ok(())
     }
 
-    /// Made ready to be looked up.
+    /// The scores with their cumulative counts, for p-values.
     pub(super) fn ranks(&self) -> Ranks<'_> {
         let mut above = vec![0; self.values.len() + 1];
         for (at, count) in self.counts.iter().enumerate().rev() {
@@ -64,15 +64,14 @@ impl Scores {
     }
 }
 
-/// Scores with the number of rows from each on.
+/// Scores with the number of rows of at least each score.
 pub(crate) struct Ranks<'a> {
     values: &'a [f64],
     above: Vec<u64>,
 }
 
 impl Ranks<'_> {
-    /// The share of rows, this one among them, that are at least as surprising; of its equals, this one included,
-    /// only the part `lot` counts.
+    /// The share of rows, the new one included, with a greater score, plus the share with an equal score times the draw.
     pub(crate) fn p_value(&self, score: f64, RowDraw(draw): RowDraw) -> f64 {
         let from = self.values.partition_point(|value| *value < lower(score));
         let to = self.values.partition_point(|value| *value <= upper(score));
@@ -81,12 +80,12 @@ impl Ranks<'_> {
     }
 }
 
-/// The largest score that is this one but for rounding: relatively, and, as scores are logarithms, absolutely too.
+/// The largest score that counts as equal to this one, by a relative and an absolute tolerance: scores are logarithms.
 fn upper(score: f64) -> f64 {
     score * (1.0 + TIE_TOLERANCE) + TIE_TOLERANCE
 }
 
-/// The smallest score that is this one but for rounding.
+/// The smallest score that counts as equal to this one.
 fn lower(score: f64) -> f64 {
     score * (1.0 - TIE_TOLERANCE) - TIE_TOLERANCE
 }
@@ -111,12 +110,12 @@ mod tests {
     }
 
     #[test]
-    fn no_scores_leave_every_class_as_likely_as_the_lot() {
+    fn without_scores_the_p_value_is_the_draw() {
         assert_eq!(Scores::new(Vec::new()).ranks().p_value(1.0, RowDraw(0.3)), 0.3);
     }
 
     #[test]
-    fn scores_that_no_rows_could_give_are_refused() {
+    fn scores_that_no_rows_can_give_are_refused() {
         let scores =
             |values: &[f64], counts: &[u64]| Scores { values: values.to_vec(), counts: counts.to_vec() };
         let refusal = |scores: Scores| scores.check().map_err(|error| error.to_string());

@@ -1,29 +1,31 @@
-//! PredictionSets: every label that the calibration rows do not speak against, and always the one decided.
+//! Prediction sets and the draws that break ties of conformal scores.
 
 use crate::{
     hash,
     math::{exp, ln, ln_1p},
 };
 
-/// What a row draws, from 0 to below 1: how many of the calibration rows with its very score count as more surprising.
+/// The uniform draw of a row, from 0 to below 1: the share of the calibration rows with an equal score that counts as
+/// greater.
 ///
-/// Scores made of labels are few, so most have equals; counting all of those would make every set too large.
+/// Scores computed from labels take few values, so that ties are frequent. Counting all ties as greater would make every
+/// set too large.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RowDraw(pub(super) f64);
 
 impl RowDraw {
-    /// The lot of a row that is known by its number.
+    /// The draw of a row that is identified by its number.
     pub fn of_number(seed: u64, row: u64) -> Self {
         Self(hash::unit(hash::mix(hash::mix(seed, 0x107), row)))
     }
 
-    /// The lot of a row that is known by a name of one or more parts.
+    /// The draw of a row that is identified by a name of one or more parts.
     pub fn of_name<'a>(seed: u64, parts: impl IntoIterator<Item = &'a str>) -> Self {
         Self(hash::unit(parts.into_iter().fold(hash::mix(seed, 0x107e), hash::text)))
     }
 }
 
-/// A set of classes for each of some rows.
+/// The prediction set of each of some rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PredictionSets {
     ends: Vec<usize>,
@@ -66,7 +68,7 @@ impl PredictionSets {
     }
 }
 
-/// `s + ln sum exp(-s)`: what is `-ln p` if surprisals are, up to a constant.
+/// `s + ln sum exp(-s)`, which is `-ln p` where surprisals are `-ln p` up to a constant.
 pub(crate) fn normalise(surprisals: &mut [f64]) {
     let least = surprisals.iter().copied().fold(f64::INFINITY, f64::min);
     if least.is_infinite() {
@@ -74,7 +76,7 @@ pub(crate) fn normalise(surprisals: &mut [f64]) {
         return surprisals.fill(equal);
     }
     let best = surprisals.iter().position(|s| *s == least);
-    // The best class has a share of 1; apart from it, even the smallest shares count.
+    // The best class has a share of 1. It is added by `ln_1p`, so that the smallest shares of the others count.
     let others = surprisals.iter().enumerate().filter(|(at, _)| Some(*at) != best);
     let sum = ln_1p(others.map(|(_, s)| exp(least - s)).sum::<f64>());
     surprisals.iter_mut().for_each(|s| *s = *s - least + sum);
@@ -93,17 +95,17 @@ mod tests {
         }
         let mut sure = [0.0, 60.0];
         normalise(&mut sure);
-        assert_eq!(sure[0], (-60.0f64).exp(), "what is nearly certain is not quite");
-        let mut nobody = [f64::INFINITY; 4];
-        normalise(&mut nobody);
-        assert_eq!(nobody, [4.0f64.ln(); 4]);
+        assert_eq!(sure[0], (-60.0f64).exp(), "a nearly certain class keeps a positive score");
+        let mut excluded = [f64::INFINITY; 4];
+        normalise(&mut excluded);
+        assert_eq!(excluded, [4.0f64.ln(); 4]);
         let mut one = [0.0, f64::INFINITY];
         normalise(&mut one);
         assert_eq!(one, [0.0, f64::INFINITY]);
     }
 
     #[test]
-    fn lots_are_spread_evenly_and_follow_seed_and_name() {
+    fn draws_are_uniform_and_follow_seed_and_name() {
         let n = 10_000;
         let mean = (0..n).map(|row| RowDraw::of_number(5, row).0).sum::<f64>() / n as f64;
         // A standard error is 0.29 / 100.

@@ -80,7 +80,7 @@ fn flips_are_all_the_answers_that_flip() {
 }
 
 #[test]
-fn the_last_join_is_the_decision_and_pushes_add_up_for_a_product() {
+fn the_last_join_is_the_decision_and_contributions_add_up_for_a_product() {
     let panel = panel(300);
     let table = panel.predictions();
     let evidence = panel.evidence(Level::Tally);
@@ -95,23 +95,24 @@ fn the_last_join_is_the_decision_and_pushes_add_up_for_a_product() {
     let model = Spocc { exponent: product }.fit(&evidence).expect("rows");
     for row in 0..20 {
         let explanation = explained(&model, &table, row);
-        let pushes: f64 = explanation.contributions.iter().filter_map(|voice| voice.push).sum();
+        let sum: f64 = explanation.contributions.iter().filter_map(|row| row.contribution).sum();
         let degrees = explanation.decision.possibility.degrees();
         let next = explanation.runner_up.expect("four classes");
         let lead = (degrees[explanation.decision.class] / degrees[next]).ln();
-        assert!((pushes - lead).abs() < 1e-9, "row {row}: {pushes} {lead}");
+        assert!((sum - lead).abs() < 1e-9, "row {row}: {sum} {lead}");
     }
 }
 
 #[test]
-fn a_silent_row_is_explained_by_the_prior() {
+fn a_row_without_predictions_is_explained_by_the_prior() {
     let panel = panel(100);
     let model = Majority.fit(&panel.evidence(Level::Tally)).expect("rows");
     let silent = Panel { names: panel.names.clone(), rows: vec![vec![None; 9]], truth: vec!["a"] };
     let explanation = explained(&model, &silent.predictions(), 0);
     assert_eq!(explanation.decision.basis, Basis::Prior);
-    assert!(explanation.to_string().contains("the class most often true: nobody answered"));
-    assert!(explanation.contributions.iter().all(|voice| voice.said.is_none() && voice.push.is_none()));
+    assert!(explanation.to_string().contains("the most frequent class: no prediction"));
+    let rows = &explanation.contributions;
+    assert!(rows.iter().all(|row| row.prediction.is_none() && row.contribution.is_none()));
 }
 
 #[test]
@@ -132,7 +133,7 @@ fn json<T: serde::Serialize>(report: &T) -> serde_json::Value {
 }
 
 #[test]
-fn reports_speak_json_in_the_words_of_every_face() {
+fn reports_are_json_in_the_words_of_every_face() {
     let mut rows = Predictions::builder(["a", "b", "c"]).expect("three names");
     let mut truth = Truth::default();
     for t in 0..60i64 {
