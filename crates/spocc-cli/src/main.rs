@@ -1,7 +1,7 @@
-//! The `spocc` command: from a table of answers to a decision one can defend.
+//! The `spocc` command: combines the predicted labels of many classifiers into one decision per row.
 //!
-//! In: tables of what classifiers said. Out: models, decisions and reports. The arithmetic is the engine's;
-//! here are files, words and manners.
+//! In: tables of predictions. Out: models, decided tables and reports. All estimation is in the engine; this crate reads
+//! arguments and files, and prints.
 
 mod args;
 mod input;
@@ -10,8 +10,8 @@ mod decided;
 mod report;
 mod output;
 mod progress;
-mod interrupt;
-mod example;
+mod signals;
+mod demo_data;
 mod commands;
 mod error;
 
@@ -20,23 +20,23 @@ use std::{io::Write, process::ExitCode};
 use clap::Parser;
 
 use crate::{
-    args::{Args, Command},
+    args::{Args, CliCommand},
     error::Error,
 };
 
 fn main() -> ExitCode {
     let args = Args::parse();
     progress::start();
-    interrupt::clean_up_when_told_to_end();
+    signals::remove_partial_output_on_signal();
     let done = run(&args);
     progress::clear();
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read our output has had enough: that is no failure of ours.
+        // The reader of the output closed the pipe, as `head` does.
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(Error::Usage(usage)) => usage.exit(),
         Err(error) => {
-            tell(format_args!("spocc: {error}"));
+            print_status(format_args!("spocc: {error}"));
             ExitCode::FAILURE
         }
     }
@@ -44,29 +44,29 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<(), Error> {
     if let Some(threads) = args.threads {
-        // Fails only if threads run already, and nothing has been computed yet.
+        // Fails only if a thread pool exists already; nothing has used one yet.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
     }
     let control = &progress::control(args.memory);
     match &args.command {
-        Command::Demo(args) => commands::demo(args, control),
-        Command::Fit(args) => commands::fit(args, control),
-        Command::Predict(args) => commands::predict(args, control),
-        Command::Compare(args) => commands::compare(args, control),
-        Command::Audit(args) => commands::audit(args, control),
-        Command::Explain(args) => commands::explain(args),
-        Command::Append(args) => commands::append(args, control),
-        Command::Tally(args) => commands::tally(args, control),
-        Command::Merge(args) => commands::merge(args, control),
-        Command::Inspect(args) => commands::inspect(args, control),
-        Command::Sql(args) => commands::sql(args),
-        Command::Completions(args) => commands::completions(args),
-        Command::Man(args) => commands::man(args),
+        CliCommand::Demo(args) => commands::demo(args, control),
+        CliCommand::Fit(args) => commands::fit(args, control),
+        CliCommand::Predict(args) => commands::predict(args, control),
+        CliCommand::Compare(args) => commands::compare(args, control),
+        CliCommand::Audit(args) => commands::audit(args, control),
+        CliCommand::Explain(args) => commands::explain(args),
+        CliCommand::Append(args) => commands::append(args, control),
+        CliCommand::Tally(args) => commands::tally(args, control),
+        CliCommand::Merge(args) => commands::merge(args, control),
+        CliCommand::Inspect(args) => commands::inspect(args, control),
+        CliCommand::Sql(args) => commands::sql(args),
+        CliCommand::Completions(args) => commands::completions(args),
+        CliCommand::Man(args) => commands::man(args),
     }
 }
 
-/// Tells the user something on standard error; if nobody listens there, so be it.
-fn tell(message: std::fmt::Arguments<'_>) {
+/// Prints a line on standard error; a failure to print it is ignored.
+fn print_status(message: std::fmt::Arguments<'_>) {
     progress::clear();
     let _ = writeln!(std::io::stderr().lock(), "{}", error::one_line(&message.to_string()));
 }

@@ -1,4 +1,4 @@
-//! Where results go: a file that appears whole or not at all, or standard output.
+//! The target of `-o`: a file that is replaced as a whole or not at all, or standard output.
 
 use spocc_table::{Error, Location, expand};
 use std::{
@@ -8,36 +8,36 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Bytes gathered before they are written.
+/// Bytes buffered before they are written.
 const BUFFER: usize = 1 << 16;
 
-/// The file being written, which is not yet what its name will say.
-static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+/// The temporary file being written.
+static PARTIAL: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// Removes what is half-written; for whoever ends the command from outside.
-pub(crate) fn abandon() {
-    let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(path) = &*unfinished {
-        // Nothing can be done about a file that will not go.
+/// Removes the temporary file, before the process exits on a signal.
+pub(crate) fn remove_partial() {
+    let partial = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(path) = &*partial {
+        // The process is about to exit; a failure cannot be handled.
         let _ = fs::remove_file(path);
     }
-    // The lock is kept: nothing may be finished any more.
-    std::mem::forget(unfinished);
+    // Keep the lock, so that no other thread completes a file after this.
+    std::mem::forget(partial);
 }
 
-/// What `-o` names.
+/// The target of `-o`.
 #[derive(Debug)]
 pub(crate) struct Output {
     place: Location,
-    kind: Kind,
+    destination: Destination,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum Destination {
     Standard,
-    /// A pipe or a device: written as it is, for it cannot be replaced.
+    /// A pipe or a device, written directly because it cannot be replaced.
     Stream(PathBuf),
-    /// A file in an existing directory, replaced when everything has been written.
+    /// A file in an existing directory, replaced after everything is written.
     File {
         path: PathBuf,
         directory: PathBuf,
@@ -45,27 +45,27 @@ enum Kind {
 }
 
 impl Output {
-    /// Looks at the target before any long work is done; `-` is standard output.
+    /// Checks the target before any long work; `-` is standard output.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if it is a directory or in none.
+    /// [`Error::Refused`] if it is a directory, is read-only or its directory does not exist.
     pub(crate) fn new(path: &Path) -> Result<Self, Error> {
         let place = Location::file(path, "standard output");
         if path == Path::new("-") || path == Path::new("/dev/stdout") {
-            return Ok(Self { place, kind: Kind::Standard });
+            return Ok(Self { place, destination: Destination::Standard });
         }
-        // A pipe or device is written as it is, and so is whatever another name of an open file leads to.
+        // Pipes, devices and paths to open files are written directly.
         let is_stream = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
         if is_stream || path.starts_with("/dev") || path.starts_with("/proc/self/fd") {
-            return Ok(Self { place, kind: Kind::Stream(path.to_owned()) });
+            return Ok(Self { place, destination: Destination::Stream(path.to_owned()) });
         }
-        let path = followed(path);
-        let kind = match fs::metadata(&path) {
+        let path = resolved(path);
+        let destination = match fs::metadata(&path) {
             Ok(found) if found.is_dir() => return Err(place.refused("a file to write", "a directory")),
-            Ok(found) if !found.is_file() => Kind::Stream(path),
+            Ok(found) if !found.is_file() => Destination::Stream(path),
             Ok(found) if found.permissions().readonly() => {
-                return Err(place.refused("permission to write", "a file that may only be read"));
+                return Err(place.refused("a file with write permission", "a read-only file"));
             }
             _ => {
                 let parent = path.parent().filter(|parent| *parent != Path::new(""));
@@ -74,51 +74,51 @@ impl Output {
                     let found = format!("no directory `{}`", directory.display());
                     return Err(place.refused("an existing directory to write to", found));
                 }
-                Kind::File { path, directory }
+                Destination::File { path, directory }
             }
         };
-        Ok(Self { place, kind })
+        Ok(Self { place, destination })
     }
 
-    /// Refuses to write over what is being read.
+    /// Refuses to overwrite an input.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if the file is one of these, which may also be globs and directories.
+    /// [`Error::Refused`] if the target is one of the inputs, which may be globs and directories.
     pub(crate) fn refuse_inputs<'a>(
         &self,
         inputs: impl IntoIterator<Item = &'a PathBuf>,
     ) -> Result<(), Error> {
-        let Kind::File { path, directory } = &self.kind else { return Ok(()) };
+        let Destination::File { path, directory } = &self.destination else { return Ok(()) };
         let own = fs::canonicalize(directory).unwrap_or_else(|_| directory.clone());
         let own = own.join(path.file_name().unwrap_or_default());
         let is_own = |input: &PathBuf| {
-            // What is missing or wrong is told when it is read.
+            // Missing or wrong inputs are reported when they are read.
             let files = expand(std::slice::from_ref(input)).unwrap_or_default();
             files.iter().any(|file| fs::canonicalize(file).is_ok_and(|file| file == own))
         };
         if inputs.into_iter().any(is_own) {
-            return Err(self.place.refused("another file to write than those to read", "one of them"));
+            return Err(self.place.refused("an output file that is not also an input", "one of the inputs"));
         }
         Ok(())
     }
 
-    /// Writes everything that `content` writes. What was in the file before stays until all of it is there.
+    /// Writes the output of `content`. An existing file is replaced after all of it is written.
     ///
     /// # Errors
     ///
-    /// Those of `content`; [`Error::Io`], [`Error::Refused`].
+    /// The errors of `content`; [`Error::Io`], [`Error::Refused`].
     pub(crate) fn write<T>(
         &self,
         content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let written = match &self.kind {
-            Kind::Standard => into(io::stdout(), content),
-            Kind::Stream(path) => {
+        let written = match &self.destination {
+            Destination::Standard => into(io::stdout(), content),
+            Destination::Stream(path) => {
                 let stream = fs::File::options().append(true).open(path);
                 stream.map_err(Error::Writing).and_then(|stream| into(stream, content))
             }
-            Kind::File { path, directory } => replace(path, directory, content),
+            Destination::File { path, directory } => replace(path, directory, content),
         };
         written.map_err(|error| match error {
             Error::Writing(source) => self.place.io("permission to write", source),
@@ -142,9 +142,9 @@ impl std::fmt::Display for Output {
     }
 }
 
-/// Where a path leads: a link is followed, so that what it points to is replaced and not the link, also if there
-/// is nothing yet.
-fn followed(path: &Path) -> PathBuf {
+/// The target of a path. Symbolic links are resolved, also dangling ones, so that their target is replaced and not the
+/// link.
+fn resolved(path: &Path) -> PathBuf {
     const LINKS: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..LINKS {
@@ -176,14 +176,14 @@ fn replace<T>(
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As any new file: the user's mask takes away what it should.
+        // As for any new file, the umask applies.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let mut part = {
-        // Made and noted in one go: an interruption finds either no file or its name.
-        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        // Created under the lock: a signal handler sees either no file or its name.
+        let mut partial = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
         let part = builder.tempfile_in(directory)?;
-        *unfinished = Some(part.path().to_owned());
+        *partial = Some(part.path().to_owned());
         part
     };
     let value = into(part.as_file_mut(), content)?;
@@ -191,9 +191,9 @@ fn replace<T>(
         part.as_file().set_permissions(replaced.permissions())?;
     }
     part.as_file().sync_all()?;
-    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut partial = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
     part.persist(path).map_err(|error| error.error)?;
-    *unfinished = None;
+    *partial = None;
     Ok(value)
 }
 
@@ -213,7 +213,11 @@ mod tests {
         });
         assert!(failed.is_err_and(|error| error.to_string().ends_with("kept: the disk is full")));
         assert_eq!(fs::read(&path).expect("still there"), b"before");
-        assert_eq!(fs::read_dir(directory.path()).expect("a directory").count(), 1, "nothing half-written");
+        assert_eq!(
+            fs::read_dir(directory.path()).expect("a directory").count(),
+            1,
+            "no temporary file is left"
+        );
 
         output.write_all(b"after").expect("room for five bytes");
         assert_eq!(fs::read(&path).expect("still there"), b"after");

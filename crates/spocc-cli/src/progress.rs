@@ -1,4 +1,4 @@
-//! How far long work is: a bar on standard error, only on a terminal, only after a second.
+//! Progress of long work: a bar on standard error, only on a terminal and only after a second.
 
 use std::{
     ops::ControlFlow,
@@ -9,10 +9,10 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use spocc::{Control, progress::Progress};
 
-/// Scratch shorter than this shows nothing.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Work shorter than this shows no bar.
+const DELAY: Duration = Duration::from_secs(1);
 
-/// The one bar there is: a terminal has one last line.
+/// The only bar of the process.
 static METER: LazyLock<Meter> = LazyLock::new(Meter::new);
 
 struct Meter {
@@ -28,12 +28,12 @@ impl Meter {
     }
 
     fn show(&self, stage: &'static str, done: u64, total: Option<u64>) {
-        if self.started.elapsed() < PATIENCE {
+        if self.started.elapsed() < DELAY {
             return;
         }
         let mut known = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         if known.is_empty() {
-            // Draws nothing if standard error is no terminal.
+            // Draws nothing if standard error is not a terminal.
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         if *known != stage {
@@ -63,22 +63,22 @@ pub(crate) fn start() {
     LazyLock::force(&METER);
 }
 
-/// So much of it is done; the total may not be known.
+/// Shows how much of a stage is done; the total may be unknown.
 pub(crate) fn show(stage: &'static str, done: u64, total: Option<u64>) {
     METER.show(stage, done, total);
 }
 
-/// So much of a file is read; how much there is may not be known.
+/// Shows how much of a file is read; its size may be unknown.
 pub(crate) fn show_reading(done: u64, total: Option<u64>) {
     show("reading", done, total);
 }
 
-/// Takes the bar away, so that lines can be written.
+/// Removes the bar, so that lines can be printed.
 pub(crate) fn clear() {
     METER.bar.finish_and_clear();
 }
 
-/// Lets the engine report here, and use so much memory for its tables.
+/// A control that shows the engine's progress and limits the memory of its tables.
 pub(crate) fn control(memory: u64) -> Control<'static> {
     fn report(at: Progress) -> ControlFlow<()> {
         show(at.stage, at.done, Some(at.total));

@@ -1,4 +1,4 @@
-//! Reports on standard output: text with a little colour on a terminal, or JSON.
+//! Reports on standard output: text, coloured on a terminal, or JSON.
 
 use std::{fmt::Write as _, io::Write as _};
 
@@ -16,11 +16,11 @@ const YELLOW: &str = "\x1b[33m";
 const RED: &str = "\x1b[31m";
 const PLAIN: &str = "\x1b[0m";
 
-/// Prints a report: its JSON if that is asked for, else its text.
+/// Prints a report as JSON or as text.
 ///
 /// # Errors
 ///
-/// [`Error::Table`] if standard output does not take it.
+/// [`Error::Table`] if standard output cannot be written.
 pub(crate) fn print<T: Serialize>(
     as_json: bool,
     report: &T,
@@ -33,11 +33,11 @@ pub(crate) fn print<T: Serialize>(
     print_text(&text())
 }
 
-/// Prints a text; its colours reach a terminal only, and none where `NO_COLOR` is set.
+/// Prints a text, with its colours only on a terminal and only without `NO_COLOR`.
 ///
 /// # Errors
 ///
-/// [`Error::Table`] if standard output does not take it.
+/// [`Error::Table`] if standard output cannot be written.
 pub(crate) fn print_text(text: &str) -> Result<(), Error> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(standard_output)
@@ -47,7 +47,7 @@ fn standard_output(source: std::io::Error) -> Error {
     Location::file("-".as_ref(), "standard output").io("permission to write", source).into()
 }
 
-/// A text without the control characters that a name or label in it may have; lines stay.
+/// A text with the control characters of names and labels escaped, except line ends.
 pub(crate) fn plain(text: &str) -> String {
     let escaped = |character: char| {
         let is_kept = character == '\n' || !character.is_control();
@@ -56,13 +56,13 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().map(escaped).collect()
 }
 
-/// A line over a chapter.
+/// A heading in bold, 80 columns wide.
 pub(crate) fn heading(title: &str) -> String {
     format!("\n{BOLD}== {title} {}{PLAIN}\n\n", "=".repeat(76usize.saturating_sub(title.len())))
 }
 
-/// An audit's text with its verdicts coloured: green for who helps, yellow for who does not, red for who would
-/// mislead a vote.
+/// An audit as text with coloured verdicts: green for useful classifiers, red for adversaries and copies, yellow for
+/// the rest.
 pub(crate) fn audit(audit: &Audit) -> String {
     let text = plain(&audit.to_string());
     let mut verdicts = audit.classifiers.iter().peekable();
@@ -84,7 +84,7 @@ pub(crate) fn audit(audit: &Audit) -> String {
     painted
 }
 
-/// A comparison's text with the head of its table in bold.
+/// A comparison as text with a bold table header.
 pub(crate) fn comparison(comparison: &Comparison) -> String {
     let text = plain(&comparison.to_string());
     let paint = |line: &str| {

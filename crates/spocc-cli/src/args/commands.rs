@@ -1,4 +1,4 @@
-//! What each command takes.
+//! The arguments of each subcommand.
 
 use std::path::PathBuf;
 
@@ -6,42 +6,44 @@ use clap_complete::Shell;
 use spocc::evaluate::CompareSettings;
 
 use crate::args::{
+    columns::{ColumnArgs, TableArgs},
     method::{CalibrateArgs, MethodArgs, OptionArgs},
-    panel::{PanelArgs, TableArgs},
-    words::{Column, Dialect, Format, Names, columns, coverage, margin, methods, whole},
+    values::{
+        Dialect, NameList, OutputColumn, OutputFormat, coverage, margin, methods, output_columns, whole,
+    },
 };
 
-/// What `spocc demo` takes.
+/// The arguments of `spocc demo`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoArgs {
-    /// Write the example's tables to this directory instead: gold.csv, new.csv, truth.csv
+    /// Only write the example tables to this directory: gold.csv, new.csv, truth.csv
     #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,
 }
 
-/// What `spocc fit` takes.
+/// The arguments of `spocc fit`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct FitArgs {
-    /// Table with truths (dawid-skene and majority need none), or a tally; several files, globs and directories are
-    /// one table, `-` is standard input
+    /// Labelled table or tally (dawid-skene and majority need no labels); several files, globs and directories are
+    /// read as one table, `-` is standard input
     #[arg(value_name = "TABLE|TALLY", required = true)]
     pub(crate) input: Vec<PathBuf>,
 
-    /// Table of further rows, in the same form, for ladder and dawid-skene to learn from: nobody knows their truth.
-    /// Rows that the labelled table has too, by --id or the item of --long, are skipped
+    /// Table of unlabelled rows with the same columns, used by ladder and dawid-skene. Rows that are also in the
+    /// labelled table, by --id or the item of --long, are skipped
     #[arg(long, value_name = "TABLE")]
     pub(crate) unlabelled: Vec<PathBuf>,
 
-    /// The file to write the model to; `-` is standard output
+    /// File to write the model to; `-` is standard output
     #[arg(short, long, value_name = "MODEL")]
     pub(crate) output: PathBuf,
 
-    /// Leave the counts out of the model: smaller and reveals less, but cannot be appended to or audited
+    /// Do not store the counts: the model is smaller and discloses less, but `append` and `audit` need them
     #[arg(long)]
     pub(crate) slim: bool,
 
     #[command(flatten)]
-    pub(crate) panel: PanelArgs,
+    pub(crate) columns: ColumnArgs,
 
     #[command(flatten)]
     pub(crate) method: MethodArgs,
@@ -53,38 +55,38 @@ pub(crate) struct FitArgs {
     pub(crate) calibrate: CalibrateArgs,
 }
 
-/// What `spocc predict` takes.
+/// The arguments of `spocc predict`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PredictArgs {
     /// Model written by `spocc fit`
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
 
-    /// Table of answers; several files, globs and directories are one table, `-` is standard input
+    /// Table of predictions; several files, globs and directories are read as one table, `-` is standard input
     #[arg(value_name = "TABLE", required = true)]
     pub(crate) input: Vec<PathBuf>,
 
-    /// The file to write to; .gz and .zst are compressed [default: standard output]
+    /// File to write to; .gz and .zst are compressed [default: standard output]
     #[arg(short, long, value_name = "OUT", default_value = "-", hide_default_value = true)]
     pub(crate) output: PathBuf,
 
-    /// Columns to copy to the output, such as `item` or `item,part`; with --long, the item is
+    /// Columns to copy to the output, such as `item` or `item,part`; with --long, the item is copied
     #[arg(long, value_name = "COL", conflicts_with = "long")]
-    pub(crate) id: Option<Names>,
+    pub(crate) id: Option<NameList>,
 
-    /// What to write about each row
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = columns(), default_value = "decision")]
-    pub(crate) columns: Vec<Column>,
+    /// Columns to write for each row
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = output_columns(), default_value = "decision")]
+    pub(crate) columns: Vec<OutputColumn>,
 
-    /// How to write it [default: by the name of the file, else csv]
+    /// Output format [default: by the file name, else csv]
     #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
+    pub(crate) format: Option<OutputFormat>,
 
-    /// Refuse answers that the model never met, instead of taking them for silence
+    /// Refuse labels that the model does not know, instead of counting them as missing
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// Predict without the classifiers that the table has no column for: their predictions count as missing
+    /// Accept a table without columns for some classifiers; their predictions count as missing
     #[arg(long, conflicts_with = "long")]
     pub(crate) allow_missing: bool,
 
@@ -95,24 +97,24 @@ pub(crate) struct PredictArgs {
     pub(crate) table: TableArgs,
 }
 
-/// PredictionSets of classes, and silence where a decision would be rash.
+/// Conformal prediction sets, and abstention on uncertain rows.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "PredictionSets and silence")]
+#[command(next_help_heading = "Prediction sets and abstention")]
 pub(crate) struct SetArgs {
-    /// Also write the set of classes that holds the truth with this probability, and its size; needs a model fitted
-    /// with --calibrate
+    /// Also write conformal prediction sets and their sizes. A set contains the true label with this probability;
+    /// needs a model fitted with --calibrate
     #[arg(long, value_name = "P", value_parser = coverage)]
     pub(crate) coverage: Option<spocc::conformal::Coverage>,
 
-    /// Seed of the lots that rows draw, by their --id or else their number [default: 0]
+    /// Seed of the random draws that break ties of conformal scores, by --id or else by row number [default: 0]
     #[arg(long, value_name = "N", requires = "coverage", value_parser = whole::<u64>(0..=u64::MAX))]
     pub(crate) seed: Option<u64>,
 
-    /// Leave the decision empty where its margin (1 - runner-up / best) is below this, from 0 to 1
+    /// Leave the decision empty if its margin (1 - runner-up / best) is below this number, from 0 to 1
     #[arg(long, value_name = "MARGIN", value_parser = margin)]
     pub(crate) abstain_below: Option<f64>,
 
-    /// Leave the decision empty where the set holds more classes than this
+    /// Leave the decision empty if the prediction set has more classes than this
     #[arg(long, value_name = "N", requires = "coverage", value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) abstain_above_size: Option<u64>,
 }
@@ -124,88 +126,88 @@ impl SetArgs {
     }
 }
 
-/// What `spocc compare` takes.
+/// The arguments of `spocc compare`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompareArgs {
-    /// Table with truths, or a tally; several files, globs and directories are one table, `-` is standard input
+    /// Labelled table or tally; several files, globs and directories are read as one table, `-` is standard input
     #[arg(value_name = "TABLE|TALLY", required = true)]
     pub(crate) input: Vec<PathBuf>,
 
-    /// Held-out rows with truths, in the same form, to evaluate on instead of by cross-validation
+    /// Labelled test rows with the same columns, instead of cross-validation
     #[arg(long, value_name = "TABLE|TALLY")]
     pub(crate) test: Vec<PathBuf>,
 
-    /// Table of further rows, in the same form and without truths, to which ladder and dawid-skene are fitted too.
-    /// Rows that the labelled table has as well, by --id or the item of --long, are skipped
+    /// Table of unlabelled rows with the same columns, used by ladder and dawid-skene. Rows that are also in the
+    /// labelled table, by --id or the item of --long, are skipped
     #[arg(long, value_name = "TABLE")]
     pub(crate) unlabelled: Vec<PathBuf>,
 
-    /// Compare only these methods
+    /// Methods to compare [default: all]
     #[arg(long, value_name = "a,b", value_delimiter = ',', value_parser = methods())]
     pub(crate) methods: Vec<spocc::Method>,
 
-    /// Folds of the cross-validation
+    /// Number of folds of the cross-validation
     #[arg(long, value_name = "N", default_value_t = CompareSettings::default().folds, value_parser = whole::<u16>(2..=65_535), conflicts_with = "test")]
     pub(crate) folds: u16,
 
-    /// Repetitions of the cross-validation, each with other folds
-    #[arg(long, alias = "rounds", value_name = "N", default_value_t = CompareSettings::default().repeats, value_parser = whole::<u16>(1..=65_535), conflicts_with = "test")]
-    pub(crate) repeats: u16,
+    /// Repetitions of the cross-validation, each with different folds
+    #[arg(long, value_name = "N", default_value_t = CompareSettings::default().repeats, value_parser = whole::<u16>(1..=65_535), conflicts_with = "test")]
+    pub(crate) rounds: u16,
 
-    /// Leave out the curves: accuracy against margin and against the number of labelled rows
+    /// Omit the risk-coverage curves and the learning curve
     #[arg(long)]
     pub(crate) no_curve: bool,
 
-    /// Write JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 
     #[command(flatten)]
-    pub(crate) panel: PanelArgs,
+    pub(crate) columns: ColumnArgs,
 
     #[command(flatten)]
     pub(crate) options: OptionArgs,
 }
 
-/// What `spocc audit` takes.
+/// The arguments of `spocc audit`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AuditArgs {
-    /// Table with truths, a tally or a model; several files, globs and directories are one table
+    /// Labelled table, tally or model; several files, globs and directories are read as one table
     #[arg(value_name = "TABLE|TALLY|MODEL", required = true)]
     pub(crate) input: Vec<PathBuf>,
 
-    /// Write JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 
     #[command(flatten)]
-    pub(crate) panel: PanelArgs,
+    pub(crate) columns: ColumnArgs,
 }
 
-/// What `spocc explain` takes.
+/// The arguments of `spocc explain`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExplainArgs {
     /// Model written by `spocc fit`
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
 
-    /// Table of answers; several files, globs and directories are one table, `-` is standard input
+    /// Table of predictions; several files, globs and directories are read as one table, `-` is standard input
     #[arg(value_name = "TABLE", required = true)]
     pub(crate) input: Vec<PathBuf>,
 
-    /// Which row under the header, from 1; with --long, which item in order of appearance
+    /// Number of the row below the header, from 1; with --long, of the item in order of appearance
     #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=u64::MAX))]
     pub(crate) row: u64,
 
-    /// Columns that name the row, to be shown; with --long, the item is
+    /// Columns that identify the row, to be shown; with --long, the item is shown
     #[arg(long, value_name = "COL", conflicts_with = "long")]
-    pub(crate) id: Option<Names>,
+    pub(crate) id: Option<NameList>,
 
-    /// Explain without the classifiers that the table has no column for: their predictions count as missing
+    /// Accept a table without columns for some classifiers; their predictions count as missing
     #[arg(long, conflicts_with = "long")]
     pub(crate) allow_missing: bool,
 
-    /// Write JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -213,124 +215,124 @@ pub(crate) struct ExplainArgs {
     pub(crate) table: TableArgs,
 }
 
-/// What `spocc append` takes.
+/// The arguments of `spocc append`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AppendArgs {
-    /// Model of ladder, spocc or adaspocc, not a slim one
+    /// Model of ladder, spocc or adaspocc, fitted without --slim
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
 
-    /// The rows the model was fitted to, with one more column; or a tally of them
+    /// The rows to which the model was fitted, with one more column; or a tally of them
     #[arg(value_name = "TABLE|TALLY", required = true)]
     pub(crate) input: Vec<PathBuf>,
 
-    /// Table of the rows without truth that the model learned from, with one more column
+    /// Table of the unlabelled rows to which the model was fitted, with one more column
     #[arg(long, value_name = "TABLE")]
     pub(crate) unlabelled: Vec<PathBuf>,
 
-    /// The new classifier: the name of its column
+    /// Name of the new classifier: the name of its column
     #[arg(long, value_name = "NAME")]
     pub(crate) name: String,
 
-    /// The file to write the grown model to; `-` is standard output
+    /// File to write the new model to; `-` is standard output
     #[arg(short, long, value_name = "MODEL")]
     pub(crate) output: PathBuf,
 
     #[command(flatten)]
-    pub(crate) panel: PanelArgs,
+    pub(crate) columns: ColumnArgs,
 }
 
-/// What `spocc tally` takes.
+/// The arguments of `spocc tally`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TallyArgs {
-    /// Table with truths, or a tally to reduce; several files, globs and directories are one table
+    /// Labelled table, or a tally to reduce; several files, globs and directories are read as one table
     #[arg(value_name = "TABLE|TALLY", required = true)]
     pub(crate) input: Vec<PathBuf>,
 
-    /// The file to write the tally to; `-` is standard output
+    /// File to write the tally to; `-` is standard output
     #[arg(short, long, value_name = "TALLY")]
     pub(crate) output: PathBuf,
 
-    /// Keep only how often each classifier gave each answer to each truth: enough for spocc at a given exponent,
-    /// selection, majority, weighted-vote and naive-bayes
+    /// Keep only the confusion matrix of each classifier: enough for spocc with a fixed exponent, selection,
+    /// majority, weighted-vote and naive-bayes
     #[arg(long)]
     pub(crate) marginals: bool,
 
-    /// Drop what fewer than N rows share, so that no count points at fewer
+    /// Drop counts of fewer than N rows, so that no count describes fewer than N rows
     #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=u64::MAX), conflicts_with = "weight")]
     pub(crate) min_count: Option<u64>,
 
     #[command(flatten)]
-    pub(crate) panel: PanelArgs,
+    pub(crate) columns: ColumnArgs,
 }
 
-/// What `spocc merge` takes.
+/// The arguments of `spocc merge`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MergeArgs {
-    /// Tallies of the same panel; globs and directories are their files
+    /// Tallies of the same classifiers; globs and directories stand for their files
     #[arg(value_name = "TALLY", required = true)]
     pub(crate) input: Vec<PathBuf>,
 
-    /// Add up also tallies of exactly equal counts, which most likely are copies of one
+    /// Also add tallies with exactly equal counts, which are most likely copies of each other
     #[arg(long)]
     pub(crate) allow_equal: bool,
 
-    /// The file to write the sum to; `-` is standard output
+    /// File to write the sum to; `-` is standard output
     #[arg(short, long, value_name = "TALLY")]
     pub(crate) output: PathBuf,
 }
 
-/// What `spocc inspect` takes.
+/// The arguments of `spocc inspect`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InspectArgs {
-    /// Model, tally or table; several files, globs and directories are one table, `-` is standard input
+    /// Model, tally or table; several files, globs and directories are read as one table, `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) input: Vec<PathBuf>,
 
-    /// Write JSON
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 
     #[command(flatten)]
-    pub(crate) panel: PanelArgs,
+    pub(crate) columns: ColumnArgs,
 }
 
-/// What `spocc sql` takes.
+/// The arguments of `spocc sql`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SqlArgs {
-    /// The column that holds the truth
+    /// Column with the true label
     #[arg(long, value_name = "COL")]
     pub(crate) label: String,
 
-    /// The columns that are classifiers
+    /// Columns with the predictions of the classifiers
     #[arg(long, value_name = "a,b")]
-    pub(crate) classifiers: Names,
+    pub(crate) classifiers: NameList,
 
-    /// The table; dots separate its schema
+    /// Name of the table; dots separate schema and table
     #[arg(long, value_name = "NAME", default_value = "answers")]
     pub(crate) table: String,
 
-    /// The name of the column with the counts
+    /// Name of the column with the counts in the result
     #[arg(long, value_name = "COL", default_value = "n")]
     pub(crate) count: String,
 
-    /// Whose SQL
+    /// SQL dialect
     #[arg(long, value_enum, default_value_t = Dialect::Duckdb)]
     pub(crate) dialect: Dialect,
 }
 
-/// What `spocc completions` takes.
+/// The arguments of `spocc completions`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompletionsArgs {
-    /// Which shell
+    /// Shell to print completions for
     #[arg(value_enum)]
     pub(crate) shell: Shell,
 }
 
-/// What `spocc man` takes.
+/// The arguments of `spocc man`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ManArgs {
-    /// Which command [default: spocc itself]
+    /// Command to print the page of [default: spocc itself]
     #[arg(value_name = "COMMAND")]
     pub(crate) of: Option<String>,
 }

@@ -12,78 +12,78 @@ use spocc::{
 
 use crate::args::{
     usage,
-    words::{methods, parsed, whole, words},
+    values::{choices, methods, missing, parsed, whole},
 };
 
 /// A method and its settings.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct MethodArgs {
-    /// How to combine the answers
+    /// Method that combines the predictions
     #[arg(long, value_parser = methods(), default_value_t)]
     pub(crate) method: Method,
 
-    /// On which rows settings are judged [default: leave-one-out; k-fold for stacking]
-    #[arg(long, value_parser = words([Tuning::Resubstitution, Tuning::LeaveOneOut, Tuning::KFold(Tuning::FOLDS)]))]
+    /// How held-out rows are formed to tune parameters [default: leave-one-out; k-fold for stacking]
+    #[arg(long, value_parser = choices([Tuning::Resubstitution, Tuning::LeaveOneOut, Tuning::KFold(Tuning::FOLDS)]))]
     pub(crate) tuning: Option<Tuning>,
 
-    /// How answers enter stacking: a column per answer, or its number [default: one-hot]
-    #[arg(long, value_parser = words([Inputs::OneHot, Inputs::Ordinal]))]
+    /// Encoding of the predictions for stacking: one-hot, or the number of the label [default: one-hot]
+    #[arg(long, value_parser = choices([Inputs::OneHot, Inputs::Ordinal]))]
     pub(crate) inputs: Option<Inputs>,
 
-    /// Exponent of spocc: from 1 (independent judges) to `inf` (copies), or `tuned` [default: 5]
+    /// Exponent of spocc: from 1 (independent classifiers) to `inf` (copies), or `tuned` [default: 5]
     #[arg(long, value_name = "X", value_parser = parsed::<SpoccExponent>)]
     pub(crate) exponent: Option<SpoccExponent>,
 
-    /// Strength of stacking, the C of scikit-learn: a number above 0, or `tuned` [default: tuned]
+    /// Inverse regularisation strength of stacking, C in scikit-learn: above 0, or `tuned` [default: tuned]
     #[arg(long, value_name = "C", value_parser = parsed::<StackingStrength>)]
     pub(crate) strength: Option<StackingStrength>,
 }
 
-/// Choices that all methods share.
+/// Options of all methods.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct OptionArgs {
-    /// Which of several equally good classes to decide
-    #[arg(long, value_parser = words([TieBreak::First, TieBreak::Random(0)]), default_value_t)]
+    /// Which of several tied classes to decide
+    #[arg(long, value_parser = choices([TieBreak::First, TieBreak::Random(0)]), default_value_t)]
     pub(crate) ties: TieBreak,
 
-    /// What an empty cell means: nothing was asked, silence is an answer, or what the rows say of each classifier
-    #[arg(long, value_parser = words(Missing::ALL), default_value_t)]
+    /// What a missing prediction means
+    #[arg(long, value_parser = missing(), default_value_t)]
     pub(crate) missing: Missing,
 
-    /// How much rows of each class count: `equal`, `balanced`, or weights such as `urgent=5,other=1`
+    /// Weight of the rows of each class: `equal`, `balanced`, or a list such as `urgent=5,other=1`
     #[arg(long, value_name = "WEIGHTS", default_value_t = ClassWeights::Equal)]
     pub(crate) class_weight: ClassWeights,
 
-    /// Seed of whatever is drawn at random [default: 0]
+    /// Seed of all random choices [default: 0]
     #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
     pub(crate) seed: Option<u64>,
 }
 
-/// Whether and how a model learns what sets can promise.
+/// How conformal prediction sets are calibrated.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "PredictionSets")]
+#[command(next_help_heading = "Prediction sets")]
 pub(crate) struct CalibrateArgs {
-    /// Let `predict --coverage` promise sets that hold the truth: `split` keeps a quarter of the rows from learning,
-    /// for a guarantee; `cross` learns from all, for about the same without one
-    #[arg(long, value_name = "HOW", value_parser = words([ConformalScheme::Split, ConformalScheme::Cross]))]
+    /// Calibrate prediction sets for `predict --coverage`. `split`: split conformal, which holds out a quarter of the
+    /// rows and guarantees the coverage. `cross`: cross-conformal, which fits to all rows and has about this coverage
+    #[arg(long, value_name = "HOW", value_parser = choices([ConformalScheme::Split, ConformalScheme::Cross]))]
     pub(crate) calibrate: Option<ConformalScheme>,
 
-    /// Promise it within every class, not over all of them; needs rows of each
+    /// Calibrate each class separately, so that the coverage holds within every class
     #[arg(long, requires = "calibrate")]
     pub(crate) per_class: bool,
 }
 
 impl CalibrateArgs {
-    /// The choices as the engine takes them.
+    /// The settings of the engine, if --calibrate is given.
     pub(crate) fn calibrate(&self, seed: u64) -> Option<ConformalSettings> {
         self.calibrate.map(|scheme| ConformalSettings { scheme, per_class: self.per_class, seed })
     }
 }
 
 impl OptionArgs {
-    /// The choices as the engine takes them.
+    /// The options of the engine.
     pub(crate) fn options(&self) -> Options {
         let ties = match self.ties {
             TieBreak::Random(_) => TieBreak::Random(self.seed()),
@@ -92,12 +92,12 @@ impl OptionArgs {
         Options { missing: self.missing, ties, class_weights: self.class_weight.clone(), calibrate: None }
     }
 
-    /// The seed given, or 0.
+    /// The value of --seed, or 0.
     pub(crate) fn seed(&self) -> u64 {
         self.seed.unwrap_or(0)
     }
 
-    /// Refuses a seed where nothing is drawn.
+    /// Refuses --seed if nothing is random.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ impl MethodArgs {
     }
 }
 
-/// A refused setting in the words of the command line.
+/// A setting that the engine refuses, as a usage error.
 pub(crate) fn refused_setting(error: &spocc::Error) -> clap::Error {
     let message = match error {
         spocc::Error::UnusedSetting { setting, used_by, method } => {

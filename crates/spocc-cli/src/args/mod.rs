@@ -1,26 +1,26 @@
-//! What the user may type: commands, options and their help.
+//! The command line: subcommands, options and their help texts.
 
+mod columns;
 mod commands;
 mod method;
-mod panel;
-mod words;
+mod values;
 
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 
+pub(crate) use columns::{ColumnArgs, LongColumns, Repeats};
 pub(crate) use commands::{
     AppendArgs, AuditArgs, CompareArgs, CompletionsArgs, DemoArgs, ExplainArgs, FitArgs, InspectArgs,
     ManArgs, MergeArgs, PredictArgs, SqlArgs, TallyArgs,
 };
 pub(crate) use method::refused_setting;
-pub(crate) use panel::{Long, PanelArgs, Repeats};
-pub(crate) use words::{Column, Dialect, Format, Names};
-use words::{memory, whole};
+pub(crate) use values::{Dialect, NameList, OutputColumn, OutputFormat};
+use values::{memory, whole};
 
-/// Turns the answers of many classifiers into one answer.
+/// Combines the predicted labels of many classifiers into one decision per row.
 ///
-/// Give it a table of what people, models or tools said about the same items, with the right answer for some
-/// of them. It learns who is worth listening to, who copies whom, who guesses and who is reliably wrong, and
-/// decides the rest.
+/// The input is a table with a row per item and a column per classifier: models, annotators or tools. Some
+/// rows also have the true label. spocc estimates from these rows how reliable each classifier is, which
+/// classifiers depend on each other and which are systematically wrong, and decides the other rows.
 #[derive(Debug, Parser)]
 #[command(
     name = "spocc",
@@ -28,47 +28,47 @@ use words::{memory, whole};
     max_term_width = 100,
     after_help = "\
 Examples:
-  spocc demo                                             see it work, no data needed
-  spocc audit gold.csv --label truth --id item           who is worth listening to
+  spocc demo                                             an example, no data needed
+  spocc audit gold.csv --label truth --id item           how good each classifier is
   spocc compare gold.csv --label truth --id item         which method is best here
   spocc fit gold.csv --label truth --id item -o panel.spocc
   spocc predict panel.spocc new.csv --id item -o decided.csv
-  spocc explain panel.spocc new.csv --id item --row 1    why
+  spocc explain panel.spocc new.csv --id item --row 1    why this decision
 
-`spocc help COMMAND` says more about each."
+`spocc help COMMAND` explains each command and its options."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 
-    /// Number of threads; no result depends on it [default: all cores]
+    /// Number of threads; results do not depend on it [default: all cores]
     #[arg(long, global = true, value_name = "N", value_parser = whole::<u16>(1..=1024), help_heading = "Running")]
     pub(crate) threads: Option<u16>,
 
-    /// Most memory for a single table of counts, such as 512M or 16G
+    /// Memory limit for a single table of counts, such as 512M or 16G
     #[arg(long, global = true, value_name = "SIZE", value_parser = memory, default_value = "4G", help_heading = "Running")]
     pub(crate) memory: u64,
 }
 
-/// The commands.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Show everything on a built-in example
+pub(crate) enum CliCommand {
+    /// Run an audit, a comparison and an explanation on example data
     ///
-    /// Eleven judges sort messages into four classes: some copy each other, one guesses, one is reliably
-    /// wrong, one always says the same, one is mostly silent. The demo audits them, compares all methods with
-    /// the majority vote and explains one decision.
+    /// Eleven classifiers sort messages into four classes. Five of them make the same errors, one guesses at
+    /// random, one is systematically wrong, one always predicts the same class and one has predictions for few
+    /// rows. The demo audits them, compares all methods with the majority vote and explains one decision.
     #[command(after_help = "\
 Examples:
   spocc demo
-  spocc demo --save .          write the example's tables here, to try things on")]
+  spocc demo --save .          write the example tables to this directory")]
     Demo(DemoArgs),
-    /// Learn from rows with known truths how to combine a panel
+    /// Fit a model to labelled rows
     ///
-    /// Every column is a classifier, except those you name with --label, --id, --weight, --count or --ignore.
-    /// A cell is what that classifier said about that row; an empty cell means it said nothing. Rows without a
-    /// truth are skipped, except by --method dawid-skene and, with --unlabelled, ladder. The former and --method majority
-    /// need no truth at all: leave --label out.
+    /// Every column is a classifier, except the columns named by --label, --id, --weight, --count or --ignore.
+    /// A cell holds the label that the classifier predicts for the row; an empty cell is a missing prediction.
+    /// Unlabelled rows are skipped, except by --method dawid-skene and, with --unlabelled, by ladder. The methods
+    /// dawid-skene and majority need no labelled rows: without --label, all rows are unlabelled.
     #[command(after_help = "\
 Examples:
   spocc fit gold.csv --label truth --id item -o panel.spocc
@@ -83,18 +83,18 @@ Examples:
     Fit(FitArgs),
     /// Decide the rows of a table with a fitted model
     ///
-    /// Finds the model's classifiers among the columns by name; other columns are left alone. Writes the
-    /// columns of --id, then `decision`, then what --columns asks for.
+    /// Finds the model's classifiers among the columns by name and ignores other columns. Writes the columns of
+    /// --id, then `decision`, then the columns of --columns.
     #[command(after_help = "\
 Columns:
-  decision     the class decided; always there
-  margin       1 - runner-up / best, on the scale of the method (possibility, probability or
-               share of votes): 0 is a tie
-  possibility  how possible each class is, from 0 to 1, a column each
-  probability  how probable each class is, a column each; of ladder, naive-bayes, bayes,
-               stacking and dawid-skene
-  ties         the equally good classes, joined by `|`, if there are several
-  answered     how many classifiers spoke and were understood
+  decision     the decided class; always written
+  margin       1 - runner-up / best, of the possibilities, probabilities or vote shares that
+               the method compares: 0 is a tie
+  possibility  the fused possibility of each class, from 0 to 1; one column per class
+  probability  the probability of each class, one column per class; for ladder, naive-bayes,
+               bayes, stacking and dawid-skene
+  ties         the tied classes, separated by `|`; empty if there is no tie
+  answered     number of classifiers with a prediction that the model can use
 
 Examples:
   spocc predict panel.spocc new.csv --id item -o decided.csv
@@ -104,75 +104,77 @@ Examples:
     /// Measure the accuracy of every method on held-out rows
     ///
     /// Fits every method and evaluates it on the rows of --test, or by repeated cross-validation on the labelled
-    /// rows. Says which differences are significant, whether any method is better than the best single classifier
-    /// and the majority vote, and whether more labelled rows would help.
+    /// rows. Reports which differences are significant, whether any method is better than the best single
+    /// classifier and the majority vote, and whether more labelled rows would help.
     #[command(after_help = "\
 Examples:
   spocc compare gold.csv --label truth --id item
   spocc compare gold.csv --label truth --id item --test held-out.csv
   spocc compare gold.csv --label truth --id item --methods adaspocc,stacking --json")]
     Compare(CompareArgs),
-    /// Say who in the panel is worth listening to
+    /// Report the quality of each classifier and their dependence
     ///
-    /// Who is right how often, who copies whom, who guesses, who is reliably wrong, who hardly speaks, and
-    /// how many independent contributions the panel amounts to.
+    /// Lists the accuracy, coverage, information and influence of each classifier. Names copies, random
+    /// guessers, constant and systematically wrong classifiers, and estimates how many independent votes the
+    /// classifiers amount to.
     #[command(after_help = "\
 Examples:
   spocc audit gold.csv --label truth --id item
   spocc audit panel.spocc --json
   spocc audit all.tally")]
     Audit(AuditArgs),
-    /// Say why one row was decided as it was
+    /// Explain the decision of one row
     ///
-    /// What each classifier said, how possible its answer leaves each class, who was joined with whom, whose
-    /// voice decided, and which single other answer would have changed the decision.
+    /// Shows the prediction of each classifier, its possibility distribution over the classes, how the
+    /// distributions were combined, how much each classifier contributed to the decision, and which single
+    /// change of a prediction would change the decision.
     #[command(after_help = "\
 Examples:
   spocc explain panel.spocc new.csv --row 12 --id item
   spocc explain panel.spocc new.csv --row 12 --json")]
     Explain(ExplainArgs),
-    /// Add one more classifier to a fitted model
+    /// Add one classifier to a fitted model
     ///
-    /// Nothing that spocc and adaspocc learned before changes; the ladder is fitted anew. The table must hold the rows
-    /// the model was fitted to, with the columns of its classifiers and of the new one. For models of these three
-    /// methods that keep their counts.
+    /// For models of ladder, spocc and adaspocc that keep their counts. The table must hold the rows to which the
+    /// model was fitted, with the columns of its classifiers and of the new one. spocc and adaspocc keep all
+    /// fitted parameters; ladder is fitted again.
     #[command(after_help = "\
 Example:
   spocc append panel.spocc --name newcomer gold.csv --label truth -o grown.spocc")]
     Append(AppendArgs),
-    /// Count a table into a tally, which can be shared instead of its rows
+    /// Count a table into a tally, which can be shared instead of the rows
     ///
-    /// A tally holds how often each pattern of answers met each truth: all that any method learns from, and
-    /// no ids. --marginals keeps less, --min-count drops what few rows share.
+    /// A tally holds how often each pattern of predictions occurs with each true label, and no ids. Every method
+    /// can be fitted to it. --marginals keeps less detail, --min-count drops rare patterns.
     #[command(after_help = "\
 Examples:
   spocc tally gold.csv --label truth --id item -o north.tally
   spocc tally gold.csv --label truth --id item --min-count 5 -o north.tally
   spocc tally gold.csv --label truth --id item --marginals -o north.tally")]
     Tally(TallyArgs),
-    /// Add up tallies of the same panel
+    /// Add up tallies of the same classifiers
     ///
-    /// Exact: the sum is the tally of all rows together, in whatever order the parts come. The same file given
-    /// twice is refused.
+    /// The sum equals the tally of all rows together, in any order of the parts. Giving the same tally twice is
+    /// an error.
     #[command(after_help = "\
 Example:
   spocc merge north.tally south.tally -o all.tally")]
     Merge(MergeArgs),
-    /// Say what is in a file, and what it gives away
+    /// Describe a model, a tally or a table, and what it discloses
     ///
-    /// Of a model: its method, classifiers, classes and parameters. Of a tally: how much was counted, and how
-    /// many rows it exposes, which are those whose pattern few share. Of a table: its columns and what is in
-    /// them; with --label, also what a tally of it would expose.
+    /// For a model: its method, classifiers, classes and parameters. For a tally: its size, and how many rows
+    /// have a rare pattern and could be recognised. For a table: its columns and their values; with --label, also
+    /// what a tally of it would disclose.
     #[command(after_help = "\
 Examples:
   spocc inspect panel.spocc
   spocc inspect north.tally --json
   spocc inspect gold.csv --label truth --id item")]
     Inspect(InspectArgs),
-    /// Print the SQL that groups a table in a database
+    /// Print an SQL query that groups a table in a database
     ///
-    /// The result of the query is a small table that --count reads: rows that a database holds need not leave
-    /// it.
+    /// The query returns one row per pattern of predictions and true label, with its count. `spocc fit --count`
+    /// reads the result, so that the rows themselves stay in the database.
     #[command(after_help = "\
 Examples:
   spocc sql --label truth --classifiers ann,bob,eve --table answers
@@ -195,14 +197,14 @@ Examples:
     Man(ManArgs),
 }
 
-/// The whole command line, for help, completions and manual pages.
+/// The complete command line, for help, completions and manual pages.
 pub(crate) fn command() -> clap::Command {
     let mut all = Args::command();
     all.build();
     all
 }
 
-/// An error about how a command was called, with its usage.
+/// A usage error of a subcommand.
 pub(crate) fn usage(command: &str, kind: ErrorKind, message: &str) -> clap::Error {
     let mut all = self::command();
     match all.find_subcommand_mut(command) {
@@ -216,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_arguments_contradict_nothing() {
+    fn the_arguments_are_consistent() {
         Args::command().debug_assert();
     }
 

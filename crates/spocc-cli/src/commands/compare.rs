@@ -1,4 +1,4 @@
-//! `spocc compare`: evaluates every method on the user's own rows.
+//! `spocc compare`: the accuracy of every method on held-out rows.
 
 use std::path::PathBuf;
 
@@ -7,41 +7,41 @@ use spocc::{Control, Method, evaluate::CompareSettings, evidence::Level};
 
 use crate::{
     args::{CompareArgs, usage},
-    error::Error,
+    error::{Error, count},
     input::Input,
-    labelled::{Keep, Labelled, refuse_same_file, rows},
-    progress, report, tell,
+    labelled::{Keep, Labelled, refuse_same_file},
+    print_status, progress, report,
 };
 
 /// Evaluates every method and prints the report.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`], [`Error::Refused`], [`Error::Engine`], [`Error::Io`].
+/// [`Error::Usage`], [`Error::Table`].
 pub(crate) fn compare(args: &CompareArgs, control: &Control<'_>) -> Result<(), Error> {
-    args.panel.refuse_double_use("compare")?;
-    refuse_same_file(&args.input, &args.unlabelled, &args.panel)?;
-    let open = |names: &Vec<PathBuf>| Input::open(names, &args.panel.table.reading());
+    args.columns.refuse_double_use("compare")?;
+    refuse_same_file(&args.input, &args.unlabelled, &args.columns)?;
+    let open = |names: &Vec<PathBuf>| Input::open(names, &args.columns.table.reading());
     let input = open(&args.input)?;
     let test = if args.test.is_empty() { None } else { Some(open(&args.test)?) };
-    // Options about columns apply to any of them that is a table.
+    // Options about columns apply to any input that is a table.
     let is_table = |input: &Input| matches!(input, Input::Table(_));
     if args.unlabelled.is_empty() && !is_table(&input) && !test.as_ref().is_some_and(is_table) {
-        args.panel.refuse_columns("compare", "a tally")?;
+        args.columns.refuse_columns("compare", "a tally")?;
     }
     let methods = if args.methods.is_empty() { Method::ALL.to_vec() } else { args.methods.clone() };
     let settings = CompareSettings {
         folds: args.folds,
-        repeats: args.repeats,
+        repeats: args.rounds,
         seed: args.options.seed(),
         methods,
         options: args.options.options(),
         curve: !args.no_curve,
         ladder_uses_unlabelled: !args.unlabelled.is_empty() || !is_table(&input),
     };
-    // Accuracy is measured against the truth.
+    // Accuracy needs true labels.
     if is_table(&input) {
-        args.panel.label("compare")?;
+        args.columns.label("compare")?;
     }
     let uses_unlabelled = |method: &&Method| settings.uses_unlabelled(**method);
     let users: Vec<String> =
@@ -55,12 +55,12 @@ pub(crate) fn compare(args: &CompareArgs, control: &Control<'_>) -> Result<(), E
     if !args.unlabelled.is_empty() {
         keep = keep.with_ids();
     }
-    let mut labelled = Labelled::of(input, &args.panel, "compare", keep, control)?;
+    let mut labelled = Labelled::of(input, &args.columns, "compare", keep, control)?;
     if !args.unlabelled.is_empty() {
-        labelled.add_unlabelled(&args.unlabelled, &args.panel, "compare", control)?;
+        labelled.add_unlabelled(&args.unlabelled, &args.columns, "compare", control)?;
     }
     let test =
-        test.map(|test| Labelled::of(test, &args.panel, "compare", labelled_rows, control)).transpose()?;
+        test.map(|test| Labelled::of(test, &args.columns, "compare", labelled_rows, control)).transpose()?;
     let tested = test.as_ref().map(|test| &test.evidence);
     let comparison =
         spocc::evaluate::compare(&labelled.evidence, tested, &settings, control).map_err(|error| {
@@ -70,12 +70,12 @@ pub(crate) fn compare(args: &CompareArgs, control: &Control<'_>) -> Result<(), E
     progress::clear();
     report::print(args.json, &comparison, || report::comparison(&comparison))?;
     if labelled.evidence.n_unlabelled() > 0.0 {
-        tell(format_args!(
-            "{} also used {} without truth for fitting; accuracy is measured on labelled rows only",
+        print_status(format_args!(
+            "{} also used {} for fitting; accuracy is measured on labelled rows only",
             users.join(" and "),
-            rows(labelled.evidence.n_unlabelled().round() as u64),
+            count(labelled.evidence.n_unlabelled().round() as usize, "unlabelled row", "unlabelled rows"),
         ));
     }
-    labelled.tell_notes();
+    labelled.report_notes();
     Ok(())
 }

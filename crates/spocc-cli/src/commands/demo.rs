@@ -1,4 +1,4 @@
-//! `spocc demo`: the main job on a built-in panel, a screen for each part of it.
+//! `spocc demo`: audit, comparison and explanation of example data, a screen for each.
 
 use std::path::Path;
 
@@ -12,28 +12,28 @@ use spocc::{
 
 use crate::{
     args::DemoArgs,
+    demo_data::DemoData,
     error::{Error, Location},
-    example::Example,
     output::Output,
+    print_status,
     report::{self, heading},
-    tell,
 };
 
-/// Messages whose truth the methods may learn from.
+/// Messages to which the methods are fitted.
 const LABELLED: usize = 400;
 
-/// Messages on which they are compared; only the demo knows their truth.
+/// Messages on which the methods are compared.
 const HELD_OUT: usize = 4000;
 
-/// Prints audit, comparison, one explained decision, and what to type next; or writes the tables behind them.
+/// Prints an audit, a comparison, one explained decision and the next steps; or writes the example tables.
 ///
 /// # Errors
 ///
-/// [`Error::Table`] if standard output or a file does not take it.
+/// [`Error::Table`] if standard output or a file cannot be written, or a file exists.
 pub(crate) fn demo(args: &DemoArgs, control: &Control<'_>) -> Result<(), Error> {
     let engine = |error| Location::file(Path::new("demo"), "").engine(error);
-    let labelled = Example::draw(LABELLED, 1).map_err(engine)?;
-    let held_out = Example::draw(HELD_OUT, 2).map_err(engine)?;
+    let labelled = DemoData::draw(LABELLED, 1).map_err(engine)?;
+    let held_out = DemoData::draw(HELD_OUT, 2).map_err(engine)?;
     if let Some(directory) = &args.save {
         return save(directory, &labelled, &held_out);
     }
@@ -42,8 +42,8 @@ pub(crate) fn demo(args: &DemoArgs, control: &Control<'_>) -> Result<(), Error> 
     report::print_text(&text)
 }
 
-/// Writes the tables as a user would have them: the labelled rows, new ones, and what only the demo knows.
-fn save(directory: &Path, labelled: &Example, held_out: &Example) -> Result<(), Error> {
+/// Writes the tables as a user has them: labelled rows, new rows, and the true labels of the new rows.
+fn save(directory: &Path, labelled: &DemoData, held_out: &DemoData) -> Result<(), Error> {
     let files = [
         ("gold.csv", labelled.to_csv(1, true)),
         ("new.csv", held_out.to_csv(LABELLED + 1, false)),
@@ -53,42 +53,42 @@ fn save(directory: &Path, labelled: &Example, held_out: &Example) -> Result<(), 
         let path = directory.join(name);
         if path.exists() {
             return Err(Location::file(&path, "")
-                .refused("no such file yet", "one that would be lost")
+                .refused("a new file", "a file that would be overwritten")
                 .into());
         }
     }
     for (name, text) in files {
         let output = Output::new(&directory.join(name))?;
         output.write_all(text.as_bytes())?;
-        tell(format_args!("wrote {output}"));
+        print_status(format_args!("wrote {output}"));
     }
     Ok(())
 }
 
-fn screens(labelled: &Example, held_out: &Example, control: &Control<'_>) -> Result<String, EngineError> {
-    let evidence = Evidence::new(&labelled.answers, &labelled.truth)?;
+fn screens(labelled: &DemoData, held_out: &DemoData, control: &Control<'_>) -> Result<String, EngineError> {
+    let evidence = Evidence::new(&labelled.predictions, &labelled.truth)?;
     let model = AdaSpocc::default().fit(&evidence)?;
     let audit = Audit::of_evidence(&evidence, control)?;
     let screens = [
-        panel(&audit),
-        ties(&audit),
-        contest(&evidence, held_out, control)?,
-        explanation(&model, &Majority.fit(&evidence)?, held_out)?,
+        audit_screen(&audit),
+        dependence_screen(&audit),
+        comparison_screen(&evidence, held_out, control)?,
+        explanation_screen(&model, &Majority.fit(&evidence)?, held_out)?,
         next_steps(),
     ];
     Ok(screens.concat())
 }
 
-fn panel(audit: &Audit) -> String {
-    // The tree has a screen of its own.
+fn audit_screen(audit: &Audit) -> String {
+    // The dendrogram has a screen of its own.
     let mut table = audit.clone();
     table.panel.dendrogram = None;
     format!(
         "\
-{}Eleven judges sort messages, and of {LABELLED} the right class is known. Two judges are
-good at half of the trade each. Five desks follow one poor manual, so they err
-together. `contrary` is reliably wrong, `coin` guesses, `stuck` is constant, and
-`seldom` has predictions for few rows. The audit finds this from the counts alone:
+{}Eleven classifiers sort messages into four classes; {LABELLED} messages have a true label.
+`ada` and `bea` each separate only half of the classes. The five vendors make the
+same errors. `contrary` is systematically wrong, `coin` guesses, `stuck` is constant
+and `seldom` has predictions for few rows. The audit finds this from the counts:
 
 {}",
         heading("1. The classifiers"),
@@ -96,52 +96,56 @@ together. `contrary` is reliably wrong, `coin` guesses, `stuck` is constant, and
     )
 }
 
-fn ties(audit: &Audit) -> String {
+fn dependence_screen(audit: &Audit) -> String {
     let tree = audit.dependence_tree();
     format!(
-        "{}0: independent, 1: copies, -: not known\n\n{tree}",
+        "{}0: independent, 1: copies, -: unknown\n\n{tree}",
         heading("2. Which classifiers depend on each other")
     )
 }
 
-fn contest(evidence: &Evidence, held_out: &Example, control: &Control<'_>) -> Result<String, EngineError> {
-    let test = Evidence::new(&held_out.answers, &held_out.truth)?;
+fn comparison_screen(
+    evidence: &Evidence,
+    held_out: &DemoData,
+    control: &Control<'_>,
+) -> Result<String, EngineError> {
+    let test = Evidence::new(&held_out.predictions, &held_out.truth)?;
     let settings = CompareSettings { curve: false, ..CompareSettings::default() };
     let comparison = compare(evidence, Some(&test), &settings, control)?;
     Ok(format!(
         "{}{}\n\
-         The majority follows the five desks. This panel was made to have every trouble\n\
-         at once; on yours another method may lead, so compare before you choose.\n",
-        heading("3. What the best combination is"),
+         The majority vote follows the five vendors. This example has every kind of\n\
+         difficulty at once; compare the methods on your own data before you choose one.\n",
+        heading("3. Which method is best"),
         report::comparison(&comparison)
     ))
 }
 
-fn explanation(model: &Model, majority: &Model, held_out: &Example) -> Result<String, EngineError> {
+fn explanation_screen(model: &Model, majority: &Model, held_out: &DemoData) -> Result<String, EngineError> {
     let votes = |row: usize, label: &Label| {
-        let said = |k: &usize| held_out.answers.get(row, *k) == Some(label);
-        (0..held_out.answers.n_classifiers()).filter(said).count()
+        let agrees = |k: &usize| held_out.predictions.get(row, *k) == Some(label);
+        (0..held_out.predictions.n_classifiers()).filter(agrees).count()
     };
-    let decide = |model: &Model| model.predict(&held_out.answers);
-    let (by_vote, by_us): (Decisions, Decisions) = (decide(majority)?, decide(model)?);
-    let (by_vote, by_us): (Vec<_>, Vec<_>) = (by_vote.labels().collect(), by_us.labels().collect());
-    let telling = |row: &usize| {
-        held_out.truth.get(*row) == Some(by_us[*row])
-            && by_vote[*row] != by_us[*row]
-            && votes(*row, by_vote[*row]) >= votes(*row, by_us[*row]) + 3
+    let decide = |model: &Model| model.predict(&held_out.predictions);
+    let (by_vote, by_model): (Decisions, Decisions) = (decide(majority)?, decide(model)?);
+    let (by_vote, by_model): (Vec<_>, Vec<_>) = (by_vote.labels().collect(), by_model.labels().collect());
+    let is_instructive = |row: &usize| {
+        held_out.truth.get(*row) == Some(by_model[*row])
+            && by_vote[*row] != by_model[*row]
+            && votes(*row, by_vote[*row]) >= votes(*row, by_model[*row]) + 3
     };
-    let Some(row) = (0..HELD_OUT).find(telling) else { return Ok(String::new()) };
-    let explained = model.align(&held_out.answers)?.explain(row)?;
+    let Some(row) = (0..HELD_OUT).find(is_instructive) else { return Ok(String::new()) };
+    let explained = model.align(&held_out.predictions)?.explain(row)?;
     Ok(format!(
         "\
-{}Message {} was `{}`. That has {} votes and `{}` has {}, so the
-majority vote errs. adaspocc, whose every voice can be followed, does not:
+{}The true label of message {} is `{}`, with {} votes; `{}` has {} votes, so
+the majority vote is wrong. adaspocc, shown here, decides correctly:
 
 {explained}",
-        heading("4. Why"),
+        heading("4. Why a row is decided as it is"),
         LABELLED + row + 1,
-        by_us[row],
-        votes(row, by_us[row]),
+        by_model[row],
+        votes(row, by_model[row]),
         by_vote[row],
         votes(row, by_vote[row]),
     ))
@@ -150,8 +154,8 @@ majority vote errs. adaspocc, whose every voice can be followed, does not:
 fn next_steps() -> String {
     format!(
         "\
-{}A table with a column per judge and a row per item, and in one more column the
-truth of those rows where you know it:
+{}Write a table with a row per item, a column per classifier and a column with the
+true label, empty where it is unknown:
 
   item,ann,bob,eve,truth
   1,cat,dog,dog,cat
@@ -163,8 +167,8 @@ truth of those rows where you know it:
   spocc predict panel.spocc answers.csv --id item -o decided.csv
   spocc explain panel.spocc answers.csv --id item --row 2
 
-`spocc demo --save .` writes the tables of this demo, to try these on. `spocc help
-fit` lists the methods and everything else there is to choose.
+`spocc demo --save .` writes the tables of this demo. `spocc help fit` lists all
+methods and options.
 ",
         heading("5. Your own table")
     )

@@ -1,12 +1,12 @@
-//! `spocc explain`: why one row was decided as it was.
+//! `spocc explain`: explains the decision of one row.
 
 use serde::{Serialize, Serializer};
 use spocc::{Model, explain::Explanation};
 use spocc_table::{LabelCodes, LabelEncoder, RowBlock, RowPositions, Table};
 
 use crate::{
-    args::{ExplainArgs, Long},
-    commands::predict::{columns_of, tell_absent},
+    args::{ExplainArgs, LongColumns},
+    commands::predict::{columns_of, note_absent},
     decided::Object,
     error::Error,
     input::Input,
@@ -14,15 +14,15 @@ use crate::{
     report,
 };
 
-/// A row, and why it was decided so.
+/// A row and the explanation of its decision.
 #[derive(Serialize)]
-struct Explained {
+struct ExplainedRow {
     row: u64,
     #[serde(serialize_with = "in_order")]
     id: Vec<(String, String)>,
     #[serde(flatten)]
     explanation: Explanation,
-    /// The classifiers that the table has no column for.
+    /// The classifiers without a column in the table.
     #[serde(skip)]
     absent: Vec<String>,
 }
@@ -40,18 +40,18 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<(), Error> {
     let (_, model) = Input::model(&args.model)?;
     let table = Table::open(&args.input, &args.table.reading())?;
     let explained = match &args.table.long {
-        Some(long) => in_long(args, long, &model, table)?,
-        None => in_wide(args, &model, table)?,
+        Some(long) => explain_long(args, long, &model, table)?,
+        None => explain_wide(args, &model, table)?,
     };
     report::print(args.json, &explained, || {
         let id: Vec<String> = explained.id.iter().map(|(name, value)| format!(", {name} {value}")).collect();
         report::plain(&format!("row {}{}\n{}", explained.row, id.concat(), explained.explanation))
     })?;
-    tell_absent(&explained.absent, &model);
+    note_absent(&explained.absent, &model);
     Ok(())
 }
 
-fn in_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<Explained, Error> {
+fn explain_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<ExplainedRow, Error> {
     let names = args.id.as_ref().map_or(&[][..], |names| &names.0);
     table.set_used(names.iter().chain(model.classifiers()));
     let ids = table.columns(names)?;
@@ -62,7 +62,7 @@ fn in_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<Explai
     let (rows, row) = loop {
         let Some(rows) = blocks.next()? else {
             let found = crate::labelled::rows(n_before);
-            return Err(place.refused(format!("a row {} under the header", args.row), found).into());
+            return Err(place.refused(format!("a row {} below the header", args.row), found).into());
         };
         let n_rows = rows.n_rows() as u64;
         if args.row <= n_before + n_rows {
@@ -86,10 +86,15 @@ fn in_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<Explai
     let aligned = model.align_present(&answers).map_err(blame)?;
     let absent = aligned.absent().map(str::to_owned).collect();
     let explanation = aligned.explain(0).map_err(blame)?;
-    Ok(Explained { row: args.row, id, explanation, absent })
+    Ok(ExplainedRow { row: args.row, id, explanation, absent })
 }
 
-fn in_long(args: &ExplainArgs, long: &Long, model: &Model, mut table: Table) -> Result<Explained, Error> {
+fn explain_long(
+    args: &ExplainArgs,
+    long: &LongColumns,
+    model: &Model,
+    mut table: Table,
+) -> Result<ExplainedRow, Error> {
     table.set_used([&long.item, &long.classifier, &long.label]);
     let place = table.location().clone();
     let who = Who::Only(model.classifiers());
@@ -103,5 +108,5 @@ fn in_long(args: &ExplainArgs, long: &Long, model: &Model, mut table: Table) -> 
         other => place.engine(other),
     })?;
     let id = vec![(long.item.clone(), read.items.get(at).unwrap_or_default().to_owned())];
-    Ok(Explained { row: args.row, id, explanation, absent: Vec::new() })
+    Ok(ExplainedRow { row: args.row, id, explanation, absent: Vec::new() })
 }

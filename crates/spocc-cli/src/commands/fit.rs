@@ -1,4 +1,4 @@
-//! `spocc fit`: a table with truths, or a tally, becomes a model.
+//! `spocc fit`: fits a model to a labelled table or a tally.
 
 use std::borrow::Cow;
 
@@ -13,9 +13,9 @@ use spocc::{
 use crate::{
     args::{FitArgs, refused_setting},
     error::{Error, count, list, quoted},
-    labelled::{Keep, Labelled, rows},
+    labelled::{Keep, Labelled},
     output::Output,
-    tell,
+    print_status,
 };
 
 /// Fits a model and writes it to a file.
@@ -31,14 +31,14 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
     let method = combiner.method();
     let asked = (!args.unlabelled.is_empty()).then_some(true);
     let unlabelled = method
-        .counts_unlabelled(asked, args.panel.label.is_some())
+        .counts_unlabelled(asked, args.columns.label.is_some())
         .map_err(|error| refused_setting(&error))?;
     let output = Output::new(&args.output)?;
-    output.refuse_inputs(args.input.iter().chain(&args.panel.gold).chain(&args.unlabelled))?;
-    // A model keeps what its method needs; a table of a large crowd would not fit otherwise.
+    output.refuse_inputs(args.input.iter().chain(&args.columns.gold).chain(&args.unlabelled))?;
+    // Count only what the method needs: the full tally of a large panel may not fit into memory.
     let level = if calibrate.is_some() { Level::Tally } else { combiner.needs() };
     let keep = if unlabelled { Keep::all(Level::Tally) } else { Keep::labelled(level) };
-    let labelled = Labelled::read_with(&args.input, &args.unlabelled, &args.panel, "fit", keep, control)?;
+    let labelled = Labelled::read_with(&args.input, &args.unlabelled, &args.columns, "fit", keep, control)?;
     let engine = |error| labelled.place.engine(error);
     let evidence = if method.uses_unlabelled(&labelled.evidence) {
         Cow::Borrowed(&labelled.evidence)
@@ -57,32 +57,35 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
 
     let bytes = if args.slim { model.slim().to_bytes() } else { model.to_bytes() };
     output.write_all(&bytes)?;
-    tell(format_args!(
+    print_status(format_args!(
         "fitted {} to {}: {}, {} ({})",
         model.method(),
-        fitted_to(model.evidence().unwrap_or(&evidence)),
+        describe_rows(model.evidence().unwrap_or(&evidence)),
         count(model.classifiers().len(), "classifier", "classifiers"),
         count(model.classes().len(), "class", "classes"),
         list(model.classes()).replace('`', ""),
     ));
-    tell_fallback(&model, &evidence);
-    let declining = declining(&model);
-    if model.missing() == Missing::Auto && !declining.is_empty() {
-        tell(format_args!("an empty cell is an answer of {}", list(declining)));
+    note_fallback(&model, &evidence);
+    let informative = missing_is_answer(&model);
+    if model.missing() == Missing::Auto && !informative.is_empty() {
+        print_status(format_args!(
+            "missing predictions are informative, so they count as a label, for {}",
+            list(informative)
+        ));
     }
     if let Some(calibration) = model.calibration() {
-        tell(format_args!("calibrated: {calibration}"));
-        tell_coverage(calibration, &model, labelled.evidence.n_rows());
+        print_status(format_args!("calibration: {calibration}"));
+        note_coverage(calibration, &model, labelled.evidence.n_rows());
     }
-    tell_never_decided(&model, &evidence);
-    labelled.tell_notes();
-    tell(format_args!("wrote {output} ({} bytes)", bytes.len()));
+    note_never_decided(&model, &evidence);
+    labelled.report_notes();
+    print_status(format_args!("wrote {output} ({} bytes)", bytes.len()));
     Ok(())
 }
 
-/// A note where model selection put another method in the place of the ladder. It has no accuracy: that of the held-out
-/// rows was maximised by the selection, so it would be too high.
-fn tell_fallback(model: &Model, evidence: &Evidence) {
+/// Prints a note if model selection chose a fallback. The note has no accuracy: the held-out accuracy was maximised by
+/// the selection, so it is biased upwards.
+fn note_fallback(model: &Model, evidence: &Evidence) {
     let Parameters::Ladder { fallback: Some(fallback), .. } = model.parameters() else { return };
     let chosen = match fallback {
         Method::Majority => "the majority vote".to_owned(),
@@ -90,15 +93,15 @@ fn tell_fallback(model: &Model, evidence: &Evidence) {
         other => other.to_string(),
     };
     if (0..evidence.classifiers().len()).all(|k| evidence.n_answered(k) == 0.0) {
-        return tell(format_args!("note: no labelled row has a prediction; {chosen} decides"));
+        return print_status(format_args!("note: no labelled row has a prediction; {chosen} decides"));
     }
-    tell(format_args!(
-        "note: model selection chose {chosen} (the ladder was not better on held-out rows); see spocc compare"
+    print_status(format_args!(
+        "note: model selection chose {chosen} (ladder was not better on held-out rows); see spocc compare"
     ));
 }
 
-/// Says which coverage is possible, and what helps, if the usual one is out of reach.
-fn tell_coverage(calibration: &Calibration, model: &Model, n_labelled: f64) {
+/// Prints the largest possible coverage, and how to raise it, if it is below the usual one.
+fn note_coverage(calibration: &Calibration, model: &Model, n_labelled: f64) {
     const USUAL: f64 = 0.95;
     let needed = Coverage::try_from(USUAL).map_or(0, Coverage::n_needed);
     let n_rows = calibration.n_rows();
@@ -117,11 +120,11 @@ fn tell_coverage(calibration: &Calibration, model: &Model, n_labelled: f64) {
         n => format!(
             "support{} a coverage of at most {}",
             if n == 1 { "s" } else { "" },
-            // Rounded down: more would be refused.
+            // Rounded down: a larger coverage would be refused.
             (100.0 * calibration.max_coverage()).floor() / 100.0
         ),
     };
-    // A split has a quarter of the rows.
+    // Split conformal uses a quarter of the rows for calibration.
     let n_cross = if how.per_class { 4.0 * fewest as f64 } else { n_labelled };
     let helps = [
         (how.scheme == ConformalScheme::Split && n_cross >= needed as f64, "--calibrate cross"),
@@ -129,38 +132,41 @@ fn tell_coverage(calibration: &Calibration, model: &Model, n_labelled: f64) {
         (true, "more labelled rows"),
     ];
     let helps: Vec<&str> = helps.iter().filter(|(helps, _)| *helps).map(|(_, what)| *what).collect();
-    tell(format_args!(
+    print_status(format_args!(
         "note: {}{of_class} {supports} ({USUAL} needs {needed}{of_each}): use {}",
         count(fewest as usize, "calibration row", "calibration rows"),
         helps.join(" or "),
     ));
 }
 
-/// A note of the labels that are predicted and never decided, where no list of classes was given.
-fn tell_never_decided(model: &Model, evidence: &Evidence) {
+/// Prints a note about labels that are predicted but never decided, if --classes is not given.
+fn note_never_decided(model: &Model, evidence: &Evidence) {
     let labels = evidence.labels();
     let is_other = |label: &&spocc::Label| !labels.is_closed() && !model.classes().contains(label);
     let others: Vec<&spocc::Label> = labels.all().iter().filter(is_other).collect();
     if !others.is_empty() {
-        tell(format_args!(
-            "note: {} never true and never decided: {} (--classes gives the exact list of classes)",
+        print_status(format_args!(
+            "note: {} predicted but never true, so never decided: {} (--classes sets the list of classes)",
             if others.len() == 1 { "one label is" } else { "some labels are" },
             list(others)
         ));
     }
 }
 
-/// The classifiers whose silence is an answer.
-pub(super) fn declining(model: &Model) -> Vec<&String> {
-    let missing_is_answer = model.classifiers().iter().zip(model.missing_is_answer());
-    missing_is_answer.filter(|(_, missing_is_answer)| **missing_is_answer).map(|(name, _)| name).collect()
+/// The classifiers for which a missing prediction counts as an answer.
+pub(super) fn missing_is_answer(model: &Model) -> Vec<&String> {
+    let classifiers = model.classifiers().iter().zip(model.missing_is_answer());
+    classifiers.filter(|(_, is_answer)| **is_answer).map(|(name, _)| name).collect()
 }
 
-/// `3 rows`, `3 rows and 2 without truth`, `2 rows without truth`.
-fn fitted_to(evidence: &Evidence) -> String {
+/// `3 labelled rows`, `3 labelled and 2 unlabelled rows`, `2 unlabelled rows`.
+fn describe_rows(evidence: &Evidence) -> String {
     match [evidence.n_rows(), evidence.n_unlabelled()].map(|n| n.round() as u64) {
-        [labelled, 0] => rows(labelled),
-        [0, unlabelled] => format!("{} without truth", rows(unlabelled)),
-        [labelled, unlabelled] => format!("{} and {unlabelled} without truth", rows(labelled)),
+        [labelled, 0] => count(labelled as usize, "labelled row", "labelled rows"),
+        [0, unlabelled] => count(unlabelled as usize, "unlabelled row", "unlabelled rows"),
+        [labelled, unlabelled] => format!(
+            "{labelled} labelled and {}",
+            count(unlabelled as usize, "unlabelled row", "unlabelled rows")
+        ),
     }
 }

@@ -1,4 +1,4 @@
-//! `spocc completions` and `spocc man`: what the shell and the reader want to know.
+//! `spocc completions` and `spocc man`: shell completions and manual pages.
 
 use clap::error::ErrorKind;
 
@@ -12,7 +12,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// [`Error::Table`] if standard output does not take it.
+/// [`Error::Table`] if standard output cannot be written.
 pub(crate) fn completions(asked: &CompletionsArgs) -> Result<(), Error> {
     let mut script = Vec::new();
     clap_complete::generate(asked.shell, &mut args::command(), "spocc", &mut script);
@@ -34,7 +34,7 @@ pub(crate) fn man(asked: &ManArgs) -> Result<(), Error> {
         }
         Some((name, None)) => {
             let names: Vec<&str> = all.get_subcommands().map(clap::Command::get_name).collect();
-            let message = format!("no command `{name}`; there are {}", names.join(", "));
+            let message = format!("no command `{name}`; the commands are {}", names.join(", "));
             return Err(usage("man", ErrorKind::InvalidValue, &message).into());
         }
     };

@@ -1,8 +1,7 @@
-//! The commands, one file each, and the clerk of `predict`.
+//! The subcommands, one file or folder each.
 
 mod append;
 mod audit;
-mod clerk;
 mod compare;
 mod demo;
 mod explain;

@@ -1,4 +1,4 @@
-//! `spocc sql`: the query that groups a table where it lies.
+//! `spocc sql`: an SQL query that groups a table inside its database.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] for two columns of one name, [`Error::Table`] if standard output does not take it.
+/// [`Error::Usage`] for two columns of one name, [`Error::Table`] if standard output cannot be written.
 pub(crate) fn sql(args: &SqlArgs) -> Result<(), Error> {
     let mut seen = HashSet::new();
     let mut names = args.classifiers.0.iter().chain([&args.label, &args.count]);
@@ -30,12 +30,12 @@ fn query(args: &SqlArgs) -> String {
     let table: Vec<String> = args.table.split('.').map(quote).collect();
     let label = quote(&args.label);
     let column = |name: &String| match (args.dialect, quote(name)) {
-        // Its names without quotes come back in capitals; this gives them back as they were typed.
+        // Snowflake returns unquoted names in capitals; the alias restores the spelling.
         (Dialect::Snowflake, plain) if !plain.starts_with('"') => format!("{plain} AS \"{name}\""),
         (_, quoted) => quoted,
     };
     let columns: Vec<String> = args.classifiers.0.iter().chain([&args.label]).map(column).collect();
-    // Numbers of columns say the same to every dialect, and no name can be taken for something else.
+    // Column numbers mean the same in every dialect and need no quoting.
     let numbers: Vec<String> = (1..=columns.len()).map(|number| number.to_string()).collect();
     format!(
         "SELECT {},\n       COUNT(*) AS {}\nFROM {}\nWHERE {label} IS NOT NULL\nGROUP BY {}\nORDER BY {};\n",
@@ -47,11 +47,11 @@ fn query(args: &SqlArgs) -> String {
     )
 }
 
-/// A name as the database knows it, whatever is in it.
+/// A name, quoted for the dialect.
 fn quoted(dialect: Dialect, name: &str) -> String {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let is_plain = name.bytes().all(is_word) && !name.starts_with(|first: char| first.is_ascii_digit());
-    // Snowflake stores names that were made without quotes in capitals, and quotes would miss them.
+    // Snowflake stores unquoted names in capitals; a quoted name in lower case would not match.
     if dialect == Dialect::Snowflake && is_plain && !name.is_empty() {
         return name.to_owned();
     }
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_quoted_as_each_dialect_wants_it() {
+    fn names_are_quoted_for_each_dialect() {
         let duckdb = "\
 SELECT \"ann\",
        \"b`ob\",

@@ -1,4 +1,4 @@
-//! `spocc tally`: a table becomes counts that can be shared. `spocc merge`: counts add up.
+//! `spocc tally`: counts a table into a tally. `spocc merge`: adds up tallies.
 
 use std::{
     collections::HashMap,
@@ -15,27 +15,27 @@ use crate::{
     input::Input,
     labelled::{Keep, Labelled, rows},
     output::Output,
-    tell,
+    print_status,
 };
 
-/// Counts a table, or takes away from a tally, and writes the tally.
+/// Counts a table, or reduces a tally, and writes the tally.
 ///
 /// # Errors
 ///
 /// [`Error::Usage`], [`Error::Table`].
 pub(crate) fn tally(args: &TallyArgs, control: &Control<'_>) -> Result<(), Error> {
     let output = Output::new(&args.output)?;
-    output.refuse_inputs(args.input.iter().chain(&args.panel.gold))?;
+    output.refuse_inputs(args.input.iter().chain(&args.columns.gold))?;
     let level = if args.marginals { Level::Marginals } else { Level::Tally };
-    let labelled = Labelled::read(&args.input, &args.panel, "tally", Keep::labelled(level), control)?;
+    let labelled = Labelled::read(&args.input, &args.columns, "tally", Keep::labelled(level), control)?;
     let engine = |error| labelled.place.engine(error);
     let mut evidence = labelled.evidence.reduce_to(level, control).map_err(engine)?;
     if let Some(min_count) = args.min_count {
         evidence = evidence.without_rare(min_count, control).map_err(|error| match error {
             spocc::Error::NoLabelledRows => {
-                let what = if args.marginals { "a class" } else { "a pattern" };
-                let found = format!("none in {}", rows(labelled.evidence.n_rows().round() as u64));
-                labelled.place.refused(format!("{what} that {min_count} rows share"), found)
+                let what = if args.marginals { "a class" } else { "a pattern of predictions and true label" };
+                let found = format!("none among {}", rows(labelled.evidence.n_rows().round() as u64));
+                labelled.place.refused(format!("{what} with at least {min_count} rows"), found)
             }
             other => labelled.place.engine(other),
         })?;
@@ -46,32 +46,37 @@ pub(crate) fn tally(args: &TallyArgs, control: &Control<'_>) -> Result<(), Error
     let patterns = evidence.n_patterns();
     let patterns = patterns.map_or("marginals".to_owned(), |n| count(n, "pattern", "patterns"));
     let classifiers = count(evidence.classifiers().len(), "classifier", "classifiers");
-    tell(format_args!("counted {}: {classifiers}, {patterns}", rows(kept)));
+    print_status(format_args!("counted {}: {classifiers}, {patterns}", rows(kept)));
     if let Some(min_count) = args.min_count {
-        tell_dropped(&labelled.evidence, &evidence, min_count);
+        report_dropped(&labelled.evidence, &evidence, min_count);
     }
-    labelled.tell_notes();
-    tell(format_args!("wrote {output} ({} bytes)", bytes.len()));
+    labelled.report_notes();
+    print_status(format_args!("wrote {output} ({} bytes)", bytes.len()));
     Ok(())
 }
 
-/// Tells what became of what few rows share.
-fn tell_dropped(before: &Evidence, after: &Evidence, min_count: u64) {
-    let answers = |evidence: &Evidence| {
+/// Prints how much --min-count dropped.
+fn report_dropped(before: &Evidence, after: &Evidence, min_count: u64) {
+    let n_predictions = |evidence: &Evidence| {
         (0..evidence.classifiers().len()).map(|k| evidence.n_answered(k)).sum::<f64>().round() as u64
     };
     let n_rows = (before.n_rows() - after.n_rows()).round() as u64;
     if n_rows > 0 {
-        tell(format_args!("dropped {} shared by fewer than {min_count}", rows(n_rows)));
+        print_status(format_args!("dropped {} in groups of fewer than {min_count}", rows(n_rows)));
     }
     if after.n_patterns().is_none() {
-        let silenced = (answers(before) - answers(after)) as usize;
-        tell(format_args!("turned {} into silence", count(silenced, "answer", "answers")));
+        let dropped = (n_predictions(before) - n_predictions(after)) as usize;
+        print_status(format_args!(
+            "counted {} as missing",
+            count(dropped, "rare prediction", "rare predictions")
+        ));
     }
-    let named = (0..after.classifiers().len()).filter(|&k| after.n_answered(k) == 0.0).count();
-    if named > 0 {
-        let named = count(named, "classifier", "classifiers");
-        tell(format_args!("note: {named} without any count left still named: --ignore leaves them out"));
+    let empty = (0..after.classifiers().len()).filter(|&k| after.n_answered(k) == 0.0).count();
+    if empty > 0 {
+        let empty = count(empty, "classifier has", "classifiers have");
+        print_status(format_args!(
+            "note: {empty} no counts left; the tally still has their names (--ignore removes them)"
+        ));
     }
 }
 
@@ -94,16 +99,15 @@ pub(crate) fn merge(args: &MergeArgs, control: &Control<'_>) -> Result<(), Error
     let files = expand(&args.input)?;
     for path in &files {
         let (place, evidence) = Input::tally(path)?;
-        // A copy under another name has the same bytes.
+        // A copy of a file under another name has the same bytes.
         let bytes = evidence.to_bytes();
         let before = seen.insert(hash(&bytes), path).filter(|_| !args.allow_equal);
-        // A hash may err: the file is asked again.
+        // Equal hashes do not prove equal bytes, so compare the bytes.
         if let Some(before) = before
             && Input::tally(before)?.1.to_bytes() == bytes
         {
-            let found =
-                format!("the counts of {} again (--allow-equal adds them all the same)", before.display());
-            return Err(place.refused("another tally", found).into());
+            let found = format!("the same counts as {} (--allow-equal adds them anyway)", before.display());
+            return Err(place.refused("a different tally", found).into());
         }
         sum = Some(match sum {
             Some(sum) => sum.merge(&evidence, control).map_err(|error| place.engine(error))?,
@@ -115,7 +119,7 @@ pub(crate) fn merge(args: &MergeArgs, control: &Control<'_>) -> Result<(), Error
     output.write_all(&bytes)?;
     let tallies = count(files.len(), "tally", "tallies");
     let classifiers = count(sum.classifiers().len(), "classifier", "classifiers");
-    tell(format_args!("merged {tallies}: {}, {classifiers}", rows(sum.n_rows().round() as u64)));
-    tell(format_args!("wrote {output} ({} bytes)", bytes.len()));
+    print_status(format_args!("merged {tallies}: {}, {classifiers}", rows(sum.n_rows().round() as u64)));
+    print_status(format_args!("wrote {output} ({} bytes)", bytes.len()));
     Ok(())
 }

@@ -6,7 +6,7 @@ use csv::{Writer, WriterBuilder};
 use rayon::prelude::*;
 
 use crate::{
-    args::Column,
+    args::OutputColumn,
     decided::{Block, Heading, Sheet, joined, texts},
 };
 
@@ -20,7 +20,7 @@ const AT_ONCE: usize = 64;
 pub(super) struct CsvSheet<W: Write> {
     out: W,
     delimiter: u8,
-    columns: Vec<Column>,
+    columns: Vec<OutputColumn>,
     classes: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ fn write_row(
     out: &mut Text,
     block: &Block<'_>,
     row: usize,
-    columns: &[Column],
+    columns: &[OutputColumn],
     classes: &[String],
 ) -> csv::Result<()> {
     for ids in block.ids {
@@ -86,7 +86,7 @@ fn write_row(
 
 fn write_cells(
     out: &mut Text,
-    column: Column,
+    column: OutputColumn,
     block: &Block<'_>,
     row: usize,
     classes: &[String],
@@ -97,16 +97,16 @@ fn write_cells(
         values.iter().try_for_each(|value| out.write_field(format!("{value:?}")))
     };
     match column {
-        Column::Decision => Ok(()),
-        Column::Set => out.write_field(joined(block.set(row), classes)),
-        Column::SetSize => out.write_field(block.set(row).len().to_string()),
-        Column::Margin => {
+        OutputColumn::Decision => Ok(()),
+        OutputColumn::Set => out.write_field(joined(block.set(row), classes)),
+        OutputColumn::SetSize => out.write_field(block.set(row).len().to_string()),
+        OutputColumn::Margin => {
             write_floats(out, decisions.margin.as_ref().map_or(&[], |margin| &margin[row..=row]))
         }
-        Column::Possibility => write_floats(out, block.values(&decisions.possibility, row)),
-        Column::Probability => write_floats(out, block.values(&decisions.probability, row)),
-        Column::Ties => out.write_field(joined(block.ties(row), classes)),
-        Column::Answered => {
+        OutputColumn::Possibility => write_floats(out, block.values(&decisions.possibility, row)),
+        OutputColumn::Probability => write_floats(out, block.values(&decisions.probability, row)),
+        OutputColumn::Ties => out.write_field(joined(block.ties(row), classes)),
+        OutputColumn::Answered => {
             let n_answered = decisions.n_answered.iter().map(|n_answered| n_answered[row]);
             n_answered.into_iter().try_for_each(|n| out.write_field(n.to_string()))
         }

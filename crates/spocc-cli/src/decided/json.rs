@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use spocc::Label;
 
 use crate::{
-    args::Column,
+    args::OutputColumn,
     decided::{Block, Heading, Sheet, texts},
 };
 
@@ -21,7 +21,7 @@ pub(super) struct JsonSheet<W: Write> {
 /// What the columns of the output are.
 struct Names {
     ids: Vec<String>,
-    columns: Vec<Column>,
+    columns: Vec<OutputColumn>,
     classes: Vec<Label>,
     texts: Vec<String>,
 }
@@ -50,20 +50,20 @@ impl Serialize for Row<'_> {
             };
             let decisions = block.decisions;
             match column {
-                Column::Decision => {}
-                Column::Set => object.serialize_entry("set", &labels(&mut block.set(*at)))?,
-                Column::SetSize => object.serialize_entry("set_size", &block.set(*at).len())?,
-                Column::Margin => {
+                OutputColumn::Decision => {}
+                OutputColumn::Set => object.serialize_entry("set", &labels(&mut block.set(*at)))?,
+                OutputColumn::SetSize => object.serialize_entry("set_size", &block.set(*at).len())?,
+                OutputColumn::Margin => {
                     object.serialize_entry("margin", &decisions.margin.as_ref().map(|margin| margin[*at]))?;
                 }
-                Column::Possibility => {
+                OutputColumn::Possibility => {
                     object.serialize_entry("possibility", &Object(of_classes(&decisions.possibility)))?;
                 }
-                Column::Probability => {
+                OutputColumn::Probability => {
                     object.serialize_entry("probability", &Object(of_classes(&decisions.probability)))?;
                 }
-                Column::Ties => object.serialize_entry("ties", &labels(&mut block.ties(*at)))?,
-                Column::Answered => {
+                OutputColumn::Ties => object.serialize_entry("ties", &labels(&mut block.ties(*at)))?,
+                OutputColumn::Answered => {
                     object.serialize_entry("answered", &decisions.n_answered.as_ref().map(|n| n[*at]))?;
                 }
             }

@@ -18,7 +18,7 @@ use spocc::{Label, conformal::PredictionSets, predict::Decisions};
 pub(crate) use json::Object;
 use spocc_table::{Error, TextColumn};
 
-use crate::args::{Column, Format, usage};
+use crate::args::{OutputColumn, OutputFormat, usage};
 
 /// What the columns of the output are.
 pub(crate) struct Heading<'a> {
@@ -28,7 +28,7 @@ pub(crate) struct Heading<'a> {
     #[cfg(feature = "arrow")]
     pub(crate) id_types: Vec<spocc_table::ArrowType>,
     /// What is written about each row after the decision.
-    pub(crate) columns: &'a [Column],
+    pub(crate) columns: &'a [OutputColumn],
     /// The classes.
     pub(crate) classes: &'a [Label],
     /// Whether decisions may be left empty.
@@ -43,8 +43,8 @@ impl Heading<'_> {
         names.push("decision".to_owned());
         for column in self.columns {
             match column {
-                Column::Decision => {}
-                Column::Possibility | Column::Probability => {
+                OutputColumn::Decision => {}
+                OutputColumn::Possibility | OutputColumn::Probability => {
                     names.extend(self.classes.iter().map(|class| format!("{}:{class}", column.name())));
                 }
                 other => names.push(other.name().to_owned()),
@@ -61,7 +61,7 @@ impl Heading<'_> {
     pub(crate) fn refuse_repeats(&self, is_json: bool) -> Result<(), clap::Error> {
         let mut seen = HashSet::new();
         // JSON has all possibilities of a row under one name, and all probabilities.
-        let nested = [Column::Possibility, Column::Probability]
+        let nested = [OutputColumn::Possibility, OutputColumn::Probability]
             .into_iter()
             .filter(|column| is_json && self.columns.contains(column))
             .map(|column| column.name().to_owned());
@@ -115,7 +115,7 @@ impl Block<'_> {
 /// A format and a compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
-    format: Format,
+    format: OutputFormat,
     /// Between the cells of a CSV.
     delimiter: u8,
     /// Whether JSON is an object per line and no array.
@@ -136,7 +136,7 @@ impl Shape {
     /// # Errors
     ///
     /// A usage error for Parquet where it was not built in, or packed twice.
-    pub(crate) fn new(asked: Option<Format>, path: &Path) -> Result<Self, clap::Error> {
+    pub(crate) fn new(asked: Option<OutputFormat>, path: &Path) -> Result<Self, clap::Error> {
         let extension = |path: &Path| {
             path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase).unwrap_or_default()
         };
@@ -147,18 +147,18 @@ impl Shape {
         };
         let extension = extension(&inner);
         let format = asked.unwrap_or(match extension.as_str() {
-            "parquet" | "pq" => Format::Parquet,
-            "json" | "jsonl" | "ndjson" => Format::Json,
-            _ => Format::Csv,
+            "parquet" | "pq" => OutputFormat::Parquet,
+            "json" | "jsonl" | "ndjson" => OutputFormat::Json,
+            _ => OutputFormat::Csv,
         });
         let delimiter = if extension == "tsv" { b'\t' } else { b',' };
         let lines = matches!(extension.as_str(), "jsonl" | "ndjson");
         let refuse = |message: &str| Err(usage("predict", ErrorKind::InvalidValue, message));
         match format {
-            Format::Parquet if cfg!(not(feature = "arrow")) => refuse(
+            OutputFormat::Parquet if cfg!(not(feature = "arrow")) => refuse(
                 "this spocc cannot write Parquet; one built with `--features arrow` can, see the README",
             ),
-            Format::Parquet if packing != RowPacking::Plain => {
+            OutputFormat::Parquet if packing != RowPacking::Plain => {
                 refuse("Parquet is compressed inside: name it .parquet")
             }
             _ => Ok(Self { format, delimiter, lines, packing }),
@@ -167,7 +167,7 @@ impl Shape {
 
     /// Whether it is JSON.
     pub(crate) fn is_json(self) -> bool {
-        self.format == Format::Json
+        self.format == OutputFormat::Json
     }
 
     /// Writes everything that `rows` hands over, under a heading.
@@ -206,9 +206,9 @@ impl Shape {
         rows: impl FnOnce(&mut dyn Sheet) -> Result<T, Error>,
     ) -> Result<T, Error> {
         match self.format {
-            Format::Json => into(json::JsonSheet::new(out, heading, self.lines)?, rows),
+            OutputFormat::Json => into(json::JsonSheet::new(out, heading, self.lines)?, rows),
             #[cfg(feature = "arrow")]
-            Format::Parquet => into(parquet::ParquetSheet::new(out, heading)?, rows),
+            OutputFormat::Parquet => into(parquet::ParquetSheet::new(out, heading)?, rows),
             _ => into(csv::CsvSheet::new(out, heading, self.delimiter)?, rows),
         }
     }

@@ -6,7 +6,7 @@ use spocc::{Control, Evidence};
 use spocc_table::{Location, Table, expand};
 
 use crate::{
-    args::PanelArgs,
+    args::ColumnArgs,
     error::Error,
     labelled::{IdSet, Keep, Labelled, Notes, Sum, Which, long, wide},
 };
@@ -28,7 +28,7 @@ impl Counted {
     /// As [`Labelled::read`].
     pub(super) fn read(
         table: Table,
-        args: &PanelArgs,
+        args: &ColumnArgs,
         command: &str,
         keep: Keep<'_>,
         control: &Control<'_>,
@@ -57,7 +57,7 @@ impl Counted {
     /// [`Error::Table`].
     pub(super) fn refuse_nothing(
         self,
-        args: &PanelArgs,
+        args: &ColumnArgs,
         command: &str,
         keep: Keep<'_>,
     ) -> Result<Labelled, Error> {
@@ -90,7 +90,7 @@ impl Counted {
 pub(crate) fn refuse_same_file(
     labelled: &[PathBuf],
     unlabelled: &[PathBuf],
-    args: &PanelArgs,
+    args: &ColumnArgs,
 ) -> Result<(), Error> {
     if args.id.is_some() || args.table.long.is_some() {
         return Ok(());

@@ -14,7 +14,7 @@ use spocc_table::{
 };
 
 use crate::{
-    args::PanelArgs,
+    args::ColumnArgs,
     error::list,
     labelled::{
         Notes,
@@ -51,7 +51,7 @@ impl Gold {
     /// # Errors
     ///
     /// [`Error::Refused`] for columns that are not there, and for a row with two truths.
-    pub(super) fn read(path: &Path, args: &PanelArgs, label: &str) -> Result<Self, Error> {
+    pub(super) fn read(path: &Path, args: &ColumnArgs, label: &str) -> Result<Self, Error> {
         // It may be another kind of file than the answers, or one like them.
         let reading = args.table.reading();
         let mut table = Table::open(&[path.to_owned()], &ReadOptions { delimiter: None, ..reading.clone() })?;
@@ -75,7 +75,7 @@ impl Gold {
         }
         let Taken { keys, truths, labels } = taken;
         if truths.is_empty() {
-            return Err(place.refused(format!("a truth in column `{label}` of some row"), "none"));
+            return Err(place.refused(format!("a truth in column `{label}` of some row"), "none").into());
         }
         let labels = labels.finish().iter().cloned().chain([None]).collect();
         Ok(Self { place, names, keys, truths, labels })
@@ -172,7 +172,7 @@ impl Taken {
             if let Some((known, here)) = self.labels.differ(before, truth) {
                 let place = told.places.location(&told.file, row);
                 let found = format!("`{known}` before and `{here}` here");
-                return Err(place.refused("one truth for a row", found));
+                return Err(place.refused("one truth for a row", found).into());
             }
         }
         Ok(())

@@ -13,7 +13,7 @@ use spocc_table::{
 };
 
 use crate::{
-    args::{Long, PanelArgs, Repeats},
+    args::{ColumnArgs, LongColumns, Repeats},
     error::list,
     labelled::{Gold, Notes, Piece, Sum, Which, ids::id_of, pick, refuse_others},
 };
@@ -23,9 +23,9 @@ pub(crate) enum Who<'a> {
     /// These, whether they occur or not.
     Only(&'a [String]),
     /// Everyone, but for what the options leave out, in alphabetical order.
-    Chosen(&'a PanelArgs),
+    Chosen(&'a ColumnArgs),
     /// These, and nobody else but whom the options leave out.
-    Exactly(&'a [String], &'a PanelArgs),
+    Exactly(&'a [String], &'a ColumnArgs),
 }
 
 /// A long table, turned into a row per item.
@@ -56,7 +56,7 @@ impl LongTable {
     /// two answers of one classifier to one item.
     pub(crate) fn read(
         mut table: Table,
-        columns: &Long,
+        columns: &LongColumns,
         repeats: Repeats,
         who: &Who<'_>,
         truth: Option<usize>,
@@ -340,7 +340,7 @@ fn chosen(occurring: &[String], who: &Who<'_>, place: &Location) -> Result<(Vec<
             let known: HashSet<&String> = names.iter().collect();
             if !occurring.is_empty() && !occurring.iter().any(|name| known.contains(name)) {
                 let expected = format!("answers of the model's {} classifiers", names.len());
-                return Err(place.refused(expected, format!("only those of {}", list(occurring))));
+                return Err(place.refused(expected, format!("only those of {}", list(occurring))).into());
             }
             names.to_vec()
         }
@@ -373,8 +373,8 @@ fn chosen(occurring: &[String], who: &Who<'_>, place: &Location) -> Result<(Vec<
 /// As [`LongTable::read`].
 pub(super) fn count(
     mut table: Table,
-    args: &PanelArgs,
-    columns: &Long,
+    args: &ColumnArgs,
+    columns: &LongColumns,
     label: Option<&str>,
     sum: &mut Sum<'_>,
 ) -> Result<Notes, Error> {

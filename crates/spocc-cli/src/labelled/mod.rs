@@ -20,10 +20,10 @@ use spocc::{
 use spocc_table::Table;
 
 use crate::{
-    args::PanelArgs,
+    args::ColumnArgs,
     error::{Error, Location, count},
     input::Input,
-    tell,
+    print_status,
 };
 
 pub(crate) use answers::Answers;
@@ -123,7 +123,7 @@ impl Labelled {
     /// [`Error::Usage`], [`Error::Table`].
     pub(crate) fn read(
         names: &[PathBuf],
-        args: &PanelArgs,
+        args: &ColumnArgs,
         command: &str,
         keep: Keep<'_>,
         control: &Control<'_>,
@@ -144,7 +144,7 @@ impl Labelled {
     pub(crate) fn read_with(
         names: &[PathBuf],
         unlabelled: &[PathBuf],
-        args: &PanelArgs,
+        args: &ColumnArgs,
         command: &str,
         keep: Keep<'_>,
         control: &Control<'_>,
@@ -168,7 +168,7 @@ impl Labelled {
     /// As [`read`](Self::read).
     pub(crate) fn of(
         input: Input,
-        args: &PanelArgs,
+        args: &ColumnArgs,
         command: &str,
         keep: Keep<'_>,
         control: &Control<'_>,
@@ -189,7 +189,7 @@ impl Labelled {
     pub(crate) fn add_unlabelled(
         &mut self,
         names: &[PathBuf],
-        args: &PanelArgs,
+        args: &ColumnArgs,
         command: &str,
         control: &Control<'_>,
     ) -> Result<(), Error> {
@@ -206,7 +206,7 @@ impl Labelled {
                 }
                 match &mut self.notes {
                     Some(notes) => notes.n_again = n_again,
-                    None => tell(format_args!(
+                    None => print_status(format_args!(
                         "note: a tally has no ids: a row of --unlabelled that it counts too is counted twice"
                     )),
                 }
@@ -225,7 +225,7 @@ impl Labelled {
     /// As [`read`](Self::read).
     pub(crate) fn count(
         table: Table,
-        args: &PanelArgs,
+        args: &ColumnArgs,
         command: &str,
         keep: Keep<'_>,
         control: &Control<'_>,
@@ -241,7 +241,7 @@ impl Labelled {
     pub(crate) fn of_tally(
         place: Location,
         evidence: &Evidence,
-        args: &PanelArgs,
+        args: &ColumnArgs,
         control: &Control<'_>,
     ) -> Result<Self, Error> {
         let kept = pick(evidence.classifiers(), args, &[], &place)?;
@@ -251,23 +251,26 @@ impl Labelled {
     }
 
     /// Tells the user what was skipped and what looks wrong.
-    pub(crate) fn tell_notes(&self) {
+    pub(crate) fn report_notes(&self) {
         self.tell_columns();
         let Some(notes) = &self.notes else { return };
         if notes.n_skipped > 0 {
-            tell(format_args!("skipped {} without truth", rows(notes.n_skipped)));
+            let skipped = count(notes.n_skipped as usize, "unlabelled row", "unlabelled rows");
+            print_status(format_args!("skipped {skipped}"));
         }
         if notes.n_again > 0 {
             let again = rows(notes.n_again);
-            tell(format_args!("skipped {again} of --unlabelled whose id is also in the labelled table"));
+            print_status(format_args!(
+                "skipped {again} of --unlabelled whose id is also in the labelled table"
+            ));
         }
         if notes.n_unmatched > 0 {
             let truths = count(notes.n_unmatched, "truth", "truths");
             let belong = if notes.n_unmatched == 1 { "belongs" } else { "belong" };
-            tell(format_args!("note: {truths} of --gold {belong} to no row"));
+            print_status(format_args!("note: {truths} of --gold {belong} to no row"));
         }
         if notes.n_repeats > 0 {
-            tell(format_args!(
+            print_status(format_args!(
                 "note: left out {}",
                 count(notes.n_repeats, "repeated answer", "repeated answers")
             ));
@@ -285,7 +288,7 @@ impl Labelled {
         }
         let (mut ids, mut others) = (Vec::new(), Vec::new());
         for warning in &warnings {
-            tell(format_args!("warning: {warning}"));
+            print_status(format_args!("warning: {warning}"));
             let is_id = self.notes.is_some() && matches!(warning.issue, ColumnIssue::Id { .. });
             if is_id { &mut ids } else { &mut others }.push(warning.classifier.as_str());
         }
@@ -294,7 +297,7 @@ impl Labelled {
         let options: Vec<String> =
             options.map(|(option, names)| format!("{option} {}", quoted_names(names))).collect();
         let they = if warnings.len() == 1 { "it is no classifier" } else { "they are no classifiers" };
-        tell(format_args!("warning: if {they}, say so: {}", options.join(" ")));
+        print_status(format_args!("warning: if {they}, say so: {}", options.join(" ")));
     }
 
     /// Tells labels that look like no answer, and such as differ in spaces and capitals only.
@@ -303,7 +306,7 @@ impl Labelled {
         let labels: Vec<String> = self.evidence.labels().all().iter().map(ToString::to_string).collect();
         let folded: Vec<String> = labels.iter().map(|label| label.trim().to_lowercase()).collect();
         for (label, _) in labels.iter().zip(&folded).filter(|(_, folded)| NONE.contains(&folded.as_str())) {
-            tell(format_args!(
+            print_status(format_args!(
                 "note: `{label}` is a label here; if it means no answer, say so: --na 'null,{label}'"
             ));
         }
@@ -311,7 +314,7 @@ impl Labelled {
         if let Some((at, known)) =
             (0..labels.len().min(1000)).find_map(|at| twin(at).map(|known| (at, known)))
         {
-            tell(format_args!("note: `{}` and `{}` are two labels here", labels[known], labels[at]));
+            print_status(format_args!("note: `{}` and `{}` are two labels here", labels[known], labels[at]));
         }
     }
 }

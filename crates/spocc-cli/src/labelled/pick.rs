@@ -9,7 +9,7 @@ use glob::Pattern;
 use spocc_table::{Error, Location};
 
 use crate::{
-    args::{Names, PanelArgs},
+    args::{ColumnArgs, NameList},
     error::{list, quoted, suggestion},
 };
 
@@ -20,7 +20,7 @@ use crate::{
 /// [`Error::Refused`] for a name or a glob that meets nothing, and if none is left.
 pub(crate) fn pick(
     known: &[String],
-    args: &PanelArgs,
+    args: &ColumnArgs,
     other: &[usize],
     place: &Location,
 ) -> Result<Vec<usize>, Error> {
@@ -71,7 +71,7 @@ pub(super) fn refuse_others(panel: &[String], found: &[&String], place: &Locatio
 fn find(
     known: &[String],
     unused: &[&String],
-    names: &Names,
+    names: &NameList,
     wanted: impl Fn(String) -> String,
     place: &Location,
 ) -> Result<Vec<usize>, Error> {
@@ -86,7 +86,7 @@ fn find(
         };
         if meant.is_empty() {
             let hint = suggestion(name, unused.iter().copied());
-            return Err(place.refused_with(wanted(quoted(name)), hint, list(known)));
+            return Err(place.refused_with(wanted(quoted(name)), hint, list(known)).into());
         }
         found.extend(meant.into_iter().filter(|&at| !mem::replace(&mut is_found[at], true)));
     }

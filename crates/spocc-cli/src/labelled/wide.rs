@@ -6,7 +6,7 @@ use spocc::Truth;
 use spocc_table::{Error, LabelCodes, LabelEncoder, Location, RowBlock, RowPositions, Table};
 
 use crate::{
-    args::PanelArgs,
+    args::ColumnArgs,
     labelled::{Answers, Gold, IdSet, Notes, Piece, Sum, Which, ids::RowIds, pick, refuse_others},
 };
 
@@ -24,7 +24,7 @@ pub(crate) fn piece(n_columns: usize) -> usize {
 /// [`Error::Refused`] for columns that are not there and cells that are not what they should be.
 pub(super) fn count(
     mut table: Table,
-    args: &PanelArgs,
+    args: &ColumnArgs,
     label: Option<&str>,
     sum: &mut Sum<'_>,
 ) -> Result<Notes, Error> {
@@ -313,7 +313,7 @@ struct Weight {
 }
 
 impl Weight {
-    fn find(args: &PanelArgs, table: &Table) -> Result<Option<Self>, Error> {
+    fn find(args: &ColumnArgs, table: &Table) -> Result<Option<Self>, Error> {
         let (name, what, whole) = match (&args.weight, &args.count) {
             (Some(name), _) => (name, "a weight from 0", false),
             (None, Some(name)) => (name, "a whole count from 0", true),

@@ -2,72 +2,72 @@
 
 use std::{fs, path::Path};
 
-use crate::desk::{Desk, GOLD, without_sizes};
+use crate::test_dir::{GOLD, TestDir, without_sizes};
 
 #[test]
 fn a_table_becomes_a_model_and_the_model_decides_a_table() {
-    let desk = Desk::new();
-    desk.write("gold.csv", GOLD);
-    let fitted = desk.done("fit gold.csv --label truth --id item -o panel.spocc");
+    let dir = TestDir::new();
+    dir.write("gold.csv", GOLD);
+    let fitted = dir.done("fit gold.csv --label truth --id item -o panel.spocc");
     assert_eq!(fitted.stdout, "");
     assert_eq!(
         without_sizes(&fitted.stderr),
-        "fitted ladder to 5 rows: 3 classifiers, 2 classes (cat, dog)\n\
-         skipped 1 row without truth\n\
+        "fitted ladder to 5 labelled rows: 3 classifiers, 2 classes (cat, dog)\n\
+         skipped 1 unlabelled row\n\
          wrote panel.spocc # bytes)\n"
     );
 
-    let decided = desk.done("predict panel.spocc gold.csv --id item");
+    let decided = dir.done("predict panel.spocc gold.csv --id item");
     assert_eq!(decided.stdout, "item,decision\n1,cat\n2,dog\n3,cat\n4,dog\n5,cat\n6,dog\n");
-    assert_eq!(decided.stderr, "decided 6 rows by ladder: 0 tied, 0 by the prior alone\n");
+    assert_eq!(decided.stderr, "decided 6 rows with ladder: 0 tied, 0 decided by the class prior alone\n");
 
-    let to_file = desk.done("predict panel.spocc gold.csv --id item -o decided.csv");
-    assert_eq!((to_file.stdout.as_str(), desk.read("decided.csv")), ("", decided.stdout.into_bytes()));
-    assert_eq!(desk.names(), ["decided.csv", "gold.csv", "panel.spocc"]);
+    let to_file = dir.done("predict panel.spocc gold.csv --id item -o decided.csv");
+    assert_eq!((to_file.stdout.as_str(), dir.read("decided.csv")), ("", decided.stdout.into_bytes()));
+    assert_eq!(dir.names(), ["decided.csv", "gold.csv", "panel.spocc"]);
 }
 
 #[test]
 fn fit_names_a_fallback_and_shows_no_accuracy() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     // No two of the three classifiers are wrong on the same row, so the vote is always correct.
     let row = |t: usize| {
         let label = |is_correct: bool| if is_correct == t.is_multiple_of(2) { "x" } else { "y" };
         let [a, b, c] = [t % 10 != 1, t % 10 != 4, t % 10 != 7].map(label);
         format!("{a},{b},{c},{}\n", label(true))
     };
-    desk.write("votes.csv", format!("a,b,c,t\n{}", (0..12).map(row).collect::<String>()));
-    let note = "note: model selection chose the majority vote (the ladder was not better on held-out rows); see spocc compare\n";
-    let told = desk.done("fit votes.csv --label t -o votes.spocc").stderr;
+    dir.write("votes.csv", format!("a,b,c,t\n{}", (0..12).map(row).collect::<String>()));
+    let note = "note: model selection chose the majority vote (ladder was not better on held-out rows); see spocc compare\n";
+    let told = dir.done("fit votes.csv --label t -o votes.spocc").stderr;
     assert!(told.contains(note) && !told.contains('%'), "{told}");
-    let facts = desk.done("inspect votes.spocc").stdout;
+    let facts = dir.done("inspect votes.spocc").stdout;
     assert!(facts.contains("  parameters   fallback to majority\n"), "{facts}");
     let json: serde_json::Value =
-        serde_json::from_str(&desk.done("inspect votes.spocc --json").stdout).expect("JSON");
+        serde_json::from_str(&dir.done("inspect votes.spocc --json").stdout).expect("JSON");
     assert_eq!(json["fitted"]["fallback"], "majority");
     assert!(json["fitted"]["right"].is_null() && json["fitted"]["rows"].is_null(), "{json}");
 
-    desk.write("empty.csv", "a,b,t\n,,x\n,,y\n,,x\n");
-    let told = desk.done("fit empty.csv --label t --classes x,y -o empty.spocc").stderr;
+    dir.write("empty.csv", "a,b,t\n,,x\n,,y\n,,x\n");
+    let told = dir.done("fit empty.csv --label t --classes x,y -o empty.spocc").stderr;
     assert!(told.contains("note: no labelled row has a prediction; the majority vote decides\n"), "{told}");
 }
 
 #[test]
 fn standard_input_is_a_table_too() {
-    let desk = Desk::with_model();
-    let fitted = desk.run_with_input("fit - --label truth --id item -o again.spocc", GOLD.as_bytes());
+    let dir = TestDir::with_model();
+    let fitted = dir.run_with_input("fit - --label truth --id item -o again.spocc", GOLD.as_bytes());
     assert_eq!(fitted.code, Some(0), "{}", fitted.stderr);
-    assert_eq!(desk.read("again.spocc"), desk.read("panel.spocc"));
-    let decided = desk.run_with_input("predict panel.spocc - -o -", b"eve,ann,bob\ndog,cat,cat\n");
+    assert_eq!(dir.read("again.spocc"), dir.read("panel.spocc"));
+    let decided = dir.run_with_input("predict panel.spocc - -o -", b"eve,ann,bob\ndog,cat,cat\n");
     assert_eq!(decided.stdout, "decision\ncat\n");
 }
 
 #[test]
 fn every_method_and_option_fits_and_decides() {
-    let desk = Desk::new();
-    desk.write("gold.csv", GOLD);
+    let dir = TestDir::new();
+    dir.write("gold.csv", GOLD);
     let choices = [
         "--method spocc --exponent inf",
-        "--method spocc --exponent 1.5 --missing symbol",
+        "--method spocc --exponent 1.5 --missing answer",
         "--method spocc --exponent tuned --tuning resubstitution",
         "--method adaspocc --tuning k-fold --ties random --seed 7",
         "--method selection --slim",
@@ -81,29 +81,29 @@ fn every_method_and_option_fits_and_decides() {
         "--method stacking --strength tuned --tuning k-fold",
     ];
     for choice in choices {
-        desk.done(&format!("fit gold.csv --label truth --id item {choice} -o m.spocc"));
-        let decided = desk.done("predict m.spocc gold.csv --id item");
+        dir.done(&format!("fit gold.csv --label truth --id item {choice} -o m.spocc"));
+        let decided = dir.done("predict m.spocc gold.csv --id item");
         assert_eq!(decided.stdout.lines().count(), 7, "{choice}");
     }
 }
 
 #[test]
 fn slim_models_are_smaller_and_decide_alike() {
-    let desk = Desk::with_model();
-    desk.done("fit gold.csv --label truth --id item --slim -o slim.spocc");
-    assert!(desk.read("slim.spocc").len() < desk.read("panel.spocc").len());
-    let decided = |model: &str| desk.done(&format!("predict {model} gold.csv")).stdout;
+    let dir = TestDir::with_model();
+    dir.done("fit gold.csv --label truth --id item --slim -o slim.spocc");
+    assert!(dir.read("slim.spocc").len() < dir.read("panel.spocc").len());
+    let decided = |model: &str| dir.done(&format!("predict {model} gold.csv")).stdout;
     assert_eq!(decided("slim.spocc"), decided("panel.spocc"));
 }
 
 #[test]
 fn columns_say_more_about_each_decision() {
-    let desk = Desk::new();
-    desk.write("gold.csv", "a,b,t\nx,x,x\ny,y,y\n");
-    desk.done("fit gold.csv --label t --method majority -o m.spocc");
-    desk.write("new.csv", "n,part,a,b\n1,\"p, q\",x,y\n2,r,y,y\n3,s,,null\n");
+    let dir = TestDir::new();
+    dir.write("gold.csv", "a,b,t\nx,x,x\ny,y,y\n");
+    dir.done("fit gold.csv --label t --method majority -o m.spocc");
+    dir.write("new.csv", "n,part,a,b\n1,\"p, q\",x,y\n2,r,y,y\n3,s,,null\n");
     let run =
-        desk.done("predict m.spocc new.csv --id n,part --columns decision,ties,answered,margin,possibility");
+        dir.done("predict m.spocc new.csv --id n,part --columns decision,ties,answered,margin,possibility");
     assert_eq!(
         run.stdout,
         "n,part,decision,ties,answered,margin,possibility:x,possibility:y\n\
@@ -111,29 +111,29 @@ fn columns_say_more_about_each_decision() {
          2,r,y,,2,1.0,0.0,1.0\n\
          3,s,x,x|y,0,0.0,1.0,1.0\n"
     );
-    assert_eq!(run.stderr, "decided 3 rows by majority: 2 tied, 1 by the prior alone\n");
+    assert_eq!(run.stderr, "decided 3 rows with majority: 2 tied, 1 decided by the class prior alone\n");
 }
 
 #[test]
 fn labels_come_back_as_they_were_written() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let cases = [("1", "0"), ("1.0", "0.0"), ("True", "False"), ("true", "false"), ("a b", "é"), ("01", "1")];
     for (yes, no) in cases {
-        desk.write("gold.csv", format!("a,t\n{yes},{yes}\n{no},{no}\n{yes},{yes}\n"));
-        desk.done("fit gold.csv --label t -o m.spocc");
-        let decided = desk.done("predict m.spocc gold.csv").stdout;
+        dir.write("gold.csv", format!("a,t\n{yes},{yes}\n{no},{no}\n{yes},{yes}\n"));
+        dir.done("fit gold.csv --label t -o m.spocc");
+        let decided = dir.done("predict m.spocc gold.csv").stdout;
         assert_eq!(decided, format!("decision\n{yes}\n{no}\n{yes}\n"));
     }
     // A model fitted to whole numbers understands a data frame's floats.
-    desk.write("gold.csv", "a,t\n1,1\n0,0\n");
-    desk.done("fit gold.csv --label t -o m.spocc");
-    desk.write("new.csv", "a\n1.0\n0.0\n");
-    assert_eq!(desk.done("predict m.spocc new.csv").stdout, "decision\n1\n0\n");
+    dir.write("gold.csv", "a,t\n1,1\n0,0\n");
+    dir.done("fit gold.csv --label t -o m.spocc");
+    dir.write("new.csv", "a\n1.0\n0.0\n");
+    assert_eq!(dir.done("predict m.spocc new.csv").stdout, "decision\n1\n0\n");
 }
 
 #[test]
 fn neither_the_order_of_the_rows_nor_the_threads_change_the_model() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let rows: Vec<String> = (0..2000u32)
         .map(|row| {
             let noise = |k: u32| (row * 7 + k * 13 + row * row * (k + 3) % 11) % 17;
@@ -142,33 +142,32 @@ fn neither_the_order_of_the_rows_nor_the_threads_change_the_model() {
         })
         .collect();
     let header = "a,b,c,d,truth\n".to_owned();
-    desk.write("there.csv", header.clone() + &rows.concat());
-    desk.write("back.csv", header + &rows.iter().rev().cloned().collect::<String>());
-    desk.done("fit there.csv --label truth --threads 1 -o one.spocc");
-    desk.done("fit there.csv --label truth --threads 2 -o two.spocc");
-    desk.done("fit back.csv --label truth --threads 2 -o back.spocc");
-    assert_eq!(desk.read("one.spocc"), desk.read("two.spocc"));
-    assert_eq!(desk.read("one.spocc"), desk.read("back.spocc"));
-    let decided =
-        |threads: u32| desk.done(&format!("predict one.spocc there.csv --threads {threads}")).stdout;
+    dir.write("there.csv", header.clone() + &rows.concat());
+    dir.write("back.csv", header + &rows.iter().rev().cloned().collect::<String>());
+    dir.done("fit there.csv --label truth --threads 1 -o one.spocc");
+    dir.done("fit there.csv --label truth --threads 2 -o two.spocc");
+    dir.done("fit back.csv --label truth --threads 2 -o back.spocc");
+    assert_eq!(dir.read("one.spocc"), dir.read("two.spocc"));
+    assert_eq!(dir.read("one.spocc"), dir.read("back.spocc"));
+    let decided = |threads: u32| dir.done(&format!("predict one.spocc there.csv --threads {threads}")).stdout;
     assert_eq!(decided(1), decided(2));
 }
 
 /// glibc chooses its exponentials and logarithms by the processor, unless told what the processor lacks.
 #[test]
 fn the_processor_does_not_change_a_byte() {
-    let desk = Desk::new();
-    desk.done("demo --save .");
+    let dir = TestDir::new();
+    dir.done("demo --save .");
     for method in spocc::Method::ALL {
         let [here, elsewhere] = ["", "glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2"].map(|lacks| {
             let run = |arguments: &str| {
-                let output = desk.command(arguments).env("GLIBC_TUNABLES", lacks).output().expect("a run");
+                let output = dir.command(arguments).env("GLIBC_TUNABLES", lacks).output().expect("a run");
                 assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
                 output.stdout
             };
             run(&format!("fit gold.csv --label truth --id item --method {method} -o m.spocc"));
             let columns = "margin,possibility";
-            (desk.read("m.spocc"), run(&format!("predict m.spocc new.csv --id item --columns {columns}")))
+            (dir.read("m.spocc"), run(&format!("predict m.spocc new.csv --id item --columns {columns}")))
         });
         assert!(here == elsewhere, "{method} depends on the processor");
     }
@@ -176,14 +175,14 @@ fn the_processor_does_not_change_a_byte() {
 
 #[test]
 fn a_grouped_table_counts_as_its_rows_do() {
-    let desk = Desk::new();
-    desk.write("rows.csv", "a,b,t\nx,x,x\nx,x,x\ny,x,y\nx,y,y\n");
-    desk.write("grouped.csv", "n,a,b,t\n2,x,x,x\n1,y,x,y\n1,x,y,y\n0,y,y,x\n");
-    desk.done("fit rows.csv --label t -o rows.spocc");
-    desk.done("fit grouped.csv --label t --count n -o grouped.spocc");
-    desk.done("fit grouped.csv --label t --weight n -o weighted.spocc");
-    assert_eq!(desk.read("rows.spocc"), desk.read("grouped.spocc"));
-    assert_eq!(desk.read("rows.spocc"), desk.read("weighted.spocc"));
+    let dir = TestDir::new();
+    dir.write("rows.csv", "a,b,t\nx,x,x\nx,x,x\ny,x,y\nx,y,y\n");
+    dir.write("grouped.csv", "n,a,b,t\n2,x,x,x\n1,y,x,y\n1,x,y,y\n0,y,y,x\n");
+    dir.done("fit rows.csv --label t -o rows.spocc");
+    dir.done("fit grouped.csv --label t --count n -o grouped.spocc");
+    dir.done("fit grouped.csv --label t --weight n -o weighted.spocc");
+    assert_eq!(dir.read("rows.spocc"), dir.read("grouped.spocc"));
+    assert_eq!(dir.read("rows.spocc"), dir.read("weighted.spocc"));
 }
 
 #[test]
@@ -204,19 +203,19 @@ fn golden_decisions_come_through_the_command() {
     };
     let mut names: Vec<String> =
         (0..golden["K"].as_u64().expect("a number")).map(|k| format!("c{k}")).collect();
-    let desk = Desk::new();
-    desk.write("test.csv", csv(&columns(&golden["preds_test"]), &names));
+    let dir = TestDir::new();
+    dir.write("test.csv", csv(&columns(&golden["preds_test"]), &names));
     let mut labelled = columns(&golden["preds_val"]);
     labelled.push(numbers(&golden["y_val"]));
     names.push("truth".into());
-    desk.write("val.csv", csv(&labelled, &names));
+    dir.write("val.csv", csv(&labelled, &names));
 
     let classes: Vec<String> = (0..golden["l"].as_u64().expect("a number")).map(|i| i.to_string()).collect();
-    desk.done(&format!(
+    dir.done(&format!(
         "fit val.csv --label truth --method adaspocc --tuning resubstitution --classes {} -o m.spocc",
         classes.join(",")
     ));
-    let decided = desk.done("predict m.spocc test.csv").stdout;
+    let decided = dir.done("predict m.spocc test.csv").stdout;
     let reference = &golden["ref"]["adaspocc"];
     assert_eq!(reference["tied_rows"], serde_json::json!([]), "no row of this case may be decided otherwise");
     let decided: Vec<&str> = decided.lines().skip(1).collect();
@@ -225,25 +224,25 @@ fn golden_decisions_come_through_the_command() {
 
 #[test]
 fn a_table_without_rows_is_decided_in_no_rows() {
-    let desk = Desk::with_model();
-    desk.write("header.csv", "item,ann,bob,eve\n");
-    assert_eq!(desk.done("predict panel.spocc header.csv --id item").stdout, "item,decision\n");
+    let dir = TestDir::with_model();
+    dir.write("header.csv", "item,ann,bob,eve\n");
+    assert_eq!(dir.done("predict panel.spocc header.csv --id item").stdout, "item,decision\n");
 }
 
 #[test]
 fn answers_the_model_never_met_are_silence_or_refused() {
-    let desk = Desk::with_model();
-    desk.write("new.csv", "ann,bob,eve\ncat,cat,dog\ncow,dog,cat\ncow,cow,cow\n");
-    let run = desk.done("predict panel.spocc new.csv");
+    let dir = TestDir::with_model();
+    dir.write("new.csv", "ann,bob,eve\ncat,cat,dog\ncow,dog,cat\ncow,cow,cow\n");
+    let run = dir.done("predict panel.spocc new.csv");
     assert_eq!(run.stdout, "decision\ncat\ndog\ncat\n");
     assert_eq!(
         run.stderr,
-        "decided 3 rows by ladder: 0 tied, 1 by the prior alone\n\
-         note: `ann` said `cow` in 2 of them, which the model never met: taken for silence\n\
-         note: `bob` said `cow` in 1 of them, which the model never met: taken for silence\n\
-         note: `eve` said `cow` in 1 of them, which the model never met: taken for silence\n"
+        "decided 3 rows with ladder: 0 tied, 1 decided by the class prior alone\n\
+         note: `ann` predicts `cow` in 2 rows; the model does not know this label and counts it as missing\n\
+         note: `bob` predicts `cow` in 1 row; the model does not know this label and counts it as missing\n\
+         note: `eve` predicts `cow` in 1 row; the model does not know this label and counts it as missing\n"
     );
-    desk.refused(
+    dir.refused(
         "predict panel.spocc new.csv --strict",
         "new.csv: line 3: expected `ann` to predict a label of the model, found `cow`",
     );
@@ -251,60 +250,60 @@ fn answers_the_model_never_met_are_silence_or_refused() {
 
 #[test]
 fn words_for_missing_are_a_choice() {
-    let desk = Desk::new();
-    desk.write("gold.csv", "a,b,t\nx,x,x\nNA,y,y\ny,?,y\nx,x,NA\n");
-    let run = desk.done("fit gold.csv --label t --na NA,? -o m.spocc");
+    let dir = TestDir::new();
+    dir.write("gold.csv", "a,b,t\nx,x,x\nNA,y,y\ny,?,y\nx,x,NA\n");
+    let run = dir.done("fit gold.csv --label t --na NA,? -o m.spocc");
     assert!(run.stderr.contains("2 classes (x, y)"), "{}", run.stderr);
-    assert!(run.stderr.contains("skipped 1 row without truth"), "{}", run.stderr);
-    let run = desk.done("predict m.spocc gold.csv --na NA,? --columns answered");
+    assert!(run.stderr.contains("skipped 1 unlabelled row"), "{}", run.stderr);
+    let run = dir.done("predict m.spocc gold.csv --na NA,? --columns answered");
     assert_eq!(run.stdout, "decision,answered\nx,2\ny,1\ny,1\nx,2\n");
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
 }
 
 #[test]
 fn columns_that_are_no_classifiers_are_named_with_the_option_that_says_so() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let row = |row: usize| {
         let truth = ["no", "yes"][row % 2];
         format!("m{row},{},{truth},{truth},{}\n", ["dev", "train"][row % 3 / 2], ["no", "yes"][row % 4 / 2])
     };
-    desk.write("gold.csv", format!("item,subset,copy,truth,ann\n{}", (0..40).map(row).collect::<String>()));
+    dir.write("gold.csv", format!("item,subset,copy,truth,ann\n{}", (0..40).map(row).collect::<String>()));
     let seen = "warning: column `item` has a different label in nearly every row (40 labels in 40 rows)\n\
                 warning: column `subset` shares no label with the truth\n\
                 warning: column `copy` equals the truth in all of its 40 rows\n";
     let fix = "warning: if they are no classifiers, say so: --id 'item' --ignore 'subset,copy'\n";
     for command in ["fit gold.csv -o m.spocc", "audit gold.csv", "compare gold.csv --no-curve"] {
-        let run = desk.done(&format!("{command} --label truth"));
+        let run = dir.done(&format!("{command} --label truth"));
         assert!(run.stderr.contains(&[seen, fix].concat()), "{command}: {}", run.stderr);
-        let run = desk.done(&format!("{command} --label truth --id item --ignore subset,copy"));
+        let run = dir.done(&format!("{command} --label truth --id item --ignore subset,copy"));
         assert!(!run.stderr.contains("warning"), "{command}: {}", run.stderr);
     }
     // Nothing is dropped, and what is no class is never decided.
-    let fitted = desk.done("fit gold.csv --label truth -o m.spocc").stderr;
+    let fitted = dir.done("fit gold.csv --label truth -o m.spocc").stderr;
     assert!(fitted.contains("4 classifiers, 2 classes (no, yes)"), "{fitted}");
-    desk.done("tally gold.csv --label truth -o all.tally");
-    let of_tally = desk.done("fit all.tally -o m2.spocc").stderr;
+    dir.done("tally gold.csv --label truth -o all.tally");
+    let of_tally = dir.done("fit all.tally -o m2.spocc").stderr;
     let fix = "warning: if they are no classifiers, say so: --ignore 'item,subset,copy'\n";
     assert!(of_tally.contains(&[seen, fix].concat()), "{of_tally}");
-    assert_eq!(desk.read("m.spocc"), desk.read("m2.spocc"));
+    assert_eq!(dir.read("m.spocc"), dir.read("m2.spocc"));
 }
 
 #[test]
 fn names_of_odd_columns_are_quoted_for_the_shell() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let rows = "p,no,no,q\np,yes,yes,q\n".repeat(20);
-    desk.write("gold.csv", format!("\"a,b\",ann,truth,it's\n{rows}"));
-    let run = desk.done("fit gold.csv --label truth -o m.spocc");
+    dir.write("gold.csv", format!("\"a,b\",ann,truth,it's\n{rows}"));
+    let run = dir.done("fit gold.csv --label truth -o m.spocc");
     let fix = r#"warning: if they are no classifiers, say so: --ignore '"a,b",ann,it'\''s'"#;
     assert!(run.stderr.contains(fix), "{}", run.stderr);
 }
 
 #[test]
 fn a_column_of_names_that_does_not_fit_is_told() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let rows: Vec<String> = (0..3000).map(|row| format!("m{row},{0},{0}\n", row % 2)).collect();
-    desk.write("gold.csv", format!("item,ann,truth\n{}", rows.concat()));
-    desk.refused(
+    dir.write("gold.csv", format!("item,ann,truth\n{}", rows.concat()));
+    dir.refused(
         "fit gold.csv --label truth --memory 64M -o m.spocc",
         "gold.csv: line 1: expected predictions in column `item`, in memory, found a different label in every row \
          (if it names the rows, say so: --id 'item')",
@@ -313,34 +312,31 @@ fn a_column_of_names_that_does_not_fit_is_told() {
 
 #[test]
 fn a_label_that_is_no_class_is_never_decided() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let row = |row: usize| {
         let truth = ["cat", "dog"][row % 2];
         let person = if row.is_multiple_of(3) { "na" } else { truth };
         format!("{row},{truth},{person},{person},{truth}\n")
     };
-    desk.write(
-        "gold.csv",
-        format!("item,model,person,other,truth\n{}", (0..40).map(row).collect::<String>()),
-    );
+    dir.write("gold.csv", format!("item,model,person,other,truth\n{}", (0..40).map(row).collect::<String>()));
     for method in ["majority", "ladder", "naive-bayes", "adaspocc"] {
-        let fitted = desk.done(&format!("fit gold.csv --label truth --id item --method {method} -o m.spocc"));
+        let fitted = dir.done(&format!("fit gold.csv --label truth --id item --method {method} -o m.spocc"));
         assert!(fitted.stderr.contains("2 classes (cat, dog)"), "{}", fitted.stderr);
-        let note = "note: one label is never true and never decided: `na` (--classes gives the exact list of classes)\n";
+        let note = "note: one label is predicted but never true, so never decided: `na` (--classes sets the list of classes)\n";
         assert!(fitted.stderr.contains(note), "{}", fitted.stderr);
-        let decided = desk.done("predict m.spocc gold.csv --id item").stdout;
+        let decided = dir.done("predict m.spocc gold.csv --id item").stdout;
         assert!(!decided.contains("na"), "{method}: {decided}");
     }
 }
 
 #[test]
 fn labels_that_look_like_slips_are_told() {
-    let desk = Desk::new();
-    desk.write("gold.csv", "ann,bob,truth\nyes,Yes,yes\nno,NA,no\nno,no,no\n");
-    let run = desk.done("fit gold.csv --label truth -o m.spocc");
+    let dir = TestDir::new();
+    dir.write("gold.csv", "ann,bob,truth\nyes,Yes,yes\nno,NA,no\nno,no,no\n");
+    let run = dir.done("fit gold.csv --label truth -o m.spocc");
     let notes = "note: `NA` is a label here; if it means no answer, say so: --na 'null,NA'\n\
                  note: `Yes` and `yes` are two labels here\n";
     assert!(run.stderr.contains(notes), "{}", run.stderr);
-    let run = desk.done("fit gold.csv --label truth --na null,NA,Yes -o m.spocc");
+    let run = dir.done("fit gold.csv --label truth --na null,NA,Yes -o m.spocc");
     assert!(!run.stderr.contains("label here") && !run.stderr.contains("labels here"), "{}", run.stderr);
 }

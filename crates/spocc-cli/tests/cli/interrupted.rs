@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::desk::{Desk, GOLD};
+use crate::test_dir::{GOLD, TestDir};
 
 /// Longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -30,8 +30,8 @@ fn wait_for<T>(mut what: impl FnMut() -> Option<T>) -> Option<T> {
     None
 }
 
-fn unfinished(desk: &Desk) -> Vec<String> {
-    desk.names().into_iter().filter(|name| name.starts_with(".spocc-")).collect()
+fn unfinished(dir: &TestDir) -> Vec<String> {
+    dir.names().into_iter().filter(|name| name.starts_with(".spocc-")).collect()
 }
 
 fn send(signal: &str, child: &Child) {
@@ -53,15 +53,15 @@ fn end(mut child: Child) -> (ExitStatus, String) {
 
 /// The command as from a terminal: whoever runs these tests in the background ignores interruptions, and what is
 /// ignored is inherited. Where `env` cannot undo that, they must be run in the foreground.
-fn heeding(desk: &Desk, arguments: &str) -> Command {
+fn heeding(dir: &TestDir, arguments: &str) -> Command {
     const RESET: &str = "--default-signal=INT,TERM,HUP";
-    let plain = desk.command(arguments);
+    let plain = dir.command(arguments);
     let can_reset = Command::new("env").args([RESET, "true"]).stderr(Stdio::null()).status();
     if !can_reset.is_ok_and(|status| status.success()) {
         return plain;
     }
     let mut command = Command::new("env");
-    command.arg(RESET).arg(plain.get_program()).args(plain.get_args()).current_dir(desk.path("."));
+    command.arg(RESET).arg(plain.get_program()).args(plain.get_args()).current_dir(dir.path("."));
     command
 }
 
@@ -75,28 +75,28 @@ fn an_interrupted_command_leaves_the_old_file_and_nothing_else() {
     for (signal, number, target) in
         [("INT", 2, "out.csv"), ("TERM", 15, "out.csv.gz"), ("HUP", 1, "out.json")]
     {
-        let desk = Desk::with_model();
-        desk.write(target, "old");
-        let before = desk.names();
-        let mut child = start(heeding(&desk, &format!("predict panel.spocc - -o {target}")), Stdio::null());
+        let dir = TestDir::with_model();
+        dir.write(target, "old");
+        let before = dir.names();
+        let mut child = start(heeding(&dir, &format!("predict panel.spocc - -o {target}")), Stdio::null());
         let mut input = child.stdin.take().expect("piped");
         let rows = "cat,cat,dog\n".repeat(MANY);
         input.write_all(format!("ann,bob,eve\n{rows}").as_bytes()).expect("it reads on");
         // It now waits for more rows; the first of them are decided and on their way to the file.
-        wait_for(|| (!unfinished(&desk).is_empty()).then_some(())).expect("a file being written");
+        wait_for(|| (!unfinished(&dir).is_empty()).then_some(())).expect("a file being written");
         send(signal, &child);
         let (status, told) = end(child);
         assert_eq!((status.code(), told.as_str()), (Some(128 + number), ""), "{signal}");
-        assert_eq!(desk.read(target), b"old", "{signal}");
-        assert_eq!(desk.names(), before, "{signal}");
+        assert_eq!(dir.read(target), b"old", "{signal}");
+        assert_eq!(dir.names(), before, "{signal}");
         drop(input);
     }
 }
 
 #[test]
 fn an_interruption_before_anything_is_written_leaves_nothing() {
-    let desk = Desk::with_model();
-    let before = desk.names();
+    let dir = TestDir::with_model();
+    let before = dir.names();
     for arguments in [
         "predict panel.spocc - -o out.csv",
         "fit - --label truth -o m.spocc",
@@ -104,7 +104,7 @@ fn an_interruption_before_anything_is_written_leaves_nothing() {
         "explain panel.spocc - --row 1000000",
         "inspect -",
     ] {
-        let mut child = start(heeding(&desk, arguments), Stdio::null());
+        let mut child = start(heeding(&dir, arguments), Stdio::null());
         let mut input = child.stdin.take().expect("piped");
         // More than a pipe holds: once all of it is gone, the command is reading and will heed a signal.
         let rows = "7,cat,cat,dog,cat\n".repeat(20_000);
@@ -112,33 +112,33 @@ fn an_interruption_before_anything_is_written_leaves_nothing() {
         send("INT", &child);
         let (status, told) = end(child);
         assert_eq!((status.code(), told.as_str()), (Some(130), ""), "{arguments}");
-        assert_eq!(desk.names(), before, "{arguments}");
+        assert_eq!(dir.names(), before, "{arguments}");
         drop(input);
     }
 }
 
 #[test]
 fn refused_in_the_middle_leaves_the_old_file_and_nothing_else() {
-    let desk = Desk::with_model();
-    desk.write("out.csv", "old");
+    let dir = TestDir::with_model();
+    dir.write("out.csv", "old");
     let rows = "cat,cat,dog\n".repeat(MANY);
-    desk.write("long.csv", format!("ann,bob,eve\n{rows}dog,dog\n"));
-    let before = desk.names();
-    desk.refused(
+    dir.write("long.csv", format!("ann,bob,eve\n{rows}dog,dog\n"));
+    let before = dir.names();
+    dir.refused(
         "predict panel.spocc long.csv -o out.csv",
         &format!("long.csv: line {}: expected 3 cells, found 2", MANY + 2),
     );
-    assert_eq!((desk.read("out.csv"), desk.names()), (b"old".to_vec(), before));
+    assert_eq!((dir.read("out.csv"), dir.names()), (b"old".to_vec(), before));
 }
 
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
-    let desk = Desk::with_model();
+    let dir = TestDir::with_model();
     let rows = "7,cat,cat,dog\n".repeat(MANY);
-    desk.write("long.csv", format!("item,ann,bob,eve\n{rows}"));
+    dir.write("long.csv", format!("item,ann,bob,eve\n{rows}"));
     for options in ["--id item", "--format json", "--id item --columns margin,possibility,ties"] {
         let predict = || {
-            let command = desk.command(&format!("predict panel.spocc long.csv {options}"));
+            let command = dir.command(&format!("predict panel.spocc long.csv {options}"));
             let mut child = start(command, Stdio::piped());
             let output = child.stdout.take().expect("piped");
             (child, output)
@@ -157,20 +157,20 @@ fn a_reader_that_goes_away_is_no_failure() {
 
 #[test]
 fn what_may_not_be_read_or_written_is_told() {
-    let desk = Desk::with_model();
-    desk.write("locked.csv", "ann,truth\n");
-    fs::create_dir(desk.path("locked")).expect("a fresh name");
-    fs::set_permissions(desk.path("locked.csv"), fs::Permissions::from_mode(0o000)).expect("ours");
-    fs::set_permissions(desk.path("locked"), fs::Permissions::from_mode(0o555)).expect("ours");
-    if fs::read(desk.path("locked.csv")).is_ok() {
+    let dir = TestDir::with_model();
+    dir.write("locked.csv", "ann,truth\n");
+    fs::create_dir(dir.path("locked")).expect("a fresh name");
+    fs::set_permissions(dir.path("locked.csv"), fs::Permissions::from_mode(0o000)).expect("ours");
+    fs::set_permissions(dir.path("locked"), fs::Permissions::from_mode(0o555)).expect("ours");
+    if fs::read(dir.path("locked.csv")).is_ok() {
         eprintln!("skipped: nothing is locked to the superuser");
         return;
     }
-    desk.refused(
+    dir.refused(
         "fit locked.csv --label truth -o m.spocc",
         "locked.csv: expected a file to read, found no permission",
     );
-    desk.refused(
+    dir.refused(
         "predict panel.spocc gold.csv -o locked/out.csv",
         "locked/out.csv: expected permission to write, found no permission",
     );
@@ -178,61 +178,61 @@ fn what_may_not_be_read_or_written_is_told() {
 
 #[test]
 fn a_replaced_file_keeps_its_permissions() {
-    let desk = Desk::with_model();
-    desk.write("out.csv", "old");
-    fs::set_permissions(desk.path("out.csv"), fs::Permissions::from_mode(0o662)).expect("ours");
-    desk.done("predict panel.spocc gold.csv -o out.csv");
-    let mode = fs::metadata(desk.path("out.csv")).expect("a file").permissions().mode();
+    let dir = TestDir::with_model();
+    dir.write("out.csv", "old");
+    fs::set_permissions(dir.path("out.csv"), fs::Permissions::from_mode(0o662)).expect("ours");
+    dir.done("predict panel.spocc gold.csv -o out.csv");
+    let mode = fs::metadata(dir.path("out.csv")).expect("a file").permissions().mode();
     assert_eq!(mode & 0o777, 0o662);
 }
 
 /// Runs in a shell where no file may grow beyond a block.
 #[cfg(target_os = "linux")]
-fn run_short_of_room(desk: &Desk, arguments: &str) -> (String, Option<i32>) {
+fn run_short_of_room(dir: &TestDir, arguments: &str) -> (String, Option<i32>) {
     let mut command = std::process::Command::new("sh");
     command.args(["-c", "ulimit -f 1; trap '' XFSZ; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_spocc")]);
     let output =
-        command.args(arguments.split_whitespace()).current_dir(desk.path("")).output().expect("a shell");
+        command.args(arguments.split_whitespace()).current_dir(dir.path("")).output().expect("a shell");
     (String::from_utf8(output.stderr).expect("text"), output.status.code())
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_without_room_keeps_its_old_content() {
-    let desk = Desk::with_model();
-    desk.write("many.csv", format!("ann,bob,eve\n{}", "cat,cat,dog\n".repeat(5000)));
-    desk.write("out.csv", "old");
-    desk.write("out.json.zst", "old");
-    let before = desk.names();
+    let dir = TestDir::with_model();
+    dir.write("many.csv", format!("ann,bob,eve\n{}", "cat,cat,dog\n".repeat(5000)));
+    dir.write("out.csv", "old");
+    dir.write("out.json.zst", "old");
+    let before = dir.names();
     for arguments in [
         "predict panel.spocc many.csv -o out.csv",
         "predict panel.spocc many.csv --id ann,bob,eve -o out.csv",
     ] {
-        let (told, code) = run_short_of_room(&desk, arguments);
+        let (told, code) = run_short_of_room(&dir, arguments);
         assert!(told.starts_with("spocc: out.csv: ") && told.lines().count() == 1, "{told}");
-        assert_eq!((code, desk.read("out.csv"), desk.names()), (Some(1), b"old".to_vec(), before.clone()));
+        assert_eq!((code, dir.read("out.csv"), dir.names()), (Some(1), b"old".to_vec(), before.clone()));
     }
-    desk.done("predict panel.spocc many.csv -o out.csv");
-    assert_eq!(desk.read("out.csv").len(), "decision\n".len() + 5000 * "cat\n".len());
+    dir.done("predict panel.spocc many.csv -o out.csv");
+    assert_eq!(dir.read("out.csv").len(), "decision\n".len() + 5000 * "cat\n".len());
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_limit_on_files_is_told_in_words() {
-    let desk = Desk::with_model();
-    desk.write("many.csv", format!("ann,bob,eve\n{}", "cat,cat,dog\n".repeat(5000)));
-    let (told, _) = run_short_of_room(&desk, "predict panel.spocc many.csv -o out.csv");
+    let dir = TestDir::with_model();
+    dir.write("many.csv", format!("ann,bob,eve\n{}", "cat,cat,dog\n".repeat(5000)));
+    let (told, _) = run_short_of_room(&dir, "predict panel.spocc many.csv -o out.csv");
     assert!(told.starts_with("spocc: out.csv: expected room to write, found "), "{told}");
 }
 
 #[test]
 fn reports_stand_names_and_answers_of_any_length() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let long = "long".repeat(20_000);
-    desk.write("cells.csv", format!("ann,truth\n{long},cat\ncat,cat\ndog,dog\n"));
-    desk.done("fit cells.csv --label truth -o cells.spocc");
-    desk.write("names.csv", format!("{long},truth\ncat,cat\ndog,dog\n"));
-    desk.done("fit names.csv --label truth -o names.spocc");
+    dir.write("cells.csv", format!("ann,truth\n{long},cat\ncat,cat\ndog,dog\n"));
+    dir.done("fit cells.csv --label truth -o cells.spocc");
+    dir.write("names.csv", format!("{long},truth\ncat,cat\ndog,dog\n"));
+    dir.done("fit names.csv --label truth -o names.spocc");
     for arguments in [
         "explain cells.spocc cells.csv --row 1",
         "explain names.spocc names.csv --row 1",
@@ -240,16 +240,16 @@ fn reports_stand_names_and_answers_of_any_length() {
         "audit names.spocc",
         "audit names.csv --label truth",
     ] {
-        let run = desk.run(arguments);
+        let run = dir.run(arguments);
         assert_eq!(run.code, Some(0), "{arguments}: {}", &run.stderr[..run.stderr.len().min(200)]);
     }
 }
 
 #[test]
 fn messages_are_short_whatever_is_in_the_cells() {
-    let desk = Desk::with_model();
+    let dir = TestDir::with_model();
     let long = "x".repeat(1_000_000);
-    desk.write("long.csv", format!("item,ann,bob,eve,truth\n1,{long},cat,dog,{long}\n2,dog,dog,cat,dog\n"));
+    dir.write("long.csv", format!("item,ann,bob,eve,truth\n1,{long},cat,dog,{long}\n2,dog,dog,cat,dog\n"));
     for arguments in [
         "fit long.csv --label truth --id item -o m.spocc",
         "fit long.csv --label truth --weight ann -o m.spocc",
@@ -257,7 +257,7 @@ fn messages_are_short_whatever_is_in_the_cells() {
         "predict panel.spocc long.csv",
         "predict panel.spocc long.csv --strict",
     ] {
-        let run = desk.run(arguments);
+        let run = dir.run(arguments);
         assert!(run.stderr.len() < 1000, "{arguments}: {} bytes", run.stderr.len());
     }
 }
@@ -338,13 +338,13 @@ fn noise_is_refused_or_works_and_never_panics() {
     ];
     const ON_TALLIES: [&str; 4] =
         ["fit X -o o", "merge all.tally X -o o", "audit X", "tally X --min-count 2 -o o"];
-    let desk = Desk::with_model();
-    desk.done("tally gold.csv --label truth --id item -o all.tally");
-    let (model, tally) = (desk.read("panel.spocc"), desk.read("all.tally"));
+    let dir = TestDir::with_model();
+    dir.done("tally gold.csv --label truth --id item -o all.tally");
+    let (model, tally) = (dir.read("panel.spocc"), dir.read("all.tally"));
     // Two at a time, each with its own file.
     thread::scope(|scope| {
         for half in 0..2 {
-            let (desk, model, tally) = (&desk, &model, &tally);
+            let (dir, model, tally) = (&dir, &model, &tally);
             scope.spawn(move || {
                 let mut noise = Noise(0x005e_ed00 + half);
                 for round in 0..ROUNDS {
@@ -359,10 +359,10 @@ fn noise_is_refused_or_works_and_never_panics() {
                         }
                     };
                     let name = format!("noise-{half}");
-                    fs::write(desk.path(&name), &content).expect("room in the temporary directory");
+                    fs::write(dir.path(&name), &content).expect("room in the temporary directory");
                     let arguments = commands[noise.below(commands.len())];
                     let arguments = arguments.replace('X', &name).replace("-o o", &format!("-o out-{half}"));
-                    let mut command = desk.command(&format!("{arguments} --threads 1"));
+                    let mut command = dir.command(&format!("{arguments} --threads 1"));
                     let output = command.stdin(Stdio::null()).output().expect("the command is built");
                     let told = String::from_utf8_lossy(&output.stderr);
                     let shown = content.escape_ascii();
@@ -375,16 +375,16 @@ fn noise_is_refused_or_works_and_never_panics() {
             });
         }
     });
-    assert_eq!(unfinished(&desk), Vec::<String>::new());
+    assert_eq!(unfinished(&dir), Vec::<String>::new());
 }
 
 #[test]
 fn what_ignores_a_hangup_is_not_ended_by_one() {
-    let desk = Desk::with_model();
+    let dir = TestDir::with_model();
     let spocc = env!("CARGO_BIN_EXE_spocc");
     let script = format!("trap '' HUP; exec {spocc} predict panel.spocc - -o out.csv");
     let mut command = std::process::Command::new("sh");
-    command.args(["-c", &script]).current_dir(desk.path("."));
+    command.args(["-c", &script]).current_dir(dir.path("."));
     let mut child = start(command, Stdio::null());
     let mut input = child.stdin.take().expect("piped");
     input.write_all(b"ann,bob,eve\n").expect("it reads");
@@ -393,5 +393,5 @@ fn what_ignores_a_hangup_is_not_ended_by_one() {
     input.write_all(b"cat,cat,dog\n").expect("it reads on");
     drop(input);
     let (status, _) = end(child);
-    assert_eq!((status.code(), desk.read("out.csv")), (Some(0), b"decision\ncat\n".to_vec()));
+    assert_eq!((status.code(), dir.read("out.csv")), (Some(0), b"decision\ncat\n".to_vec()));
 }

@@ -2,13 +2,13 @@
 
 use std::{collections::HashMap, fs, path::Path};
 
-use crate::desk::{Desk, GOLD, without_sizes};
+use crate::test_dir::{GOLD, TestDir, without_sizes};
 
 const LONG: &str = "--long item,worker,answer";
 
 /// The small panel with a row per answer, its truths elsewhere.
-fn desk() -> Desk {
-    let desk = Desk::with_model();
+fn dir() -> TestDir {
+    let dir = TestDir::with_model();
     let (mut answers, mut truths) = (vec!["item,worker,answer".to_owned()], vec!["item,truth".to_owned()]);
     for row in GOLD.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>()) {
         let said = ["ann", "bob", "eve"].into_iter().zip(&row[1..4]).filter(|(_, answer)| !answer.is_empty());
@@ -16,38 +16,38 @@ fn desk() -> Desk {
         truths.push(format!("{},{}", row[0], row[4]));
     }
     let text = |lines: Vec<String>| lines.join("\n") + "\n";
-    desk.write("long.csv", text(answers));
-    desk.write("truth.csv", text(truths));
-    desk
+    dir.write("long.csv", text(answers));
+    dir.write("truth.csv", text(truths));
+    dir
 }
 
-fn lines(desk: &Desk, name: &str) -> Vec<String> {
-    String::from_utf8(desk.read(name)).expect("text").lines().map(str::to_owned).collect()
+fn lines(dir: &TestDir, name: &str) -> Vec<String> {
+    String::from_utf8(dir.read(name)).expect("text").lines().map(str::to_owned).collect()
 }
 
 #[test]
 fn a_long_table_gives_the_model_of_the_wide_one() {
-    let desk = desk();
-    let expected = desk.read("panel.spocc");
+    let dir = dir();
+    let expected = dir.read("panel.spocc");
     let fit = |arguments: &str| {
-        desk.done(&format!("fit {arguments} {LONG} --label truth -o long.spocc"));
-        desk.read("long.spocc")
+        dir.done(&format!("fit {arguments} {LONG} --label truth -o long.spocc"));
+        dir.read("long.spocc")
     };
-    let fitted = desk.done(&format!("fit long.csv {LONG} --gold truth.csv --label truth -o long.spocc"));
+    let fitted = dir.done(&format!("fit long.csv {LONG} --gold truth.csv --label truth -o long.spocc"));
     assert_eq!(
         without_sizes(&fitted.stderr),
-        "fitted ladder to 5 rows: 3 classifiers, 2 classes (cat, dog)\n\
-         skipped 1 row without truth\n\
+        "fitted ladder to 5 labelled rows: 3 classifiers, 2 classes (cat, dog)\n\
+         skipped 1 unlabelled row\n\
          wrote long.spocc # bytes)\n"
     );
-    assert_eq!(desk.read("long.spocc"), expected);
+    assert_eq!(dir.read("long.spocc"), expected);
 
-    let all = lines(&desk, "long.csv");
+    let all = lines(&dir, "long.csv");
     let back: Vec<&str> = all[..1].iter().chain(all[1..].iter().rev()).map(String::as_str).collect();
-    desk.write("back.csv", back.join("\n"));
+    dir.write("back.csv", back.join("\n"));
     assert_eq!(fit("back.csv --gold truth.csv"), expected, "the order of the answers does not matter");
-    desk.write("one.csv", all[..9].join("\n"));
-    desk.write("two.csv", [&all[..1], &all[9..]].concat().join("\r\n"));
+    dir.write("one.csv", all[..9].join("\n"));
+    dir.write("two.csv", [&all[..1], &all[9..]].concat().join("\r\n"));
     assert_eq!(fit("one.csv two.csv --gold truth.csv"), expected, "nor in how many files they are");
 
     // Truths beside the answers: one cell of an item is enough.
@@ -61,40 +61,40 @@ fn a_long_table_gives_the_model_of_the_wide_one() {
             _ => format!("{line},,x"),
         })
         .collect();
-    desk.write("beside.csv", beside.join("\n"));
+    dir.write("beside.csv", beside.join("\n"));
     assert_eq!(fit("beside.csv"), expected);
 }
 
 #[test]
 fn a_wide_table_finds_its_truths_elsewhere_by_id() {
-    let desk = desk();
+    let dir = dir();
     let cut = |line: &str| line.rsplit_once(',').expect("five cells").0.to_owned() + "\n";
-    desk.write("answers.csv", GOLD.lines().map(cut).collect::<String>());
-    desk.write(
+    dir.write("answers.csv", GOLD.lines().map(cut).collect::<String>());
+    dir.write(
         "truth.csv",
         "truth;item;note\ncat;1;x\ndog;4;\ncat;3;\ndog;2;\ncat;5;\ncow;99;\ncat;1;again\n",
     );
-    let run = desk.done("fit answers.csv --id item --gold truth.csv --label truth -o gold.spocc");
-    assert!(run.stderr.contains("skipped 1 row without truth\n"), "{}", run.stderr);
-    assert_eq!(desk.read("gold.spocc"), desk.read("panel.spocc"), "cow is the truth of no row");
+    let run = dir.done("fit answers.csv --id item --gold truth.csv --label truth -o gold.spocc");
+    assert!(run.stderr.contains("skipped 1 unlabelled row\n"), "{}", run.stderr);
+    assert_eq!(dir.read("gold.spocc"), dir.read("panel.spocc"), "cow is the truth of no row");
 
-    desk.write("parts.csv", "page,line,a,b\n1,11,x,x\n11,1,y,y\n2,1,x,y\n2,2,y,y\n");
-    desk.write("truths.csv", "line,t,page\n11,x,1\n1,y,11\n1,x,2\n");
-    desk.write("joined.csv", "page,line,a,b,t\n1,11,x,x,x\n11,1,y,y,y\n2,1,x,y,x\n2,2,y,y,\n");
-    let run = desk.done("fit parts.csv --id page,line --gold truths.csv --label t -o parts.spocc");
-    assert!(run.stderr.contains("fitted ladder to 3 rows: 2 classifiers"), "{}", run.stderr);
-    desk.done("fit joined.csv --id page,line --label t -o joined.spocc");
-    assert_eq!(desk.read("parts.spocc"), desk.read("joined.spocc"));
-    desk.misused(
+    dir.write("parts.csv", "page,line,a,b\n1,11,x,x\n11,1,y,y\n2,1,x,y\n2,2,y,y\n");
+    dir.write("truths.csv", "line,t,page\n11,x,1\n1,y,11\n1,x,2\n");
+    dir.write("joined.csv", "page,line,a,b,t\n1,11,x,x,x\n11,1,y,y,y\n2,1,x,y,x\n2,2,y,y,\n");
+    let run = dir.done("fit parts.csv --id page,line --gold truths.csv --label t -o parts.spocc");
+    assert!(run.stderr.contains("fitted ladder to 3 labelled rows: 2 classifiers"), "{}", run.stderr);
+    dir.done("fit joined.csv --id page,line --label t -o joined.spocc");
+    assert_eq!(dir.read("parts.spocc"), dir.read("joined.spocc"));
+    dir.misused(
         "fit parts.csv --gold truths.csv --label t -o m.spocc",
-        "--gold needs --id COL, the columns that both tables have",
+        "--gold needs --id COL, the columns to join the two tables by",
     );
-    desk.misused("fit parts.csv --id page --gold truths.csv -o m.spocc", "--label <COL>");
-    desk.refused(
+    dir.misused("fit parts.csv --id page --gold truths.csv -o m.spocc", "--label <COL>");
+    dir.refused(
         "fit parts.csv --id page,line --gold truths.csv --label T2 -o m.spocc",
         "truths.csv: line 1: expected a column `T2` (did you mean `t`?), found `line`, `t`, `page`",
     );
-    desk.refused(
+    dir.refused(
         "fit parts.csv --id page,a --gold truths.csv --label t -o m.spocc",
         "truths.csv: line 1: expected a column `a`, found `line`, `t`, `page`",
     );
@@ -102,26 +102,26 @@ fn a_wide_table_finds_its_truths_elsewhere_by_id() {
 
 #[test]
 fn truths_that_contradict_each_other_are_refused() {
-    let desk = desk();
+    let dir = dir();
     let gold = format!("fit long.csv {LONG} --gold two.csv --label truth -o m.spocc");
-    desk.write("two.csv", "item,truth\n1,cat\n2,dog\n1,\n1,dog\n");
-    desk.refused(&gold, "two.csv: line 5: expected one truth for a row, found `cat` before and `dog` here");
-    desk.write("beside.csv", "item,worker,answer,truth\n1,ann,cat,cat\n2,ann,dog,dog\n1,eve,dog,dog\n");
-    desk.refused(
+    dir.write("two.csv", "item,truth\n1,cat\n2,dog\n1,\n1,dog\n");
+    dir.refused(&gold, "two.csv: line 5: expected one truth for a row, found `cat` before and `dog` here");
+    dir.write("beside.csv", "item,worker,answer,truth\n1,ann,cat,cat\n2,ann,dog,dog\n1,eve,dog,dog\n");
+    dir.refused(
         &format!("fit beside.csv {LONG} --label truth -o m.spocc"),
         "beside.csv: line 4: expected one truth for an item, found `cat` before and `dog` here",
     );
-    desk.write("two.csv", "item,truth\n1,\n");
-    desk.refused(&gold, "two.csv: expected a truth in column `truth` of some row, found none");
-    desk.refused(
+    dir.write("two.csv", "item,truth\n1,\n");
+    dir.refused(&gold, "two.csv: expected a truth in column `truth` of some row, found none");
+    dir.refused(
         &format!("fit long.csv {LONG} --gold panel.spocc --label truth -o m.spocc"),
         "panel.spocc: expected a table, found a model or a tally of spocc",
     );
-    desk.refused(
+    dir.refused(
         &format!("fit long.csv {LONG} --gold absent.csv --label truth -o m.spocc"),
         "absent.csv: expected a file to read, found no such file",
     );
-    desk.refused(
+    dir.refused(
         &format!("fit long.csv {LONG} --label truth -o m.spocc"),
         "long.csv: line 1: expected a column `truth`, found `item`, `worker`, `answer`",
     );
@@ -129,68 +129,68 @@ fn truths_that_contradict_each_other_are_refused() {
 
 #[test]
 fn truths_without_a_row_are_told() {
-    let desk = desk();
-    let mut truths = lines(&desk, "truth.csv");
+    let dir = dir();
+    let mut truths = lines(&dir, "truth.csv");
     truths.extend(["98,cat".to_owned(), "99,dog".to_owned()]);
-    desk.write("more.csv", truths.join("\n"));
-    let run = desk.done(&format!("fit long.csv {LONG} --gold more.csv --label truth -o m.spocc"));
+    dir.write("more.csv", truths.join("\n"));
+    let run = dir.done(&format!("fit long.csv {LONG} --gold more.csv --label truth -o m.spocc"));
     assert!(run.stderr.contains("note: 2 truths of --gold belong to no row\n"), "{}", run.stderr);
-    assert_eq!(desk.read("m.spocc"), desk.read("panel.spocc"));
+    assert_eq!(dir.read("m.spocc"), dir.read("panel.spocc"));
 }
 
 #[test]
 fn repeated_answers_are_fine_if_alike_and_otherwise_a_choice() {
-    let desk = desk();
-    let long = String::from_utf8(desk.read("long.csv")).expect("text");
+    let dir = dir();
+    let long = String::from_utf8(dir.read("long.csv")).expect("text");
     let fit =
         |options: &str| format!("fit repeats.csv {LONG} --gold truth.csv --label truth {options} -o m.spocc");
-    desk.write("repeats.csv", format!("{long}1,ann,cat\n2,eve,cat\n2,eve,\n"));
-    let run = desk.done(&fit(""));
+    dir.write("repeats.csv", format!("{long}1,ann,cat\n2,eve,cat\n2,eve,\n"));
+    let run = dir.done(&fit(""));
     assert!(run.stderr.contains("note: left out 2 repeated answers\n"), "{}", run.stderr);
-    assert_eq!(desk.read("m.spocc"), desk.read("panel.spocc"));
+    assert_eq!(dir.read("m.spocc"), dir.read("panel.spocc"));
 
-    desk.write("repeats.csv", format!("{long}\n1,ann,cat\n3,bob,cat\n"));
+    dir.write("repeats.csv", format!("{long}\n1,ann,cat\n3,bob,cat\n"));
     let message = "repeats.csv: line 21: expected one answer of `bob` to `3`, \
                    found `dog` before and `cat` here (--repeats first or last takes one of them)";
-    desk.refused(&fit(""), message);
-    desk.refused(&fit("--repeats refuse"), message);
-    desk.refused(&format!("predict panel.spocc repeats.csv {LONG}"), message);
-    desk.refused(&format!("explain panel.spocc repeats.csv {LONG} --row 1"), message);
-    desk.done(&fit("--repeats first"));
-    assert_eq!(desk.read("m.spocc"), desk.read("panel.spocc"));
-    desk.done(&fit("--repeats last"));
-    desk.write("corrected.csv", GOLD.replace("3,cat,dog,dog,cat", "3,cat,cat,dog,cat"));
-    desk.done("fit corrected.csv --label truth --id item -o corrected.spocc");
-    assert_eq!(desk.read("m.spocc"), desk.read("corrected.spocc"));
-    desk.misused("fit gold.csv --label truth --repeats first -o m.spocc", "--long <item,classifier,label>");
+    dir.refused(&fit(""), message);
+    dir.refused(&fit("--repeats refuse"), message);
+    dir.refused(&format!("predict panel.spocc repeats.csv {LONG}"), message);
+    dir.refused(&format!("explain panel.spocc repeats.csv {LONG} --row 1"), message);
+    dir.done(&fit("--repeats first"));
+    assert_eq!(dir.read("m.spocc"), dir.read("panel.spocc"));
+    dir.done(&fit("--repeats last"));
+    dir.write("corrected.csv", GOLD.replace("3,cat,dog,dog,cat", "3,cat,cat,dog,cat"));
+    dir.done("fit corrected.csv --label truth --id item -o corrected.spocc");
+    assert_eq!(dir.read("m.spocc"), dir.read("corrected.spocc"));
+    dir.misused("fit gold.csv --label truth --repeats first -o m.spocc", "--long <item,classifier,label>");
     // Whoever is left out may say what they like.
-    desk.done(&fit("--ignore bob"));
+    dir.done(&fit("--ignore bob"));
 }
 
 #[test]
 fn answers_without_item_or_classifier_are_refused() {
-    let desk = desk();
-    let long = String::from_utf8(desk.read("long.csv")).expect("text");
+    let dir = dir();
+    let long = String::from_utf8(dir.read("long.csv")).expect("text");
     for (row, column) in [(",ann,dog", "item"), ("7,,dog", "worker"), ("7,null,dog", "worker")] {
-        desk.write("broken.csv", format!("{long}{row}\n"));
+        dir.write("broken.csv", format!("{long}{row}\n"));
         let message = format!("broken.csv: line 19: expected a name in column `{column}`, found none");
-        desk.refused(&format!("fit broken.csv {LONG} --gold truth.csv --label truth -o m.spocc"), &message);
-        desk.refused(&format!("predict panel.spocc broken.csv {LONG}"), &message);
+        dir.refused(&format!("fit broken.csv {LONG} --gold truth.csv --label truth -o m.spocc"), &message);
+        dir.refused(&format!("predict panel.spocc broken.csv {LONG}"), &message);
     }
-    desk.refused(
+    dir.refused(
         "predict panel.spocc long.csv --long item,wrker,answer",
         "long.csv: line 1: expected a column `wrker` (did you mean `worker`?), found `item`, `worker`, `answer`",
     );
-    desk.misused(
+    dir.misused(
         "predict panel.spocc long.csv --long item,worker",
         "expected three columns: item,classifier,label",
     );
-    desk.misused("predict panel.spocc long.csv --long item,worker,item", "expected three different columns");
+    dir.misused("predict panel.spocc long.csv --long item,worker,item", "expected three different columns");
     let fit = format!("fit long.csv {LONG} --label truth -o m.spocc");
     for (option, with) in
         [("--id item", "--id <COL>"), ("--weight w", "--weight <COL>"), ("--count n", "--count <COL>")]
     {
-        desk.misused(
+        dir.misused(
             &format!("{fit} {option}"),
             &format!("'--long <item,classifier,label>' cannot be used with '{with}'"),
         );
@@ -199,35 +199,35 @@ fn answers_without_item_or_classifier_are_refused() {
 
 #[test]
 fn long_tables_are_decided_and_explained_by_item() {
-    let desk = desk();
-    let wide = desk.done("predict panel.spocc gold.csv --id item --columns margin,answered").stdout;
-    let long = desk.done(&format!("predict panel.spocc long.csv {LONG} --columns margin,answered")).stdout;
+    let dir = dir();
+    let wide = dir.done("predict panel.spocc gold.csv --id item --columns margin,answered").stdout;
+    let long = dir.done(&format!("predict panel.spocc long.csv {LONG} --columns margin,answered")).stdout;
     assert_eq!(wide, long);
-    let wide = desk.done("explain panel.spocc gold.csv --id item --row 3 --json").stdout;
-    let long = desk.done(&format!("explain panel.spocc long.csv {LONG} --row 3 --json")).stdout;
+    let wide = dir.done("explain panel.spocc gold.csv --id item --row 3 --json").stdout;
+    let long = dir.done(&format!("explain panel.spocc long.csv {LONG} --row 3 --json")).stdout;
     assert_eq!(wide, long);
     let message = "long.csv: expected item 7, found 6 items";
-    desk.refused(&format!("explain panel.spocc long.csv {LONG} --row 7"), message);
+    dir.refused(&format!("explain panel.spocc long.csv {LONG} --row 7"), message);
 
     // Items in order of appearance; who the model does not know is nobody, who is absent is silent.
-    desk.write("some.csv", "item,worker,answer\nz,zoe,cat\na,eve,dog\nz,ann,dog\nb,bob,\nz,eve,cat\n");
-    let some = desk.done(&format!("predict panel.spocc some.csv {LONG} --columns answered"));
+    dir.write("some.csv", "item,worker,answer\nz,zoe,cat\na,eve,dog\nz,ann,dog\nb,bob,\nz,eve,cat\n");
+    let some = dir.done(&format!("predict panel.spocc some.csv {LONG} --columns answered"));
     assert_eq!(some.stdout, "item,decision,answered\nz,dog,2\na,cat,1\nb,cat,0\n");
-    desk.write("none.csv", "item,worker,answer\nz,zoe,cat\na,Ann,dog\n");
+    dir.write("none.csv", "item,worker,answer\nz,zoe,cat\na,Ann,dog\n");
     let message = "none.csv: expected answers of the model's 3 classifiers, found only those of `zoe`, `Ann`";
-    desk.refused(&format!("predict panel.spocc none.csv {LONG}"), message);
-    desk.refused(&format!("explain panel.spocc none.csv {LONG} --row 1"), message);
+    dir.refused(&format!("predict panel.spocc none.csv {LONG}"), message);
+    dir.refused(&format!("explain panel.spocc none.csv {LONG} --row 1"), message);
 }
 
 #[test]
 fn classifiers_of_a_long_table_are_chosen_by_name_too() {
-    let desk = desk();
-    desk.done("fit gold.csv --label truth --id item --ignore eve -o two.spocc");
+    let dir = dir();
+    dir.done("fit gold.csv --label truth --id item --ignore eve -o two.spocc");
     for choice in ["--ignore e*", "--classifiers ann,bob", "--classifiers [ab]*"] {
-        desk.done(&format!("fit long.csv {LONG} --gold truth.csv --label truth {choice} -o long.spocc"));
-        assert_eq!(desk.read("long.spocc"), desk.read("two.spocc"), "{choice}");
+        dir.done(&format!("fit long.csv {LONG} --gold truth.csv --label truth {choice} -o long.spocc"));
+        assert_eq!(dir.read("long.spocc"), dir.read("two.spocc"), "{choice}");
     }
-    desk.refused(
+    dir.refused(
         &format!("fit long.csv {LONG} --gold truth.csv --label truth --classifiers zoe -o m.spocc"),
         "long.csv: expected a classifier `zoe`, found `ann`, `bob`, `eve`",
     );
@@ -235,18 +235,18 @@ fn classifiers_of_a_long_table_are_chosen_by_name_too() {
 
 #[test]
 fn a_truth_is_never_a_classifier() {
-    let desk = desk();
-    let run = desk.done("fit gold.csv --id item --gold truth.csv --label truth -o m.spocc");
+    let dir = dir();
+    let run = dir.done("fit gold.csv --id item --gold truth.csv --label truth -o m.spocc");
     assert!(run.stderr.contains(": 3 classifiers"), "{}", run.stderr);
-    assert_eq!(desk.read("m.spocc"), desk.read("panel.spocc"));
+    assert_eq!(dir.read("m.spocc"), dir.read("panel.spocc"));
 }
 
 #[test]
 fn a_long_table_without_rows_is_decided_in_no_rows() {
-    let desk = desk();
-    desk.write("header.csv", "item,worker,answer\n");
-    assert_eq!(desk.done(&format!("predict panel.spocc header.csv {LONG}")).stdout, "item,decision\n");
-    desk.refused(
+    let dir = dir();
+    dir.write("header.csv", "item,worker,answer\n");
+    assert_eq!(dir.done(&format!("predict panel.spocc header.csv {LONG}")).stdout, "item,decision\n");
+    dir.refused(
         &format!("fit header.csv {LONG} --gold truth.csv --label truth -o m.spocc"),
         "header.csv: expected a truth in column `truth` of some row, found no rows under the header",
     );
@@ -254,17 +254,17 @@ fn a_long_table_without_rows_is_decided_in_no_rows() {
 
 #[test]
 fn ids_have_no_use_in_a_long_table() {
-    let desk = desk();
+    let dir = dir();
     for command in ["predict panel.spocc", "explain --row 1 panel.spocc"] {
-        desk.misused(&format!("{command} long.csv {LONG} --id nowhere"), "cannot be used with");
+        dir.misused(&format!("{command} long.csv {LONG} --id nowhere"), "cannot be used with");
     }
 }
 
 #[test]
 fn truths_that_meet_no_row_at_all_are_told() {
-    let desk = desk();
-    desk.write("other.csv", "item,truth\n1.0,cat\n2.0,dog\n");
-    desk.refused(
+    let dir = dir();
+    dir.write("other.csv", "item,truth\n1.0,cat\n2.0,dog\n");
+    dir.refused(
         &format!("fit long.csv {LONG} --gold other.csv --label truth -o m.spocc"),
         "other.csv: expected a truth for some of the 6 rows of long.csv, found none by column `item`",
     );
@@ -292,16 +292,16 @@ fn real_crowds_are_decided_well() {
         return;
     };
     for (set, least) in [("rte", 0.85), ("dog", 0.75), ("zencrowd", 0.75)] {
-        let desk = Desk::new();
+        let dir = TestDir::new();
         let file = |name: &str| Path::new(&data).join("crowd").join(format!("{set}.{name}.csv"));
         let text = |name: &str| fs::read_to_string(file(name)).expect("a crowd's answers or truths");
-        desk.write("label.csv", text("label"));
-        desk.write("truth.csv", text("truth"));
+        dir.write("label.csv", text("label"));
+        dir.write("truth.csv", text("truth"));
         let long = "--long item,worker,label --repeats first";
-        desk.done(&format!(
+        dir.done(&format!(
             "fit label.csv {long} --gold truth.csv --label truth --method naive-bayes -o m.spocc"
         ));
-        let decided = desk.done(&format!("predict m.spocc label.csv {long}")).stdout;
+        let decided = dir.done(&format!("predict m.spocc label.csv {long}")).stdout;
         let reached = accuracy(&text("truth"), &decided);
         assert!(reached > least && reached < 1.0, "{set}: {reached}");
         eprintln!("{set}: {reached:.3}");

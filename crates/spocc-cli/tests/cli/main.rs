@@ -2,15 +2,15 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
-mod desk;
+mod test_dir;
 mod fit_predict;
 mod interrupted;
 mod long;
-mod manners;
+mod exit_codes;
 mod refusals;
 mod reports;
 mod sets;
-mod sharing;
+mod tallies;
 mod tables;
 mod weights;
 mod unlabelled;

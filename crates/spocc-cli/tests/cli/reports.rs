@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::desk::Desk;
+use crate::test_dir::TestDir;
 
 const PAGE: &str = include_str!("../../../../docs/reports.md");
 
@@ -51,57 +51,57 @@ fn agree(section: &str, reports: &[Value], apart: &[&str]) {
     assert!(absent.is_empty(), "{section}: documented and never met: {absent:?}");
 }
 
-fn report(desk: &Desk, arguments: &str) -> Value {
-    let run = desk.done(&format!("{arguments} --json"));
+fn report(dir: &TestDir, arguments: &str) -> Value {
+    let run = dir.done(&format!("{arguments} --json"));
     serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{arguments}: {error}: {}", run.stdout))
 }
 
 #[test]
 fn every_key_of_a_report_is_documented_and_the_reverse() {
-    let desk = Desk::new();
-    desk.done("demo --save .");
+    let dir = TestDir::new();
+    dir.done("demo --save .");
     let gold = "gold.csv --label truth --id item";
-    desk.done(&format!("fit {gold} --method adaspocc -o panel.spocc"));
-    agree("audit", &[report(&desk, &format!("audit {gold}"))], &[]);
-    agree("explain", &[report(&desk, "explain panel.spocc new.csv --row 2 --id item")], &["id."]);
+    dir.done(&format!("fit {gold} --method adaspocc -o panel.spocc"));
+    agree("audit", &[report(&dir, &format!("audit {gold}"))], &[]);
+    agree("explain", &[report(&dir, "explain panel.spocc new.csv --row 2 --id item")], &["id."]);
 
     // Once by folds; once on other rows, with so little memory that a method cannot be fitted.
     let few = "--methods adaspocc,naive-bayes,bayes";
-    let folds = report(&desk, &format!("compare {gold} {few} --repeats 1"));
-    let text = |name: &str| String::from_utf8(desk.read(name)).expect("text");
+    let folds = report(&dir, &format!("compare {gold} {few} --rounds 1"));
+    let text = |name: &str| String::from_utf8(dir.read(name)).expect("text");
     let (new, truth) = (text("new.csv"), text("truth.csv"));
     let truths = truth.lines().filter_map(|line| line.split(',').nth(1));
     let joined: Vec<String> =
         new.lines().zip(truths).take(200).map(|(row, truth)| format!("{row},{truth}")).collect();
-    desk.write("test.csv", joined.join("\n"));
-    let test = report(&desk, &format!("compare {gold} --test test.csv --no-curve --threads 2 --memory 24K"));
+    dir.write("test.csv", joined.join("\n"));
+    let test = report(&dir, &format!("compare {gold} --test test.csv --no-curve --threads 2 --memory 24K"));
     assert_eq!((&folds["held_out"]["by"], &test["held_out"]["by"]), (&"folds".into(), &"test".into()));
     agree("compare", &[folds, test], &[]);
 
-    desk.done(&format!("tally {gold} -o gold.tally"));
-    desk.done(&format!("fit {gold} --method majority --calibrate split -o sure.spocc"));
+    dir.done(&format!("tally {gold} -o gold.tally"));
+    dir.done(&format!("fit {gold} --method majority --calibrate split -o sure.spocc"));
     let inspected = ["panel.spocc", "sure.spocc", "gold.tally", gold]
-        .map(|what| report(&desk, &format!("inspect {what}")));
+        .map(|what| report(&dir, &format!("inspect {what}")));
     agree("inspect", &inspected, &["fitted.", "evidence.", "tally."]);
 }
 
 #[test]
 fn compare_prints_the_same_bytes_every_time() {
-    let desk = Desk::new();
-    desk.done("demo --save .");
-    let text = |name: &str| String::from_utf8(desk.read(name)).expect("text");
+    let dir = TestDir::new();
+    dir.done("demo --save .");
+    let text = |name: &str| String::from_utf8(dir.read(name)).expect("text");
     let few: Vec<String> = text("gold.csv").lines().take(121).map(str::to_owned).collect();
-    desk.write("few.csv", few.join("\n"));
+    dir.write("few.csv", few.join("\n"));
     let (new, truth) = (text("new.csv"), text("truth.csv"));
     let truths = truth.lines().filter_map(|line| line.split(',').nth(1));
     let joined: Vec<String> =
         new.lines().zip(truths).take(81).map(|(row, truth)| format!("{row},{truth}")).collect();
-    desk.write("test.csv", joined.join("\n"));
+    dir.write("test.csv", joined.join("\n"));
     for options in ["", "--json", "--class-weight balanced", "--test test.csv", "--test test.csv --json"] {
         let compare = format!("compare few.csv --label truth --id item {options}");
-        let first = desk.done(&compare);
+        let first = dir.done(&compare);
         for threads in [1, 3] {
-            let again = desk.done(&format!("{compare} --threads {threads}"));
+            let again = dir.done(&format!("{compare} --threads {threads}"));
             assert_eq!(
                 (again.stdout, again.stderr),
                 (first.stdout.clone(), first.stderr.clone()),
@@ -113,10 +113,10 @@ fn compare_prints_the_same_bytes_every_time() {
 
 #[test]
 fn text_and_json_tell_the_same() {
-    let desk = Desk::new();
-    desk.done("demo --save .");
+    let dir = TestDir::new();
+    dir.done("demo --save .");
     let audit = "audit gold.csv --label truth --id item";
-    let (text, json) = (desk.done(audit).stdout, report(&desk, audit));
+    let (text, json) = (dir.done(audit).stdout, report(&dir, audit));
     for judge in json["classifiers"].as_array().expect("a list") {
         let share = judge["accuracy"].as_f64().expect("a number") * 100.0;
         let name = judge["name"].as_str().expect("a name");

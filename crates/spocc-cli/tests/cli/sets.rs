@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::desk::{Desk, without_sizes};
+use crate::test_dir::{TestDir, without_sizes};
 
 /// Three voters of mixed skill on `n` rows with an id, and the truth; the same every time.
 fn table(n: u64, seed: u64) -> String {
@@ -21,26 +21,26 @@ fn table(n: u64, seed: u64) -> String {
     text
 }
 
-fn desk() -> Desk {
-    let desk = Desk::new();
-    desk.write("gold.csv", table(200, 1));
-    desk.write("new.csv", table(500, 2));
-    desk
+fn dir() -> TestDir {
+    let dir = TestDir::new();
+    dir.write("gold.csv", table(200, 1));
+    dir.write("new.csv", table(500, 2));
+    dir
 }
 
 #[test]
 fn a_calibrated_model_promises_sets_and_says_what_they_are_worth() {
-    let desk = desk();
+    let dir = dir();
     let fitted =
-        desk.done("fit gold.csv --label truth --id id --method naive-bayes --calibrate split -o m.spocc");
-    let promise = "calibrated: split, 50 rows: sets hold the truth at least as often as asked, on average over such splits\n";
+        dir.done("fit gold.csv --label truth --id id --method naive-bayes --calibrate split -o m.spocc");
+    let promise = "calibration: split, 50 rows: sets hold the truth at least as often as asked, on average over such splits\n";
     assert_eq!(
         without_sizes(&fitted.stderr),
         format!(
-            "fitted naive-bayes to 150 rows: 3 classifiers, 3 classes (x, y, z|)\n{promise}wrote m.spocc # bytes)\n"
+            "fitted naive-bayes to 150 labelled rows: 3 classifiers, 3 classes (x, y, z|)\n{promise}wrote m.spocc # bytes)\n"
         )
     );
-    let decided = desk.done("predict m.spocc new.csv --id id --coverage 0.9");
+    let decided = dir.done("predict m.spocc new.csv --id id --coverage 0.9");
     let lines: Vec<&str> = decided.stdout.lines().collect();
     assert_eq!((lines[0], lines.len()), ("id,decision,set,set_size", 501));
     let truths: Vec<String> = table(500, 2)
@@ -59,23 +59,23 @@ fn a_calibrated_model_promises_sets_and_says_what_they_are_worth() {
     }
     // Three standard deviations of 50 calibration rows are 0.13.
     assert!(held > 380 && held < 500, "{held}");
-    assert!(decided.stderr.contains("\nsets at coverage 0.9, give or take 0.042: "), "{}", decided.stderr);
+    assert!(decided.stderr.contains("\nprediction sets at coverage 0.9 ± 0.042: "), "{}", decided.stderr);
     assert!(decided.stderr.ends_with(promise), "{}", decided.stderr);
-    let inspected = desk.done("inspect m.spocc").stdout;
-    assert!(inspected.contains("  calibrated   split, 50 rows: "), "{inspected}");
-    let json = desk.done("inspect m.spocc --json").stdout;
+    let inspected = dir.done("inspect m.spocc").stdout;
+    assert!(inspected.contains("  sets         split, 50 rows: "), "{inspected}");
+    let json = dir.done("inspect m.spocc --json").stdout;
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     let expected = serde_json::json!({"scheme": "split", "per_class": false, "seed": 0, "n_rows": [50]});
-    assert_eq!(json["calibration"], expected);
+    assert_eq!(json["conformal"], expected);
 }
 
 #[test]
 fn fit_says_which_coverage_is_out_of_reach() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let note = |n: u64, options: &str| {
-        desk.write("few.csv", table(n, 1));
+        dir.write("few.csv", table(n, 1));
         let fit = format!("fit few.csv --label truth --id id --method naive-bayes --calibrate {options}");
-        let told = desk.done(&format!("{fit} -o m.spocc")).stderr;
+        let told = dir.done(&format!("{fit} -o m.spocc")).stderr;
         told.lines().find(|line| line.starts_with("note: ")).map(str::to_owned)
     };
     assert_eq!(
@@ -86,8 +86,8 @@ fn fit_says_which_coverage_is_out_of_reach() {
         )
     );
     // As it says: 0.88 is possible, more is not.
-    desk.done("predict m.spocc few.csv --coverage 0.88");
-    desk.refused(
+    dir.done("predict m.spocc few.csv --coverage 0.88");
+    dir.refused(
         "predict m.spocc few.csv --coverage 0.89",
         "m.spocc: coverage 0.89: expected at least 9 calibration rows, found 8",
     );
@@ -113,15 +113,15 @@ fn fit_says_which_coverage_is_out_of_reach() {
 
 #[test]
 fn sets_depend_on_names_or_numbers_of_rows_and_on_nothing_else() {
-    let desk = desk();
-    desk.done("fit gold.csv --label truth --id id --calibrate split --per-class --seed 3 -o m.spocc");
-    let predict = |what: &str| desk.done(&format!("predict m.spocc {what} --coverage 0.9")).stdout;
+    let dir = dir();
+    dir.done("fit gold.csv --label truth --id id --calibrate split --per-class --seed 3 -o m.spocc");
+    let predict = |what: &str| dir.done(&format!("predict m.spocc {what} --coverage 0.9")).stdout;
     let whole = predict("new.csv --id id");
     assert!(whole == predict("new.csv --id id --threads 1"));
     let text = table(500, 2);
     let lines: Vec<&str> = text.lines().collect();
-    desk.write("one.csv", format!("{}\n{}\n", lines[0], lines[1..300].join("\n")));
-    desk.write("two.csv", format!("{}\n{}\n", lines[0], lines[300..].join("\n")));
+    dir.write("one.csv", format!("{}\n{}\n", lines[0], lines[1..300].join("\n")));
+    dir.write("two.csv", format!("{}\n{}\n", lines[0], lines[300..].join("\n")));
     assert!(whole == predict("one.csv two.csv --id id"));
     let apart = format!(
         "{}{}",
@@ -132,15 +132,15 @@ fn sets_depend_on_names_or_numbers_of_rows_and_on_nothing_else() {
     assert!(predict("new.csv") == predict("one.csv two.csv"));
     assert!(whole != predict("new.csv --id id --seed 1"), "the seed draws");
     let slim = "fit gold.csv --label truth --id id --calibrate split --per-class --seed 3 --slim -o m.spocc";
-    desk.done(slim);
+    dir.done(slim);
     assert!(whole == predict("new.csv --id id"));
 }
 
 #[test]
 fn json_has_sets_as_lists_and_silence_as_null() {
-    let desk = desk();
-    desk.done("fit gold.csv --label truth --id id --method adaspocc --calibrate cross -o m.spocc");
-    let run = desk.done(
+    let dir = dir();
+    dir.done("fit gold.csv --label truth --id id --method adaspocc --calibrate cross -o m.spocc");
+    let run = dir.done(
         "predict m.spocc new.csv --columns margin --coverage 0.9 --abstain-below 0.4 --abstain-above-size 2 --format json",
     );
     let rows: Vec<serde_json::Value> = serde_json::from_str(&run.stdout).expect("JSON");
@@ -153,16 +153,16 @@ fn json_has_sets_as_lists_and_silence_as_null() {
         n += usize::from(abstains);
     }
     assert!(n > 0 && n < rows.len());
-    let share = format!("abstained on {n} rows, {:.1} %\n", n as f64 / 5.0);
+    let share = format!("abstained on {n} rows ({:.1} %)\n", n as f64 / 5.0);
     assert!(run.stderr.contains(&share), "{}", run.stderr);
     assert!(run.stderr.contains("about as often as asked, without a guarantee"), "{}", run.stderr);
 }
 
 #[test]
 fn an_empty_decision_is_an_abstention_and_the_rest_stays() {
-    let desk = Desk::with_model();
-    let all = desk.done("predict panel.spocc gold.csv --id item --columns margin").stdout;
-    let run = desk.done("predict panel.spocc gold.csv --id item --columns margin --abstain-below 1");
+    let dir = TestDir::with_model();
+    let all = dir.done("predict panel.spocc gold.csv --id item --columns margin").stdout;
+    let run = dir.done("predict panel.spocc gold.csv --id item --columns margin --abstain-below 1");
     assert!(run.stderr.contains("abstained on "), "{}", run.stderr);
     assert!(run.stdout.lines().any(|line| line.contains(",,")), "{}", run.stdout);
     for (line, before) in run.stdout.lines().zip(all.lines()).skip(1) {
@@ -172,45 +172,45 @@ fn an_empty_decision_is_an_abstention_and_the_rest_stays() {
         let is_sure = before[2].parse::<f64>().expect("a margin") >= 1.0;
         assert_eq!(cells[1], if is_sure { before[1] } else { "" });
     }
-    let none = desk.done("predict panel.spocc gold.csv --abstain-below 0");
-    assert!(none.stderr.ends_with("abstained on 0 rows, 0.0 %\n"), "{}", none.stderr);
+    let none = dir.done("predict panel.spocc gold.csv --abstain-below 0");
+    assert!(none.stderr.ends_with("abstained on 0 rows (0.0 %)\n"), "{}", none.stderr);
 }
 
 #[test]
 fn what_cannot_be_promised_is_refused() {
-    let desk = Desk::with_model();
-    desk.refused(
+    let dir = TestDir::with_model();
+    dir.refused(
         "predict panel.spocc gold.csv --coverage 0.9",
         "panel.spocc: sets: expected a calibrated model, found one fitted without (fit with --calibrate split or --calibrate cross)",
     );
-    desk.done("fit gold.csv --label truth --id item --calibrate cross -o m.spocc");
-    desk.refused(
+    dir.done("fit gold.csv --label truth --id item --calibrate cross -o m.spocc");
+    dir.refused(
         "predict m.spocc gold.csv --coverage 0.9",
         "m.spocc: coverage 0.9: expected at least 9 calibration rows, found 5",
     );
-    desk.done("fit gold.csv --label truth --id item --calibrate cross --per-class -o m.spocc");
-    desk.refused(
+    dir.done("fit gold.csv --label truth --id item --calibrate cross --per-class -o m.spocc");
+    dir.refused(
         "predict m.spocc gold.csv --coverage 0.8",
         "m.spocc: coverage 0.8: expected at least 4 calibration rows of class `cat`, found 3",
     );
-    desk.done("tally gold.csv --label truth --id item --marginals -o t.tally");
-    desk.refused(
+    dir.done("tally gold.csv --label truth --id item --marginals -o t.tally");
+    dir.refused(
         "fit t.tally --method majority --calibrate split -o m.spocc",
         "t.tally: calibration: expected evidence with a tally, found marginals",
     );
     for coverage in ["0", "1", "1.5", "nan", "many"] {
-        desk.misused(
+        dir.misused(
             &format!("predict m.spocc gold.csv --coverage {coverage}"),
             "expected a number above 0 and below 1",
         );
     }
-    desk.misused("predict m.spocc gold.csv --abstain-below 2", "expected a number from 0 to 1");
-    desk.misused("predict m.spocc gold.csv --abstain-above-size 1", "--coverage");
-    desk.misused("predict m.spocc gold.csv --seed 1", "--coverage");
-    desk.misused("fit gold.csv --label truth --per-class -o m.spocc", "--calibrate");
-    desk.misused(
+    dir.misused("predict m.spocc gold.csv --abstain-below 2", "expected a number from 0 to 1");
+    dir.misused("predict m.spocc gold.csv --abstain-above-size 1", "--coverage");
+    dir.misused("predict m.spocc gold.csv --seed 1", "--coverage");
+    dir.misused("fit gold.csv --label truth --per-class -o m.spocc", "--calibrate");
+    dir.misused(
         "fit gold.csv --label truth --seed 1 -o m.spocc",
         "only used by --ties random and --calibrate",
     );
-    desk.misused("predict m.spocc gold.csv --columns set", "invalid value");
+    dir.misused("predict m.spocc gold.csv --columns set", "invalid value");
 }

@@ -4,7 +4,7 @@ use std::{fs, io::Write, process::Stdio};
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, GOLD};
+use crate::test_dir::{GOLD, TestDir};
 
 /// What is what in the small panel.
 const PANEL: &str = "--label truth --id item";
@@ -39,15 +39,15 @@ fn unzstd(packed: &[u8]) -> String {
 }
 
 /// The model fitted to these inputs.
-fn fitted(desk: &Desk, input_and_options: &str) -> Vec<u8> {
-    desk.done(&format!("fit {input_and_options} -o fitted.spocc"));
-    desk.read("fitted.spocc")
+fn fitted(dir: &TestDir, input_and_options: &str) -> Vec<u8> {
+    dir.done(&format!("fit {input_and_options} -o fitted.spocc"));
+    dir.read("fitted.spocc")
 }
 
 #[test]
 fn the_same_rows_give_the_same_model_whatever_file_holds_them() {
-    let desk = Desk::with_model();
-    let expected = desk.read("panel.spocc");
+    let dir = TestDir::with_model();
+    let expected = dir.read("panel.spocc");
     let marked = |text: &str| ["\u{feff}", text].concat();
     let windows = GOLD.replace('\n', "\r\n");
     let quoted = |line: &str| format!("\"{}\"\n", line.replace(',', "\",\""));
@@ -74,27 +74,27 @@ fn the_same_rows_give_the_same_model_whatever_file_holds_them() {
         ("zstd-of-windows", zstd(windows.as_bytes())),
     ];
     for (name, content) in &ways {
-        desk.write(name, content);
-        assert_eq!(fitted(&desk, &format!("{name} {PANEL}")), expected, "{name}");
-        let piped = desk.run_with_input(&format!("fit - {PANEL} -o piped.spocc"), content);
-        assert_eq!((piped.code, desk.read("piped.spocc")), (Some(0), expected.clone()), "{name} piped");
+        dir.write(name, content);
+        assert_eq!(fitted(&dir, &format!("{name} {PANEL}")), expected, "{name}");
+        let piped = dir.run_with_input(&format!("fit - {PANEL} -o piped.spocc"), content);
+        assert_eq!((piped.code, dir.read("piped.spocc")), (Some(0), expected.clone()), "{name} piped");
     }
 }
 
 #[test]
 fn the_same_rows_give_the_same_model_in_one_file_or_in_many() {
-    let desk = Desk::with_model();
-    let expected = desk.read("panel.spocc");
+    let dir = TestDir::with_model();
+    let expected = dir.read("panel.spocc");
     let (header, rows) = gold();
-    fs::create_dir(desk.path("folder")).expect("a fresh name");
+    fs::create_dir(dir.path("folder")).expect("a fresh name");
     for (at, name) in ["part-1.csv", "part-2.csv", "part-3.csv"].into_iter().enumerate() {
         let part = table(header, &rows[2 * at..2 * at + 2]);
-        desk.write(name, &part);
-        desk.write(&format!("folder/{name}"), if at == 1 { gzip(part.as_bytes()) } else { part.into() });
+        dir.write(name, &part);
+        dir.write(&format!("folder/{name}"), if at == 1 { gzip(part.as_bytes()) } else { part.into() });
     }
-    desk.write("part-4.csv", format!("{header}\n"));
+    dir.write("part-4.csv", format!("{header}\n"));
     let back: Vec<&str> = rows.iter().rev().copied().collect();
-    desk.write("back.csv", table(header, &back));
+    dir.write("back.csv", table(header, &back));
     let ways = [
         "part-1.csv part-2.csv part-3.csv",
         "part-3.csv part-1.csv part-2.csv",
@@ -108,54 +108,54 @@ fn the_same_rows_give_the_same_model_in_one_file_or_in_many() {
         "folder/part-*",
     ];
     for way in ways {
-        assert_eq!(fitted(&desk, &format!("{way} {PANEL}")), expected, "{way}");
+        assert_eq!(fitted(&dir, &format!("{way} {PANEL}")), expected, "{way}");
     }
-    let piped = desk.run_with_input(
+    let piped = dir.run_with_input(
         &format!("fit part-1.csv - part-3.csv {PANEL} -o piped.spocc"),
-        &fs::read(desk.path("part-2.csv")).expect("just written"),
+        &fs::read(dir.path("part-2.csv")).expect("just written"),
     );
-    assert_eq!((piped.code, desk.read("piped.spocc")), (Some(0), expected), "{}", piped.stderr);
+    assert_eq!((piped.code, dir.read("piped.spocc")), (Some(0), expected), "{}", piped.stderr);
 }
 
 #[test]
 fn several_files_are_decided_as_one_table_with_columns_in_any_order() {
-    let desk = Desk::with_model();
-    desk.write("one.csv", "item,ann,bob,eve\n1,cat,cat,dog\n");
-    desk.write("two.csv", "eve;item;bob;ann\r\ncat;2;dog;dog\r\n");
-    desk.write("three.csv", zstd(b"bob\tann\teve\titem\ncat\tcat\tdog\t3\n"));
-    let run = desk.done("predict panel.spocc one.csv two.csv three.csv --id item");
+    let dir = TestDir::with_model();
+    dir.write("one.csv", "item,ann,bob,eve\n1,cat,cat,dog\n");
+    dir.write("two.csv", "eve;item;bob;ann\r\ncat;2;dog;dog\r\n");
+    dir.write("three.csv", zstd(b"bob\tann\teve\titem\ncat\tcat\tdog\t3\n"));
+    let run = dir.done("predict panel.spocc one.csv two.csv three.csv --id item");
     assert_eq!(run.stdout, "item,decision\n1,cat\n2,dog\n3,cat\n");
-    let explained = desk.done("explain panel.spocc one.csv two.csv three.csv --row 2 --id item");
+    let explained = dir.done("explain panel.spocc one.csv two.csv three.csv --row 2 --id item");
     assert!(explained.stdout.starts_with("row 2, item 2\ndecided: dog"), "{}", explained.stdout);
 }
 
 #[test]
 fn files_with_other_columns_are_refused_by_name() {
-    let desk = Desk::with_model();
+    let dir = TestDir::with_model();
     let fit = |second: &str| format!("fit gold.csv {second} {PANEL} -o m.spocc");
-    desk.write("fewer.csv", "item,truth,eve,bob\n7,cat,dog,cat\n");
+    dir.write("fewer.csv", "item,truth,eve,bob\n7,cat,dog,cat\n");
     let columns = "line 1: expected the columns of gold.csv, found";
-    desk.refused(&fit("fewer.csv"), &format!("fewer.csv: {columns} no `ann`"));
-    desk.write("more.csv", "item,truth,eve,bob,ann,zoe\n7,cat,dog,cat,cat,cat\n");
-    desk.refused(&fit("more.csv"), &format!("more.csv: {columns} `zoe` too"));
-    desk.write("other.csv", "item,truth,eve,bob,Ann\n7,cat,dog,cat,cat\n");
-    desk.refused(&fit("other.csv"), &format!("other.csv: {columns} `Ann` too"));
-    desk.write("twice.csv", "item,truth,eve,eve,ann\n7,cat,dog,cat,cat\n");
-    desk.refused(&fit("twice.csv"), "twice.csv: line 1: expected distinct column names, found `eve` twice");
-    desk.write("empty.csv", "");
-    desk.refused(&fit("empty.csv"), "empty.csv: expected a table with a header line, found an empty file");
-    desk.refused(&fit("absent.csv"), "absent.csv: expected a file to read, found no such file");
-    desk.refused(&fit("panel.spocc"), "panel.spocc: expected a table, found a model or a tally of spocc");
-    assert!(!desk.names().contains(&"m.spocc".to_owned()));
+    dir.refused(&fit("fewer.csv"), &format!("fewer.csv: {columns} no `ann`"));
+    dir.write("more.csv", "item,truth,eve,bob,ann,zoe\n7,cat,dog,cat,cat,cat\n");
+    dir.refused(&fit("more.csv"), &format!("more.csv: {columns} `zoe` too"));
+    dir.write("other.csv", "item,truth,eve,bob,Ann\n7,cat,dog,cat,cat\n");
+    dir.refused(&fit("other.csv"), &format!("other.csv: {columns} `Ann` too"));
+    dir.write("twice.csv", "item,truth,eve,eve,ann\n7,cat,dog,cat,cat\n");
+    dir.refused(&fit("twice.csv"), "twice.csv: line 1: expected distinct column names, found `eve` twice");
+    dir.write("empty.csv", "");
+    dir.refused(&fit("empty.csv"), "empty.csv: expected a table with a header line, found an empty file");
+    dir.refused(&fit("absent.csv"), "absent.csv: expected a file to read, found no such file");
+    dir.refused(&fit("panel.spocc"), "panel.spocc: expected a table, found a model or a tally of spocc");
+    assert!(!dir.names().contains(&"m.spocc".to_owned()));
 }
 
 #[test]
 fn a_delimiter_can_be_forced() {
-    let desk = Desk::with_model();
+    let dir = TestDir::with_model();
     // Both fit every line; the one that cuts it into more cells wins, unless the user knows better.
-    desk.write("both.csv", "a;b,c;t\nx;y,u;x\ny;y,y;y\n");
+    dir.write("both.csv", "a;b,c;t\nx;y,u;x\ny;y,y;y\n");
     let columns = |options: &str| -> Value {
-        let inspected = desk.done(&format!("inspect both.csv --json {options}")).stdout;
+        let inspected = dir.done(&format!("inspect both.csv --json {options}")).stdout;
         let inspected: Value = serde_json::from_str(&inspected).expect("JSON");
         inspected["columns"]
             .as_array()
@@ -168,77 +168,77 @@ fn a_delimiter_can_be_forced() {
     assert_eq!(columns("--delimiter ;"), json!(["a", "b,c", "t"]));
     assert_eq!(columns("--delimiter ,"), json!(["a;b", "c;t"]));
     assert_eq!(columns("--delimiter tab"), json!(["a;b,c;t"]));
-    desk.refused(
+    dir.refused(
         "fit gold.csv --label truth --delimiter ; -o m.spocc",
         "gold.csv: line 1: expected a column `truth`, found `item,ann,bob,eve,truth`",
     );
     for bad in [",,", "\"", "é", "tabs"] {
-        desk.misused(
+        dir.misused(
             &format!("inspect gold.csv --delimiter {bad}"),
             "expected one ASCII character other than a quote, or `tab`",
         );
     }
-    // Spaces are split by the desk.
-    let mut command = desk.command("fit spaces.txt --label truth --id item -o m.spocc --delimiter");
-    desk.write("spaces.txt", GOLD.replace(',', " "));
+    // Spaces are split by the dir.
+    let mut command = dir.command("fit spaces.txt --label truth --id item -o m.spocc --delimiter");
+    dir.write("spaces.txt", GOLD.replace(',', " "));
     assert!(command.arg(" ").stderr(Stdio::null()).status().expect("it runs").success());
-    assert_eq!(desk.read("m.spocc"), desk.read("panel.spocc"));
+    assert_eq!(dir.read("m.spocc"), dir.read("panel.spocc"));
 }
 
 #[test]
 fn globs_that_meet_nothing_are_refused_and_names_come_before_globs() {
-    let desk = Desk::with_model();
-    desk.refused(
+    let dir = TestDir::with_model();
+    dir.refused(
         &format!("fit gold.csv none-*.csv {PANEL} -o m.spocc"),
         "none-*.csv: expected files of that pattern, found none",
     );
-    desk.write("part[1].csv", GOLD);
-    desk.write("part1.csv", "item,ann,truth\n1,cat,cat\n");
-    assert_eq!(fitted(&desk, &format!("part[1].csv {PANEL}")), desk.read("panel.spocc"));
-    let run = desk.run(&format!("fit part[.csv {PANEL} -o m.spocc"));
+    dir.write("part[1].csv", GOLD);
+    dir.write("part1.csv", "item,ann,truth\n1,cat,cat\n");
+    assert_eq!(fitted(&dir, &format!("part[1].csv {PANEL}")), dir.read("panel.spocc"));
+    let run = dir.run(&format!("fit part[.csv {PANEL} -o m.spocc"));
     assert!(run.stderr.starts_with("spocc: part[.csv: expected a pattern of file names, found "));
     assert_eq!((run.code, run.stderr.lines().count()), (Some(1), 1), "{}", run.stderr);
 }
 
 #[test]
 fn a_directory_is_its_data_files() {
-    let desk = Desk::with_model();
+    let dir = TestDir::with_model();
     let fit = format!("fit folder {PANEL} -o m.spocc");
-    fs::create_dir(desk.path("folder")).expect("a fresh name");
+    fs::create_dir(dir.path("folder")).expect("a fresh name");
     let none = "folder: expected a directory of data files, found none in it";
-    desk.refused(&fit, none);
+    dir.refused(&fit, none);
     for mark in ["_SUCCESS", "_metadata", ".hidden", ".part-0.csv.crc", "part-0.csv.crc"] {
-        desk.write(&format!("folder/{mark}"), "no,table\n");
+        dir.write(&format!("folder/{mark}"), "no,table\n");
     }
-    desk.refused(&fit, none);
-    desk.write("folder/part-0.csv", GOLD);
-    desk.done(&fit);
-    assert_eq!(desk.read("m.spocc"), desk.read("panel.spocc"));
-    fs::create_dir(desk.path("folder/deeper")).expect("a fresh name");
-    desk.refused(&fit, "folder: expected a directory of data files, found a directory `deeper` in it");
+    dir.refused(&fit, none);
+    dir.write("folder/part-0.csv", GOLD);
+    dir.done(&fit);
+    assert_eq!(dir.read("m.spocc"), dir.read("panel.spocc"));
+    fs::create_dir(dir.path("folder/deeper")).expect("a fresh name");
+    dir.refused(&fit, "folder: expected a directory of data files, found a directory `deeper` in it");
 }
 
 #[test]
 fn models_and_decisions_go_through_pipes() {
-    let desk = Desk::with_model();
-    let fit = desk.command(&format!("fit gold.csv {PANEL} -o -")).output().expect("the command is built");
-    assert_eq!(fit.stdout, desk.read("panel.spocc"));
+    let dir = TestDir::with_model();
+    let fit = dir.command(&format!("fit gold.csv {PANEL} -o -")).output().expect("the command is built");
+    assert_eq!(fit.stdout, dir.read("panel.spocc"));
     let told = String::from_utf8(fit.stderr).expect("text");
     assert!(told.ends_with(&format!("wrote standard output ({} bytes)\n", fit.stdout.len())), "{told}");
-    let decided = desk.run_with_input("predict - gold.csv --id item -o -", &fit.stdout);
-    assert_eq!(decided.stdout, desk.done("predict panel.spocc gold.csv --id item").stdout);
-    let tally = desk.command(&format!("tally gold.csv {PANEL} -o -")).output().expect("the command is built");
-    let refitted = desk.run_with_input("fit - -o again.spocc", &tally.stdout);
+    let decided = dir.run_with_input("predict - gold.csv --id item -o -", &fit.stdout);
+    assert_eq!(decided.stdout, dir.done("predict panel.spocc gold.csv --id item").stdout);
+    let tally = dir.command(&format!("tally gold.csv {PANEL} -o -")).output().expect("the command is built");
+    let refitted = dir.run_with_input("fit - -o again.spocc", &tally.stdout);
     assert_eq!(refitted.code, Some(0), "{}", refitted.stderr);
-    assert_eq!(desk.read("again.spocc"), desk.read("panel.spocc"));
+    assert_eq!(dir.read("again.spocc"), dir.read("panel.spocc"));
 }
 
 #[test]
 fn classifiers_are_chosen_by_name_and_by_glob() {
-    let desk = Desk::with_model();
+    let dir = TestDir::with_model();
     let classifiers = |options: &str| -> Value {
-        desk.done(&format!("fit gold.csv {PANEL} {options} -o m.spocc"));
-        let facts = desk.done("inspect m.spocc --json").stdout;
+        dir.done(&format!("fit gold.csv {PANEL} {options} -o m.spocc"));
+        let facts = dir.done("inspect m.spocc --json").stdout;
         serde_json::from_str::<Value>(&facts).expect("JSON")["classifiers"].clone()
     };
     assert_eq!(classifiers("--classifiers eve,a*"), json!(["eve", "ann"]), "in the order they are named");
@@ -246,47 +246,50 @@ fn classifiers_are_chosen_by_name_and_by_glob() {
     assert_eq!(classifiers("--classifiers * --ignore [ab]*"), json!(["eve"]));
     assert_eq!(classifiers("--ignore ?ob"), json!(["ann", "eve"]));
     let there = "`item`, `ann`, `bob`, `eve`, `truth`";
-    desk.refused(
+    dir.refused(
         &format!("fit gold.csv {PANEL} --ignore annn -o m.spocc"),
         &format!("gold.csv: line 1: expected `annn` to ignore (did you mean `ann`?), found {there}"),
     );
-    desk.refused(
+    dir.refused(
         &format!("fit gold.csv {PANEL} --classifiers ann,z* -o m.spocc"),
         &format!("gold.csv: line 1: expected a classifier `z*`, found {there}"),
     );
-    desk.refused(
+    dir.refused(
         &format!("fit gold.csv {PANEL} --ignore * -o m.spocc"),
         &format!("gold.csv: line 1: expected at least one column that is a classifier, found only {there}"),
     );
-    desk.misused(&format!("fit gold.csv {PANEL} --classifiers ann,ann -o m.spocc"), "`ann` is given twice");
+    dir.misused(
+        &format!("fit gold.csv {PANEL} --classifiers ann,ann -o m.spocc"),
+        "--classifiers names column `ann` twice",
+    );
 }
 
 #[test]
 fn words_for_missing_replace_the_usual_one() {
-    let desk = Desk::with_model();
-    let expected = desk.read("panel.spocc");
+    let dir = TestDir::with_model();
+    let expected = dir.read("panel.spocc");
     for (word, options) in [("NULL", "--na NULL"), ("n/a", "--na NULL,n/a"), ("-", "--na=-"), ("", "--na x")]
     {
-        desk.write("na.csv", GOLD.replace("6,dog,,cat,", &format!("6,dog,{word},cat,{word}")));
-        assert_eq!(fitted(&desk, &format!("na.csv {PANEL} {options}")), expected, "{word}");
+        dir.write("na.csv", GOLD.replace("6,dog,,cat,", &format!("6,dog,{word},cat,{word}")));
+        assert_eq!(fitted(&dir, &format!("na.csv {PANEL} {options}")), expected, "{word}");
     }
-    desk.write("na.csv", GOLD.replace("6,dog,,cat,", "6,dog,null,cat,dog"));
-    let run = desk.done(&format!("fit na.csv {PANEL} --na NA -o m.spocc"));
+    dir.write("na.csv", GOLD.replace("6,dog,,cat,", "6,dog,null,cat,dog"));
+    let run = dir.done(&format!("fit na.csv {PANEL} --na NA -o m.spocc"));
     assert!(run.stderr.contains("3 classes (cat, dog, null)"), "{}", run.stderr);
 }
 
 #[test]
 fn counts_may_be_written_as_data_frames_do_and_weights_in_fractions() {
-    let desk = Desk::new();
-    desk.write("rows.csv", "a,b,t\nx,x,x\nx,x,x\nx,x,x\ny,x,y\n");
-    let expected = fitted(&desk, "rows.csv --label t");
+    let dir = TestDir::new();
+    dir.write("rows.csv", "a,b,t\nx,x,x\nx,x,x\nx,x,x\ny,x,y\n");
+    let expected = fitted(&dir, "rows.csv --label t");
     for (three, one) in [("3", "1"), ("3.0", "1.0"), (" 3", "1 "), ("+3", "01")] {
-        desk.write("grouped.csv", format!("a,n,b,t\nx,{three},x,x\ny,{one},x,y\ny,0,y,x\n"));
-        assert_eq!(fitted(&desk, "grouped.csv --label t --count n"), expected, "{three}");
+        dir.write("grouped.csv", format!("a,n,b,t\nx,{three},x,x\ny,{one},x,y\ny,0,y,x\n"));
+        assert_eq!(fitted(&dir, "grouped.csv --label t --count n"), expected, "{three}");
     }
-    desk.write("weighted.csv", "a,n,b,t\nx,1.5,x,x\ny,0.5,x,y\n");
-    desk.done("fit weighted.csv --label t --weight n -o m.spocc");
-    let facts = desk.done("inspect m.spocc --json").stdout;
+    dir.write("weighted.csv", "a,n,b,t\nx,1.5,x,x\ny,0.5,x,y\n");
+    dir.done("fit weighted.csv --label t --weight n -o m.spocc");
+    let facts = dir.done("inspect m.spocc --json").stdout;
     let facts: Value = serde_json::from_str(&facts).expect("JSON");
     assert_eq!(
         [&facts["evidence"]["n_rows"], &facts["evidence"]["is_weighted"]],
@@ -296,14 +299,14 @@ fn counts_may_be_written_as_data_frames_do_and_weights_in_fractions() {
 
 #[test]
 fn decided_rows_come_as_csv_or_json_packed_as_the_name_says() {
-    let desk = Desk::with_model();
-    let csv = desk.done("predict panel.spocc gold.csv --id item").stdout;
-    let json = desk.done("predict panel.spocc gold.csv --id item --format json").stdout;
+    let dir = TestDir::with_model();
+    let csv = dir.done("predict panel.spocc gold.csv --id item").stdout;
+    let json = dir.done("predict panel.spocc gold.csv --id item --format json").stdout;
     let rows: Vec<Value> = serde_json::from_str(&json).expect("a JSON array");
     assert_eq!((rows.len(), &rows[1]), (6, &json!({"item": "2", "decision": "dog"})));
     let written = |name: &str, options: &str| {
-        desk.done(&format!("predict panel.spocc gold.csv --id item -o {name} {options}"));
-        desk.read(name)
+        dir.done(&format!("predict panel.spocc gold.csv --id item -o {name} {options}"));
+        dir.read(name)
     };
     let text = |name: &str| String::from_utf8(written(name, "")).expect("text");
     assert_eq!([text("out.csv"), text("out"), text("out.json")], [&*csv, &*csv, &*json]);
@@ -313,23 +316,23 @@ fn decided_rows_come_as_csv_or_json_packed_as_the_name_says() {
     assert_eq!(unzstd(&written("out.json.zstd", "")), json);
     assert_eq!(unzstd(&written("out.zst", "--format json")), json);
     assert_eq!(written("forced.json", "--format csv"), csv.as_bytes());
-    desk.write("header.csv", "item,ann,bob,eve\n");
-    let empty = desk.done("predict panel.spocc header.csv --format json").stdout;
+    dir.write("header.csv", "item,ann,bob,eve\n");
+    let empty = dir.done("predict panel.spocc header.csv --format json").stdout;
     assert_eq!(serde_json::from_str::<Value>(&empty).expect("JSON"), json!([]));
     if !cfg!(feature = "arrow") {
-        desk.misused("predict panel.spocc gold.csv -o out.parquet", "this spocc cannot write Parquet; ");
+        dir.misused("predict panel.spocc gold.csv -o out.parquet", "this spocc cannot write Parquet; ");
     }
 }
 
 #[test]
 fn ids_and_labels_are_kept_as_written() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let labels = ["007", "7.50", "Größe, groß", "say \"no\"", " padded ", "two\nlines", "TRUE", "=1+1"];
     let field = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let rows: Vec<String> = labels.iter().map(|label| format!("{0},{0},{0}\n", field(label))).collect();
-    desk.write("gold.csv", format!("\"the, id\",a,t\n{}", rows.concat()));
+    dir.write("gold.csv", format!("\"the, id\",a,t\n{}", rows.concat()));
     let run = |arguments: &str| {
-        let mut command = desk.command(arguments);
+        let mut command = dir.command(arguments);
         command.args(["--id", "\"the, id\""]).output().expect("the command is built").stdout
     };
     run("fit gold.csv --label t -o m.spocc");
@@ -345,11 +348,11 @@ fn ids_and_labels_are_kept_as_written() {
 
 #[test]
 fn columns_come_in_the_order_asked() {
-    let desk = Desk::new();
-    desk.write("gold.csv", "a,b,t\nx,x,x\ny,y,y\n");
-    desk.done("fit gold.csv --label t --method majority -o m.spocc");
-    desk.write("new.csv", "n,a,b\n1,x,y\n");
-    let decided = |options: &str| desk.done(&format!("predict m.spocc new.csv --id n {options}")).stdout;
+    let dir = TestDir::new();
+    dir.write("gold.csv", "a,b,t\nx,x,x\ny,y,y\n");
+    dir.done("fit gold.csv --label t --method majority -o m.spocc");
+    dir.write("new.csv", "n,a,b\n1,x,y\n");
+    let decided = |options: &str| dir.done(&format!("predict m.spocc new.csv --id n {options}")).stdout;
     assert_eq!(
         decided("--columns answered,possibility,decision,margin,ties"),
         "n,decision,answered,possibility:x,possibility:y,margin,ties\n1,x,2,1.0,1.0,0.0,x|y\n"
@@ -364,17 +367,17 @@ fn columns_come_in_the_order_asked() {
 
 #[test]
 fn a_lone_quote_inside_a_cell_is_a_character_like_any_other() {
-    let desk = Desk::with_model();
-    desk.write("inches.csv", "item,ann,bob,eve\n5\" disk,cat,cat,dog\n2,dog,dog,cat\n");
-    let run = desk.done("predict panel.spocc inches.csv --id item");
+    let dir = TestDir::with_model();
+    dir.write("inches.csv", "item,ann,bob,eve\n5\" disk,cat,cat,dog\n2,dog,dog,cat\n");
+    let run = dir.done("predict panel.spocc inches.csv --id item");
     assert_eq!(run.stdout, "item,decision\n\"5\"\" disk\",cat\n2,dog\n");
 }
 
 #[test]
 fn no_id_may_have_the_name_of_a_possibility() {
-    let desk = Desk::with_model();
-    desk.write("new.csv", "possibility:cat,ann,bob,eve\n1,cat,cat,dog\n");
-    desk.misused(
+    let dir = TestDir::with_model();
+    dir.write("new.csv", "possibility:cat,ann,bob,eve\n1,cat,cat,dog\n");
+    dir.misused(
         "predict panel.spocc new.csv --id possibility:cat --columns possibility",
         "the output would have two columns `possibility:cat`",
     );
@@ -382,23 +385,23 @@ fn no_id_may_have_the_name_of_a_possibility() {
 
 /// Decides into a link, which must stay one.
 #[cfg(unix)]
-fn decide_into_link(desk: &Desk) {
-    std::os::unix::fs::symlink("real.csv", desk.path("link.csv")).expect("a fresh name");
-    desk.done("predict panel.spocc gold.csv --id item -o link.csv");
-    assert!(fs::symlink_metadata(desk.path("link.csv")).expect("a link").is_symlink());
-    assert!(desk.read("real.csv").starts_with(b"item,decision\n1,cat\n"));
+fn decide_into_link(dir: &TestDir) {
+    std::os::unix::fs::symlink("real.csv", dir.path("link.csv")).expect("a fresh name");
+    dir.done("predict panel.spocc gold.csv --id item -o link.csv");
+    assert!(fs::symlink_metadata(dir.path("link.csv")).expect("a link").is_symlink());
+    assert!(dir.read("real.csv").starts_with(b"item,decision\n1,cat\n"));
 }
 
 #[cfg(unix)]
 #[test]
 fn a_link_is_followed_and_stays() {
-    let desk = Desk::with_model();
-    desk.write("real.csv", "old");
-    decide_into_link(&desk);
+    let dir = TestDir::with_model();
+    dir.write("real.csv", "old");
+    decide_into_link(&dir);
 }
 
 #[cfg(unix)]
 #[test]
 fn a_link_to_nothing_is_followed_too() {
-    decide_into_link(&Desk::with_model());
+    decide_into_link(&TestDir::with_model());
 }

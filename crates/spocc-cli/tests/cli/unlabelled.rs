@@ -1,6 +1,6 @@
 //! Rows without truth: who learns from them, and panels of which nothing is known.
 
-use crate::desk::{Desk, GOLD, without_sizes};
+use crate::test_dir::{GOLD, TestDir, without_sizes};
 
 const LONG: &str = "--long item,worker,answer";
 
@@ -16,52 +16,52 @@ item,worker,answer
 3,eve,cat
 ";
 
-fn desk() -> Desk {
-    let desk = Desk::new();
-    desk.write("gold.csv", GOLD);
-    desk.write("crowd.csv", CROWD);
-    desk.write("more.csv", "item,eve,ann,bob,truth\n7,cat,dog,dog,cat\n8,dog,cat,,\n");
-    desk
+fn dir() -> TestDir {
+    let dir = TestDir::new();
+    dir.write("gold.csv", GOLD);
+    dir.write("crowd.csv", CROWD);
+    dir.write("more.csv", "item,eve,ann,bob,truth\n7,cat,dog,dog,cat\n8,dog,cat,,\n");
+    dir
 }
 
 #[test]
 fn a_crowd_is_decided_though_no_truth_is_known() {
-    let desk = desk();
+    let dir = dir();
     for method in ["majority", "dawid-skene"] {
-        let fitted = desk.done(&format!("fit crowd.csv {LONG} --method {method} -o m.spocc"));
+        let fitted = dir.done(&format!("fit crowd.csv {LONG} --method {method} -o m.spocc"));
         assert_eq!(
             without_sizes(&fitted.stderr),
             format!(
-                "fitted {method} to 3 rows without truth: 3 classifiers, 2 classes (cat, dog)\n\
+                "fitted {method} to 3 unlabelled rows: 3 classifiers, 2 classes (cat, dog)\n\
                  wrote m.spocc # bytes)\n"
             )
         );
-        let decided = desk.done(&format!("predict m.spocc crowd.csv {LONG}"));
+        let decided = dir.done(&format!("predict m.spocc crowd.csv {LONG}"));
         assert_eq!(decided.stdout, "item,decision\n1,cat\n2,dog\n3,cat\n", "{method}");
     }
     // A wide table whose truths are all empty is one without truths.
-    desk.write("wide.csv", "item,ann,bob,truth\n1,cat,cat,\n2,dog,dog,\n");
-    desk.done("fit wide.csv --id item --label truth --method dawid-skene -o label.spocc");
-    desk.done("fit wide.csv --id item --ignore truth --method dawid-skene -o none.spocc");
-    assert_eq!(desk.read("label.spocc"), desk.read("none.spocc"));
-    desk.refused("audit label.spocc", "label.spocc: truth: expected at least one labelled row, found none");
+    dir.write("wide.csv", "item,ann,bob,truth\n1,cat,cat,\n2,dog,dog,\n");
+    dir.done("fit wide.csv --id item --label truth --method dawid-skene -o label.spocc");
+    dir.done("fit wide.csv --id item --ignore truth --method dawid-skene -o none.spocc");
+    assert_eq!(dir.read("label.spocc"), dir.read("none.spocc"));
+    dir.refused("audit label.spocc", "label.spocc: truth: expected at least one labelled row, found none");
 }
 
 #[test]
 fn other_methods_need_a_truth_and_say_who_does_not() {
-    let desk = desk();
-    desk.misused(
+    let dir = dir();
+    dir.misused(
         &format!("fit crowd.csv {LONG} -o m.spocc"),
-        "a table needs --label COL, the column that holds the truth (--method dawid-skene and majority go without)",
+        "a table needs --label COL, the column with the true label (except with --method dawid-skene or majority)",
     );
-    desk.misused(&format!("compare crowd.csv {LONG}"), "a table needs --label COL");
-    desk.write("silent.csv", "item,ann,bob\n1,,\n");
-    desk.refused(
+    dir.misused(&format!("compare crowd.csv {LONG}"), "a table needs --label COL");
+    dir.write("silent.csv", "item,ann,bob\n1,,\n");
+    dir.refused(
         "fit silent.csv --id item --method majority -o m.spocc",
         "silent.csv: truth: expected at least one labelled row, found none",
     );
-    desk.write("header.csv", "item,ann,bob\n");
-    desk.refused(
+    dir.write("header.csv", "item,ann,bob\n");
+    dir.refused(
         "fit header.csv --id item --method dawid-skene -o m.spocc",
         "header.csv: expected a row of answers, found no rows under the header",
     );
@@ -69,67 +69,69 @@ fn other_methods_need_a_truth_and_say_who_does_not() {
 
 #[test]
 fn rows_without_truth_are_used_wherever_they_are() {
-    let desk = desk();
+    let dir = dir();
     let panel = "--label truth --id item --method dawid-skene";
-    let fitted = desk.done(&format!("fit gold.csv {panel} --unlabelled more.csv -o two.spocc"));
+    let fitted = dir.done(&format!("fit gold.csv {panel} --unlabelled more.csv -o two.spocc"));
     assert_eq!(
         without_sizes(&fitted.stderr),
-        "fitted dawid-skene to 5 rows and 3 without truth: 3 classifiers, 2 classes (cat, dog)\n\
+        "fitted dawid-skene to 5 labelled and 3 unlabelled rows: 3 classifiers, 2 classes (cat, dog)\n\
          wrote two.spocc # bytes)\n"
     );
-    desk.write("one.csv", format!("{GOLD}7,dog,dog,cat,\n8,cat,,dog,\n"));
-    desk.done(&format!("fit one.csv {panel} -o one.spocc"));
-    assert_eq!(desk.read("two.spocc"), desk.read("one.spocc"), "the truth of another table is not looked at");
-    desk.write("a.csv", "item,ann,bob,eve\n7,dog,dog,cat\n");
-    desk.write("b.csv", "item,ann,bob,eve\n8,cat,,dog\n");
-    desk.done(&format!("fit gold.csv {panel} --unlabelled a.csv --unlabelled b.csv -o three.spocc"));
-    assert_eq!(desk.read("two.spocc"), desk.read("three.spocc"), "two tables, without a truth");
-    let inspected = desk.done("inspect two.spocc").stdout;
-    assert!(inspected.contains("rows         5, and 3 without truth\n"), "{inspected}");
+    dir.write("one.csv", format!("{GOLD}7,dog,dog,cat,\n8,cat,,dog,\n"));
+    dir.done(&format!("fit one.csv {panel} -o one.spocc"));
+    assert_eq!(dir.read("two.spocc"), dir.read("one.spocc"), "the truth of another table is not looked at");
+    dir.write("a.csv", "item,ann,bob,eve\n7,dog,dog,cat\n");
+    dir.write("b.csv", "item,ann,bob,eve\n8,cat,,dog\n");
+    dir.done(&format!("fit gold.csv {panel} --unlabelled a.csv --unlabelled b.csv -o three.spocc"));
+    assert_eq!(dir.read("two.spocc"), dir.read("three.spocc"), "two tables, without a truth");
+    let inspected = dir.done("inspect two.spocc").stdout;
+    assert!(inspected.contains("rows         5 labelled, 3 unlabelled\n"), "{inspected}");
     // A tally and a table.
-    desk.done("tally gold.csv --label truth --id item -o gold.tally");
+    dir.done("tally gold.csv --label truth --id item -o gold.tally");
     let tallied = "fit gold.tally --id item --ignore truth --method dawid-skene --unlabelled";
-    desk.refused(
+    dir.refused(
         &format!("{tallied} more.csv -o m.spocc"),
         "gold.tally: expected `truth` to ignore, found `ann`, `bob`, `eve`",
     );
-    let fitted = desk.done(
+    let fitted = dir.done(
         &tallied.replace("--ignore truth ", "").replace("--unlabelled", "--unlabelled a.csv -o m.spocc"),
     );
-    assert!(fitted.stderr.contains("5 rows and 1 without truth"), "{}", fitted.stderr);
+    assert!(fitted.stderr.contains("5 labelled and 1 unlabelled row"), "{}", fitted.stderr);
 }
 
 #[test]
 fn a_table_of_another_panel_is_refused_by_name() {
-    let desk = desk();
+    let dir = dir();
     let fit = |more: &str| {
         format!("fit gold.csv --label truth --id item --method dawid-skene --unlabelled {more} -o m")
     };
-    desk.write("less.csv", "item,ann,bob\n7,cat,cat\n");
-    desk.write("other.csv", "item,ann,bob,zed\n7,cat,cat,cat\n");
-    desk.write("besides.csv", "item,ann,bob,eve,zed\n7,cat,cat,cat,cat\n");
+    dir.write("less.csv", "item,ann,bob\n7,cat,cat\n");
+    dir.write("other.csv", "item,ann,bob,zed\n7,cat,cat,cat\n");
+    dir.write("besides.csv", "item,ann,bob,eve,zed\n7,cat,cat,cat,cat\n");
     for (name, found) in
         [("less", "no `eve`"), ("other", "no `eve`, but `zed`"), ("besides", "`zed` besides")]
     {
         let expected = "the classifiers of the rows with truths";
-        desk.refused(
+        dir.refused(
             &fit(&format!("{name}.csv")),
             &format!("{name}.csv: line 1: expected {expected}, found {found}"),
         );
     }
-    desk.done("tally gold.csv --label truth --id item -o gold.tally");
-    desk.refused(&fit("gold.tally"), "gold.tally: expected a table of rows without truth, found a tally");
+    dir.done("tally gold.csv --label truth --id item -o gold.tally");
+    dir.refused(&fit("gold.tally"), "gold.tally: expected a table of rows without truth, found a tally");
     // In a long table, who says nothing is silent; a stranger is still one.
-    desk.write("truth.csv", "item,truth\n1,cat\n2,dog\n");
+    dir.write("truth.csv", "item,truth\n1,cat\n2,dog\n");
     let long = |more: &str| {
         format!(
             "fit crowd.csv {LONG} --gold truth.csv --label truth --method dawid-skene --unlabelled {more} -o m"
         )
     };
-    desk.write("ann.csv", "item,worker,answer\n9,ann,cat\n");
-    assert!(desk.done(&long("ann.csv")).stderr.contains("fitted dawid-skene to 2 rows and 2 without truth"));
-    desk.write("zed.csv", "item,worker,answer\n9,zed,cat\n");
-    desk.refused(
+    dir.write("ann.csv", "item,worker,answer\n9,ann,cat\n");
+    assert!(
+        dir.done(&long("ann.csv")).stderr.contains("fitted dawid-skene to 2 labelled and 2 unlabelled rows")
+    );
+    dir.write("zed.csv", "item,worker,answer\n9,zed,cat\n");
+    dir.refused(
         &long("zed.csv"),
         "zed.csv: expected the classifiers of the rows with truths, found `zed` besides",
     );
@@ -137,43 +139,43 @@ fn a_table_of_another_panel_is_refused_by_name() {
 
 #[test]
 fn unlabelled_rows_are_for_methods_that_learn_from_them() {
-    let desk = desk();
+    let dir = dir();
     let panel = "--label truth --id item --unlabelled more.csv";
-    desk.misused(
+    dir.misused(
         &format!("fit gold.csv {panel} -o m --method stacking"),
         "--unlabelled is not used by --method stacking, only by ladder and dawid-skene",
     );
-    let told = desk.done(&format!("fit gold.csv {panel} -o m")).stderr;
-    assert!(told.contains("5 rows and 3 without truth") && !told.contains('%'), "{told}");
-    desk.misused(
+    let told = dir.done(&format!("fit gold.csv {panel} -o m")).stderr;
+    assert!(told.contains("5 labelled and 3 unlabelled rows") && !told.contains('%'), "{told}");
+    dir.misused(
         &format!("compare gold.csv {panel} --methods bayes"),
         "--unlabelled is only used by ladder and dawid-skene, which are not among --methods",
     );
-    let compared = desk.done(&format!("compare gold.csv {panel} --json --no-curve"));
+    let compared = dir.done(&format!("compare gold.csv {panel} --json --no-curve"));
     assert!(compared.stdout.contains("\"dawid-skene\"") && compared.stdout.contains("\"n_rows\": 5"));
-    let told = "ladder and dawid-skene also used 3 rows without truth for fitting; accuracy is measured on labelled rows \
+    let told = "ladder and dawid-skene also used 3 unlabelled rows for fitting; accuracy is measured on labelled rows \
                 only\n";
     assert_eq!(compared.stderr, told);
-    let alone = desk.done("compare gold.csv --label truth --id item --methods bayes --no-curve");
-    assert_eq!(alone.stderr, "skipped 1 row without truth\n");
+    let alone = dir.done("compare gold.csv --label truth --id item --methods bayes --no-curve");
+    assert_eq!(alone.stderr, "skipped 1 unlabelled row\n");
 }
 
 #[test]
 fn a_ladder_that_learned_from_rows_without_truth_can_grow() {
-    let desk = desk();
+    let dir = dir();
     let panel = "--label truth --id item";
-    desk.done(&format!("fit gold.csv {panel} --ignore eve --unlabelled more.csv -o two.spocc"));
-    desk.done(&format!("fit gold.csv {panel} --unlabelled more.csv -o three.spocc"));
-    desk.done(&format!("append two.spocc --name eve gold.csv {panel} --unlabelled more.csv -o grown.spocc"));
-    assert_eq!(desk.done("inspect grown.spocc").stdout, desk.done("inspect three.spocc").stdout);
-    desk.done(&format!("fit gold.csv {panel} --ignore eve -o plain.spocc"));
-    desk.refused(
+    dir.done(&format!("fit gold.csv {panel} --ignore eve --unlabelled more.csv -o two.spocc"));
+    dir.done(&format!("fit gold.csv {panel} --unlabelled more.csv -o three.spocc"));
+    dir.done(&format!("append two.spocc --name eve gold.csv {panel} --unlabelled more.csv -o grown.spocc"));
+    assert_eq!(dir.done("inspect grown.spocc").stdout, dir.done("inspect three.spocc").stdout);
+    dir.done(&format!("fit gold.csv {panel} --ignore eve -o plain.spocc"));
+    dir.refused(
         &format!("append plain.spocc --name eve gold.csv {panel} --unlabelled more.csv -o grown.spocc"),
-        "plain.spocc: expected a model that learned from rows without truth, to use --unlabelled, found one that did not",
+        "plain.spocc: expected a model fitted to unlabelled rows, to use --unlabelled, found a model fitted to labelled rows only",
     );
-    desk.write("known.csv", "item,ann,bob,eve,truth\n1,cat,cat,dog,cat\n2,dog,dog,dog,dog\n");
-    desk.done(&format!("fit known.csv {panel} --ignore eve --unlabelled more.csv -o two.spocc"));
-    desk.refused(
+    dir.write("known.csv", "item,ann,bob,eve,truth\n1,cat,cat,dog,cat\n2,dog,dog,dog,dog\n");
+    dir.done(&format!("fit known.csv {panel} --ignore eve --unlabelled more.csv -o two.spocc"));
+    dir.refused(
         &format!("append two.spocc --name eve known.csv {panel} -o grown.spocc"),
         "known.csv: expected the rows the model was fitted to, found none of the 2 without truth",
     );
@@ -181,94 +183,97 @@ fn a_ladder_that_learned_from_rows_without_truth_can_grow() {
 
 #[test]
 fn a_row_of_both_tables_counts_once() {
-    let desk = desk();
+    let dir = dir();
     let panel = "--label truth --id item";
     let skipped = |n: &str| format!("skipped {n} of --unlabelled whose id is also in the labelled table\n");
     // Rows with a truth and rows without one are recognised, in whatever order and whatever the truth says there.
-    desk.write(
+    dir.write(
         "mixed.csv",
         "item,eve,ann,bob,truth\n6,cat,dog,,dog\n7,cat,dog,dog,cat\n2,cat,dog,dog,\n8,dog,cat,,\n",
     );
     for method in ["dawid-skene", "ladder"] {
         let fit = format!("fit gold.csv {panel} --method {method} --unlabelled");
-        let apart = desk.done(&format!("{fit} more.csv -o apart.spocc")).stderr;
-        let mixed = desk.done(&format!("{fit} mixed.csv -o mixed.spocc")).stderr;
+        let apart = dir.done(&format!("{fit} more.csv -o apart.spocc")).stderr;
+        let mixed = dir.done(&format!("{fit} mixed.csv -o mixed.spocc")).stderr;
         assert!(!apart.contains("skipped") && mixed.contains(&skipped("2 rows")), "{mixed}");
-        assert_eq!(desk.read("apart.spocc"), desk.read("mixed.spocc"), "{method}");
+        assert_eq!(dir.read("apart.spocc"), dir.read("mixed.spocc"), "{method}");
         // The very same file adds nothing, also under another name.
-        std::fs::create_dir_all(desk.path("folder")).expect("a directory");
-        let same = desk.done(&format!("{fit} folder/../gold.csv -o same.spocc")).stderr;
+        std::fs::create_dir_all(dir.path("folder")).expect("a directory");
+        let same = dir.done(&format!("{fit} folder/../gold.csv -o same.spocc")).stderr;
         assert!(
-            same.contains("to 5 rows and 1 without truth") && same.contains(&skipped("6 rows")),
+            same.contains("to 5 labelled and 1 unlabelled row") && same.contains(&skipped("6 rows")),
             "{same}"
         );
     }
-    desk.done(&format!("fit gold.csv {panel} --method dawid-skene -o alone.spocc"));
-    desk.done(&format!("fit gold.csv {panel} --method dawid-skene --unlabelled gold.csv -o same.spocc"));
-    assert_eq!(desk.read("same.spocc"), desk.read("alone.spocc"));
+    dir.done(&format!("fit gold.csv {panel} --method dawid-skene -o alone.spocc"));
+    dir.done(&format!("fit gold.csv {panel} --method dawid-skene --unlabelled gold.csv -o same.spocc"));
+    assert_eq!(dir.read("same.spocc"), dir.read("alone.spocc"));
 
-    let compare = |more: &str| desk.done(&format!("compare gold.csv {panel} --no-curve --unlabelled {more}"));
+    let compare = |more: &str| dir.done(&format!("compare gold.csv {panel} --no-curve --unlabelled {more}"));
     let (apart, mixed) = (compare("more.csv"), compare("mixed.csv"));
     assert_eq!(format!("{}{}", apart.stderr, skipped("2 rows")), mixed.stderr);
 
-    desk.done(&format!("fit gold.csv {panel} --ignore eve --unlabelled mixed.csv -o two.spocc"));
+    dir.done(&format!("fit gold.csv {panel} --ignore eve --unlabelled mixed.csv -o two.spocc"));
     let grown = format!("append two.spocc --name eve gold.csv {panel} --unlabelled mixed.csv -o grown.spocc");
-    assert!(desk.done(&grown).stderr.contains(&skipped("2 rows")));
-    desk.done(&format!("fit gold.csv {panel} --unlabelled more.csv -o three.spocc"));
-    assert_eq!(desk.done("inspect grown.spocc").stdout, desk.done("inspect three.spocc").stdout);
+    assert!(dir.done(&grown).stderr.contains(&skipped("2 rows")));
+    dir.done(&format!("fit gold.csv {panel} --unlabelled more.csv -o three.spocc"));
+    assert_eq!(dir.done("inspect grown.spocc").stdout, dir.done("inspect three.spocc").stdout);
 }
 
 #[test]
 fn an_id_of_several_columns_is_compared_as_a_whole_and_an_empty_one_not_at_all() {
-    let desk = Desk::new();
-    desk.write("gold.csv", "page,line,a,b,t\n1,11,x,x,x\n11,1,y,y,y\n,,x,y,x\n");
-    desk.write("new.csv", "line,page,a,b\n1,1,x,x\n11,1,y,y\n,,x,x\n");
+    let dir = TestDir::new();
+    dir.write("gold.csv", "page,line,a,b,t\n1,11,x,x,x\n11,1,y,y,y\n,,x,y,x\n");
+    dir.write("new.csv", "line,page,a,b\n1,1,x,x\n11,1,y,y\n,,x,x\n");
     let fit = "fit gold.csv --id page,line --label t --method dawid-skene --unlabelled new.csv -o m.spocc";
-    let told = desk.done(fit).stderr;
-    assert!(told.contains("to 3 rows and 2 without truth") && told.contains("skipped 1 row of"), "{told}");
+    let told = dir.done(fit).stderr;
+    assert!(
+        told.contains("to 3 labelled and 2 unlabelled rows") && told.contains("skipped 1 row of"),
+        "{told}"
+    );
 }
 
 #[test]
 fn an_item_of_both_long_tables_counts_once() {
-    let desk = desk();
-    desk.write("truth.csv", "item,truth\n1,cat\n2,dog\n");
+    let dir = dir();
+    dir.write("truth.csv", "item,truth\n1,cat\n2,dog\n");
     let fit = |more: &str| {
         let gold = "--gold truth.csv --label truth --method dawid-skene";
-        let told = desk.done(&format!("fit crowd.csv {LONG} {gold} {more} -o m.spocc")).stderr;
-        (told, desk.read("m.spocc"))
+        let told = dir.done(&format!("fit crowd.csv {LONG} {gold} {more} -o m.spocc")).stderr;
+        (told, dir.read("m.spocc"))
     };
     let (alone, model) = fit("");
     let (told, same) = fit("--unlabelled crowd.csv");
-    assert!(alone.contains("to 2 rows and 1 without truth") && same == model, "{told}");
+    assert!(alone.contains("to 2 labelled and 1 unlabelled row") && same == model, "{told}");
     assert!(
         told.contains("skipped 3 rows of --unlabelled whose id is also in the labelled table\n"),
         "{told}"
     );
-    desk.write("new.csv", "item,worker,answer\n9,ann,cat\n9,eve,dog\n");
-    desk.write("mixed.csv", "item,worker,answer\n3,ann,dog\n9,ann,cat\n1,bob,cow\n9,eve,dog\n");
+    dir.write("new.csv", "item,worker,answer\n9,ann,cat\n9,eve,dog\n");
+    dir.write("mixed.csv", "item,worker,answer\n3,ann,dog\n9,ann,cat\n1,bob,cow\n9,eve,dog\n");
     let ((_, apart), (told, mixed)) = (fit("--unlabelled new.csv"), fit("--unlabelled mixed.csv"));
     assert!(apart == mixed && told.contains("skipped 2 rows of --unlabelled"), "{told}");
 }
 
 #[test]
 fn the_same_file_is_refused_where_nothing_tells_its_rows() {
-    let desk = desk();
-    desk.write("bare.csv", "ann,bob,truth\ncat,cat,cat\ndog,dog,dog\ncat,dog,\n");
+    let dir = dir();
+    dir.write("bare.csv", "ann,bob,truth\ncat,cat,cat\ndog,dog,dog\ncat,dog,\n");
     let message = "expected other rows for --unlabelled than those of the labelled table, \
                    found the same file (give --id COL so that each row counts once, or leave --unlabelled out)";
     let panel = "--label truth";
-    desk.refused(
+    dir.refused(
         &format!("fit bare.csv {panel} --unlabelled bare.csv -o m.spocc"),
         &format!("bare.csv: {message}"),
     );
-    desk.refused(
+    dir.refused(
         &format!("fit bare.csv {panel} --unlabelled ./bar*.csv -o m.spocc"),
         &format!("bare.csv: {message}"),
     );
-    desk.refused(&format!("compare bare.csv {panel} --unlabelled bare.csv"), &format!("bare.csv: {message}"));
-    desk.write("more-bare.csv", "ann,bob\ncat,cat\n");
-    desk.done(&format!("fit bare.csv {panel} --ignore bob --unlabelled more-bare.csv -o m.spocc"));
-    desk.refused(
+    dir.refused(&format!("compare bare.csv {panel} --unlabelled bare.csv"), &format!("bare.csv: {message}"));
+    dir.write("more-bare.csv", "ann,bob\ncat,cat\n");
+    dir.done(&format!("fit bare.csv {panel} --ignore bob --unlabelled more-bare.csv -o m.spocc"));
+    dir.refused(
         &format!("append m.spocc --name bob bare.csv {panel} --unlabelled bare.csv -o grown.spocc"),
         &format!("bare.csv: {message}"),
     );
@@ -276,10 +281,10 @@ fn the_same_file_is_refused_where_nothing_tells_its_rows() {
 
 #[test]
 fn a_tally_cannot_recognise_rows_without_truth_and_says_so() {
-    let desk = Desk::new();
-    desk.write("gold.csv", GOLD);
-    desk.done("tally gold.csv --label truth --id item -o gold.tally");
-    let run = desk.done("fit gold.tally --id item --unlabelled gold.csv --label truth -o m.spocc");
+    let dir = TestDir::new();
+    dir.write("gold.csv", GOLD);
+    dir.done("tally gold.csv --label truth --id item -o gold.tally");
+    let run = dir.done("fit gold.tally --id item --unlabelled gold.csv --label truth -o m.spocc");
     let note = "note: a tally has no ids: a row of --unlabelled that it counts too is counted twice\n";
     assert!(run.stderr.contains(note), "{}", run.stderr);
 }

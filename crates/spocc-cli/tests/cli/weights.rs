@@ -1,6 +1,6 @@
 //! Class weights, weighted rows, and silence that is heard or not.
 
-use crate::desk::Desk;
+use crate::test_dir::TestDir;
 
 /// Rows of which one in ten is urgent; `a` calls half of those urgent, `b` answers anything and is silent on most
 /// urgent ones.
@@ -18,36 +18,36 @@ fn table() -> String {
     format!("a,b,w,t\n{}", (0..200).map(row).collect::<String>())
 }
 
-fn desk() -> Desk {
-    let desk = Desk::new();
-    desk.write("gold.csv", table());
-    desk
+fn dir() -> TestDir {
+    let dir = TestDir::new();
+    dir.write("gold.csv", table());
+    dir
 }
 
-fn n_urgent(desk: &Desk, options: &str) -> usize {
-    desk.done(&format!("fit gold.csv --label t --ignore w --method naive-bayes {options} -o m.spocc"));
-    let decided = desk.done("predict m.spocc gold.csv").stdout;
+fn n_urgent(dir: &TestDir, options: &str) -> usize {
+    dir.done(&format!("fit gold.csv --label t --ignore w --method naive-bayes {options} -o m.spocc"));
+    let decided = dir.done("predict m.spocc gold.csv").stdout;
     decided.lines().filter(|line| *line == "urgent").count()
 }
 
 #[test]
 fn a_class_that_weighs_more_is_decided_more_often() {
-    let desk = desk();
-    let plain = n_urgent(&desk, "--missing silent");
-    let weighed = n_urgent(&desk, "--missing silent --class-weight urgent=50");
+    let dir = dir();
+    let plain = n_urgent(&dir, "--missing ignore");
+    let weighed = n_urgent(&dir, "--missing ignore --class-weight urgent=50");
     assert!(weighed > plain, "{plain} {weighed}");
-    let balanced = n_urgent(&desk, "--missing silent --class-weight balanced");
-    assert_eq!(balanced, n_urgent(&desk, "--missing silent --class-weight other=1,urgent=9"));
-    let told = desk.done("inspect m.spocc").stdout;
+    let balanced = n_urgent(&dir, "--missing ignore --class-weight balanced");
+    assert_eq!(balanced, n_urgent(&dir, "--missing ignore --class-weight other=1,urgent=9"));
+    let told = dir.done("inspect m.spocc").stdout;
     assert!(told.contains("  weights      other 1.000, urgent 9.000\n"), "{told}");
 }
 
 #[test]
 fn the_weights_that_a_row_may_have_are_told() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let refused = |weights: [&str; 2], message: &str| {
-        desk.write("w.csv", format!("w,a,t\n{},x,x\n{},y,y\n", weights[0], weights[1]));
-        desk.refused("fit w.csv --label t --weight w -o m.spocc", &format!("w.csv: line 3: {message}"));
+        dir.write("w.csv", format!("w,a,t\n{},x,x\n{},y,y\n", weights[0], weights[1]));
+        dir.refused("fit w.csv --label t --weight w -o m.spocc", &format!("w.csv: line 3: {message}"));
     };
     refused(["1", "1e19"], "expected a whole weight of at most 9.2e18, found 1e19");
     refused(["0.5", "1e19"], "expected a weight of 0 or between 9.3e-10 and 8.5e9, found 1e19");
@@ -56,13 +56,13 @@ fn the_weights_that_a_row_may_have_are_told() {
 
 #[test]
 fn weights_that_make_no_sense_are_refused() {
-    let desk = desk();
+    let dir = dir();
     let refused = |weights: &str, message: &str| {
-        desk.refused(
+        dir.refused(
             &format!("fit gold.csv --label t --ignore w --class-weight {weights} -o m.spocc"),
             message,
         );
-        desk.refused(&format!("compare gold.csv --label t --ignore w --class-weight {weights}"), message);
+        dir.refused(&format!("compare gold.csv --label t --ignore w --class-weight {weights}"), message);
     };
     refused("cow=2", "gold.csv: class weights: expected one of other, urgent, found `cow`");
     refused("urgent=2,urgent=3", "gold.csv: class weights: expected distinct names, found `urgent` twice");
@@ -73,34 +73,38 @@ fn weights_that_make_no_sense_are_refused() {
             &format!("gold.csv: weight of class `urgent`: {range}, found {bad}"),
         );
     }
-    desk.misused("fit gold.csv --label t --class-weight urgent -o m.spocc", "such as urgent=5,other=1");
-    assert_eq!(desk.names(), ["gold.csv"]);
+    dir.misused("fit gold.csv --label t --class-weight urgent -o m.spocc", "such as urgent=5,other=1");
+    assert_eq!(dir.names(), ["gold.csv"]);
 }
 
 #[test]
 fn silence_is_heard_where_it_tells_and_fit_says_of_whom() {
-    let desk = desk();
+    let dir = dir();
     let fit = "fit gold.csv --label t --ignore w --method naive-bayes -o m.spocc";
-    let told = desk.done(fit).stderr;
-    assert!(told.contains("an empty cell is an answer of `b`\n"), "{told}");
-    let facts = desk.done("inspect m.spocc").stdout;
-    assert!(facts.contains("  empty cell   an answer of b, no distribution of anyone else\n"), "{facts}");
-    assert!(n_urgent(&desk, "") > n_urgent(&desk, "--missing silent"));
-    let told = desk.done(&format!("{fit} --missing silent")).stderr;
-    assert!(!told.contains("empty cell"), "{told}");
+    let told = dir.done(fit).stderr;
+    assert!(
+        told.contains("missing predictions are informative, so they count as a label, for `b`\n"),
+        "{told}"
+    );
+    let facts = dir.done("inspect m.spocc").stdout;
+    assert!(facts.contains("  missing      counts as a label for b, ignored for the others\n"), "{facts}");
+    assert!(n_urgent(&dir, "") > n_urgent(&dir, "--missing ignore"));
+    let told = dir.done(&format!("{fit} --missing ignore")).stderr;
+    assert!(!told.contains("missing"), "{told}");
     let whole = |missing: &str, file: &str| {
-        desk.done(&format!("fit gold.csv --label t --classifiers a --missing {missing} -o {file}"));
-        desk.read(file)
+        dir.done(&format!("fit gold.csv --label t --classifiers a --missing {missing} -o {file}"));
+        dir.read(file)
     };
-    assert_eq!(whole("auto", "x.spocc"), whole("silent", "y.spocc"), "nobody is ever silent");
+    assert_eq!(whole("auto", "x.spocc"), whole("ignore", "y.spocc"), "no prediction is missing");
+    assert_eq!(whole("silent", "x.spocc"), whole("ignore", "y.spocc"), "the word of version 0.1");
 }
 
 #[test]
 fn compare_takes_weights_of_rows_and_of_classes() {
-    let desk = desk();
-    let compare = "compare gold.csv --label t --no-curve --repeats 1 --methods naive-bayes,stacking --json";
+    let dir = dir();
+    let compare = "compare gold.csv --label t --no-curve --rounds 1 --methods naive-bayes,stacking --json";
     let report = |options: &str| -> serde_json::Value {
-        serde_json::from_str(&desk.done(&format!("{compare} {options}")).stdout).expect("JSON")
+        serde_json::from_str(&dir.done(&format!("{compare} {options}")).stdout).expect("JSON")
     };
     let weighted = report("--weight w");
     assert_eq!(weighted["methods"].as_array().map(Vec::len), Some(4), "{weighted}");
@@ -115,6 +119,6 @@ fn compare_takes_weights_of_rows_and_of_classes() {
     let majority = of(&balanced, "majority", "weighted_accuracy").expect("a share");
     let plain = of(&balanced, "majority", "accuracy").expect("a share");
     assert!(majority < plain, "{majority} {plain}");
-    let text = desk.done("compare gold.csv --label t --ignore w --no-curve --class-weight balanced").stdout;
+    let text = dir.done("compare gold.csv --label t --ignore w --no-curve --class-weight balanced").stdout;
     assert!(text.contains("method          accuracy balanced accuracy        95 %"), "{text}");
 }

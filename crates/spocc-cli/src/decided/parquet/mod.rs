@@ -19,7 +19,7 @@ use parquet::{
 use spocc::{Label, data::Written};
 
 use crate::{
-    args::Column,
+    args::OutputColumn,
     decided::{Block, Heading, Sheet, joined, texts},
 };
 use typed::{stored, typed};
@@ -29,7 +29,7 @@ pub(super) struct ParquetSheet<W: Write + Send> {
     writer: ArrowWriter<W>,
     schema: SchemaRef,
     n_ids: usize,
-    columns: Vec<Column>,
+    columns: Vec<OutputColumn>,
     classes: Vec<String>,
 }
 
@@ -43,22 +43,22 @@ impl<W: Write + Send> ParquetSheet<W> {
         fields.push(Field::new("decision", decided(classes), *abstains));
         for column in *columns {
             match column {
-                Column::Decision => {}
-                Column::Margin => fields.push(Field::new("margin", DataType::Float64, false)),
-                Column::Possibility | Column::Probability => {
+                OutputColumn::Decision => {}
+                OutputColumn::Margin => fields.push(Field::new("margin", DataType::Float64, false)),
+                OutputColumn::Possibility | OutputColumn::Probability => {
                     let field =
                         |class| Field::new(format!("{}:{class}", column.name()), DataType::Float64, false);
                     fields.extend(classes.iter().map(field));
                 }
                 // One text as in a CSV, not a list: it is empty in nearly every row, and any reader can show
                 // it.
-                Column::Ties => fields.push(Field::new("ties", DataType::Utf8, true)),
-                Column::Answered => fields.push(Field::new("answered", DataType::Int64, false)),
-                Column::Set => {
+                OutputColumn::Ties => fields.push(Field::new("ties", DataType::Utf8, true)),
+                OutputColumn::Answered => fields.push(Field::new("answered", DataType::Int64, false)),
+                OutputColumn::Set => {
                     let item = Field::new_list_field(decided(classes), false);
                     fields.push(Field::new("set", DataType::List(Arc::new(item)), false));
                 }
-                Column::SetSize => fields.push(Field::new("set_size", DataType::Int64, false)),
+                OutputColumn::SetSize => fields.push(Field::new("set_size", DataType::Int64, false)),
             }
         }
         let schema = Arc::new(Schema::new(fields));
@@ -85,8 +85,8 @@ impl<W: Write + Send> ParquetSheet<W> {
         arrays.push(typed(&decided, self.schema.field(self.n_ids))?);
         for column in &self.columns {
             match column {
-                Column::Set => arrays.push(self.sets(block)?),
-                Column::SetSize => {
+                OutputColumn::Set => arrays.push(self.sets(block)?),
+                OutputColumn::SetSize => {
                     let sizes = rows.clone().map(|row| Some(block.set(row).len() as i64));
                     arrays.push(Arc::new(sizes.collect::<Int64Array>()));
                 }
@@ -97,7 +97,7 @@ impl<W: Write + Send> ParquetSheet<W> {
         RecordBatch::try_new(Arc::clone(&self.schema), arrays).map_err(io::Error::other)
     }
 
-    fn push(&self, column: Column, block: &Block<'_>, arrays: &mut Vec<ArrayRef>) {
+    fn push(&self, column: OutputColumn, block: &Block<'_>, arrays: &mut Vec<ArrayRef>) {
         let decisions = block.decisions;
         let mut push_classes = |values: &Option<Vec<f64>>| {
             for class in 0..self.classes.len() {
@@ -106,18 +106,18 @@ impl<W: Write + Send> ParquetSheet<W> {
             }
         };
         match column {
-            Column::Decision | Column::Set | Column::SetSize => {}
-            Column::Margin => {
+            OutputColumn::Decision | OutputColumn::Set | OutputColumn::SetSize => {}
+            OutputColumn::Margin => {
                 let margins = decisions.margin.iter().flatten().map(|margin| Some(*margin));
                 arrays.push(Arc::new(margins.collect::<Float64Array>()));
             }
-            Column::Possibility => push_classes(&decisions.possibility),
-            Column::Probability => push_classes(&decisions.probability),
-            Column::Ties => {
+            OutputColumn::Possibility => push_classes(&decisions.possibility),
+            OutputColumn::Probability => push_classes(&decisions.probability),
+            OutputColumn::Ties => {
                 let ties = |row: usize| decisions.is_tie[row].then(|| joined(block.ties(row), &self.classes));
                 arrays.push(Arc::new((0..decisions.len()).map(ties).collect::<StringArray>()));
             }
-            Column::Answered => {
+            OutputColumn::Answered => {
                 let answered = decisions.n_answered.iter().flatten().map(|n| Some(i64::from(*n)));
                 arrays.push(Arc::new(answered.collect::<Int64Array>()));
             }
@@ -197,8 +197,13 @@ mod tests {
     use super::*;
     use spocc_table::{ReadOptions, RowBlock, Table, TextColumn};
 
-    const ALL: [Column; 5] =
-        [Column::Decision, Column::Margin, Column::Possibility, Column::Ties, Column::Answered];
+    const ALL: [OutputColumn; 5] = [
+        OutputColumn::Decision,
+        OutputColumn::Margin,
+        OutputColumn::Possibility,
+        OutputColumn::Ties,
+        OutputColumn::Answered,
+    ];
 
     /// Two rows decided by two voters, who disagree on the second.
     fn decide(labels: [Label; 2]) -> Decisions {
@@ -219,7 +224,7 @@ mod tests {
     fn write(
         ids: &[(&str, DataType, [Option<&str>; 2])],
         labels: [Label; 2],
-        columns: &[Column],
+        columns: &[OutputColumn],
     ) -> io::Result<Bytes> {
         let decisions = decide(labels);
         let names: Vec<String> = ids.iter().map(|(name, ..)| (*name).to_owned()).collect();
@@ -279,7 +284,7 @@ mod tests {
         let model = Model::fit(&NaiveBayes, &evidence, &options, &Control::default()).expect("a model");
         let sets = model.predict_sets(&rows, Coverage::try_from(0.9).expect("a share"), 0).expect("sets");
         let decided = model.predict(&rows).expect("decisions");
-        let columns = [Column::Decision, Column::Set, Column::SetSize];
+        let columns = [OutputColumn::Decision, OutputColumn::Set, OutputColumn::SetSize];
         let (classes, abstained) = (model.classes(), [vec![true], vec![false; 39]].concat());
         let heading = Heading { ids: &[], id_types: Vec::new(), columns: &columns, classes, abstains: true };
         let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! The values of options: the engine's words, lists of names, exponents, strengths.
+//! The values of options: choices of the engine by name, lists of names, numbers and sizes.
 
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
@@ -6,24 +6,24 @@ use clap::{
     ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
-use spocc::{Method, conformal::Coverage};
+use spocc::{Method, conformal::Coverage, data::Missing};
 
-/// What can be written about a decided row.
+/// A column that `spocc predict` can write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Column {
+pub(crate) enum OutputColumn {
     Decision,
     Margin,
     Possibility,
     Probability,
     Ties,
     Answered,
-    /// The classes of a set; written with `--coverage`.
+    /// The classes of the prediction set; written with `--coverage`.
     Set,
-    /// How many there are.
+    /// The number of classes in the set.
     SetSize,
 }
 
-impl Column {
+impl OutputColumn {
     const ALL: [(&'static str, Self); 8] = [
         ("decision", Self::Decision),
         ("margin", Self::Margin),
@@ -35,27 +35,27 @@ impl Column {
         ("set_size", Self::SetSize),
     ];
 
-    /// Those that `--columns` takes.
+    /// The number of columns, from the first, that `--columns` accepts.
     const CHOICES: usize = 6;
 
-    /// The word for it.
+    /// The name of the column.
     pub(crate) fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, column)| *column == self).map_or("", |(name, _)| name)
     }
 }
 
-/// How decided rows are written.
+/// The file format of decided rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// Text with commas; with tabs in files named .tsv
+pub(crate) enum OutputFormat {
+    /// Text separated by commas, or by tabs if the file name ends in .tsv
     Csv,
-    /// Parquet, in builds with the feature `arrow`
+    /// Parquet; only in builds with the feature `arrow`
     Parquet,
-    /// One JSON array, an object per line; files named .jsonl have the lines alone
+    /// A JSON array with one object per line; JSON lines if the file name ends in .jsonl
     Json,
 }
 
-/// Whose SQL is spoken.
+/// A dialect of SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Dialect {
     Duckdb,
@@ -65,34 +65,34 @@ pub(crate) enum Dialect {
     Postgres,
 }
 
-/// Names separated by commas; one that holds a comma is quoted as in CSV.
+/// Names separated by commas; a name that contains a comma is quoted as in CSV.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Names(pub(crate) Vec<String>);
+pub(crate) struct NameList(pub(crate) Vec<String>);
 
-impl FromStr for Names {
+impl FromStr for NameList {
     type Err = csv::Error;
 
     fn from_str(text: &str) -> Result<Self, csv::Error> {
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
         let mut names = csv::StringRecord::new();
-        // An empty text is one empty name: some tables have a column without one.
+        // An empty text is one empty name: some tables have a column with an empty name.
         let any = reader.read_record(&mut names)?;
         Ok(Self(if any { names.iter().map(str::to_owned).collect() } else { vec![String::new()] }))
     }
 }
 
-/// Names none of which is empty.
-pub(crate) fn names_of_something(text: &str) -> Result<Names, String> {
-    let names: Names = text.parse().map_err(|error: csv::Error| error.to_string())?;
+/// Names, none of which is empty.
+pub(crate) fn nonempty_names(text: &str) -> Result<NameList, String> {
+    let names: NameList = text.parse().map_err(|error: csv::Error| error.to_string())?;
     if names.0.iter().any(String::is_empty) {
-        Err("expected names, found an empty one".to_owned())
+        Err("expected names, found an empty name".to_owned())
     } else {
         Ok(names)
     }
 }
 
-/// A choice among the engine's words.
-pub(crate) fn words<T>(all: impl IntoIterator<Item = T>) -> impl TypedValueParser<Value = T>
+/// A choice among values of the engine, by their names.
+pub(crate) fn choices<T>(all: impl IntoIterator<Item = T>) -> impl TypedValueParser<Value = T>
 where
     T: Display + FromStr<Err = spocc::Error> + Clone + Send + Sync + 'static,
 {
@@ -100,21 +100,36 @@ where
     PossibleValuesParser::new(all).try_map(|word| word.parse())
 }
 
-/// A choice among the methods, each with a line about it.
+/// What a missing prediction means; the words of version 0.1 are accepted too.
+pub(crate) fn missing() -> impl TypedValueParser<Value = Missing> {
+    let value = |choice: Missing| {
+        let (help, old) = match choice {
+            Missing::Ignore => ("the classifier contributes nothing to the row", "silent"),
+            Missing::Answer => ("counts as a label of its own", "symbol"),
+            _ => ("counts as a label for the classifiers where it depends on the true label", "auto"),
+        };
+        let value = PossibleValue::new(choice.to_string()).help(help);
+        if old == choice.to_string() { value } else { value.alias(old) }
+    };
+    PossibleValuesParser::new(Missing::ALL.map(value)).try_map(|word| word.parse())
+}
+
+/// A choice among the methods, each with a line of help.
 pub(crate) fn methods() -> impl TypedValueParser<Value = Method> {
     let described =
         |method: Method| PossibleValue::new(method.to_string()).help(method.capabilities().summary);
     PossibleValuesParser::new(Method::ALL.map(described)).try_map(|word| word.parse())
 }
 
-/// A choice among the columns of a decided table.
-pub(crate) fn columns() -> impl TypedValueParser<Value = Column> {
-    let find = |word: String| Column::ALL.iter().find(|(name, _)| *name == word).map(|(_, column)| *column);
-    PossibleValuesParser::new(Column::ALL[..Column::CHOICES].iter().map(|(name, _)| name))
+/// A choice among the columns that `--columns` accepts.
+pub(crate) fn output_columns() -> impl TypedValueParser<Value = OutputColumn> {
+    let find =
+        |word: String| OutputColumn::ALL.iter().find(|(name, _)| *name == word).map(|(_, column)| *column);
+    PossibleValuesParser::new(OutputColumn::ALL[..OutputColumn::CHOICES].iter().map(|(name, _)| name))
         .try_map(move |word| find(word).ok_or("no such column"))
 }
 
-/// One character, or the name of one that is hard to type.
+/// One ASCII character, or `tab`.
 pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
@@ -138,7 +153,7 @@ pub(crate) fn margin(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected a number from 0 to 1, such as 0.5".to_owned())
 }
 
-/// A whole number in this range, whose end must fit the type.
+/// A whole number in this range, which must fit the type.
 pub(crate) fn whole<T: TryFrom<u64>>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone {
@@ -168,7 +183,7 @@ pub(crate) fn memory(text: &str) -> Result<u64, String> {
     bytes.filter(|bytes| *bytes > 0).ok_or_else(|| EXPECTED.to_owned())
 }
 
-/// A value that the engine reads from text; the option is named by clap, so only what was expected is said.
+/// A value that the engine parses. clap names the option, so the message has only what was expected.
 pub(crate) fn parsed<T: FromStr<Err = spocc::Error>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error| match error {
         spocc::Error::Unreadable { expected, .. } => format!("expected {expected}"),
@@ -182,14 +197,14 @@ mod tests {
 
     #[test]
     fn names_with_commas_are_quoted() {
-        let names = |text: &str| text.parse::<Names>().expect("names").0;
+        let names = |text: &str| text.parse::<NameList>().expect("names").0;
         assert_eq!(names("a,b c,d"), ["a", "b c", "d"]);
         assert_eq!(names("\"Smith, J.\",ann"), ["Smith, J.", "ann"]);
         assert_eq!(names(""), [""]);
     }
 
     #[test]
-    fn sizes_have_units() {
+    fn sizes_accept_units() {
         assert_eq!([memory("7"), memory("512M"), memory("2GiB")], [Ok(7), Ok(512 << 20), Ok(2 << 30)]);
         for bad in ["", "G", "-1", "1.5G", "1X", "0", "99999999999T"] {
             assert!(memory(bad).is_err(), "{bad}");

@@ -1,4 +1,4 @@
-//! Options that say what is what in a table.
+//! Options that name the columns of a table and describe how to read it.
 
 use std::{collections::HashMap, path::PathBuf, str::FromStr};
 
@@ -8,25 +8,25 @@ use spocc_table::ReadOptions;
 
 use crate::args::{
     usage,
-    words::{Names, delimiter, names_of_something},
+    values::{NameList, delimiter, nonempty_names},
 };
 
-/// The three columns of a long table: a row per answer instead of a column per classifier.
+/// The three columns of a long table: a row per prediction instead of a column per classifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Long {
-    /// What was judged.
+pub(crate) struct LongColumns {
+    /// The item that is classified.
     pub(crate) item: String,
-    /// Who judged it.
+    /// The classifier.
     pub(crate) classifier: String,
-    /// What they said.
+    /// The predicted label.
     pub(crate) label: String,
 }
 
-impl FromStr for Long {
+impl FromStr for LongColumns {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let names: Names = text.parse().map_err(|error: csv::Error| error.to_string())?;
+        let names: NameList = text.parse().map_err(|error: csv::Error| error.to_string())?;
         match <[String; 3]>::try_from(names.0) {
             Ok([item, classifier, label]) if item != classifier && item != label && classifier != label => {
                 Ok(Self { item, classifier, label })
@@ -39,15 +39,15 @@ impl FromStr for Long {
     }
 }
 
-/// What to do when a classifier answered an item twice, differently.
+/// What to do if a classifier has two different predictions for one item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Repeats {
     /// Refuse the table
     #[default]
     Refuse,
-    /// Take the first answer
+    /// Use the first prediction
     First,
-    /// Take the last answer
+    /// Use the last prediction
     Last,
 }
 
@@ -55,25 +55,26 @@ pub(crate) enum Repeats {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Table")]
 pub(crate) struct TableArgs {
-    /// A row per answer instead of a column per classifier: the columns of the item, who, and what they said
+    /// The table has a row per prediction instead of a column per classifier: its columns for the item, the classifier
+    /// and the predicted label
     #[arg(long, value_name = "item,classifier,label")]
-    pub(crate) long: Option<Long>,
+    pub(crate) long: Option<LongColumns>,
 
-    /// With --long: what to do with a second, different answer of the same classifier to the same item
+    /// With --long: what to do if a classifier has two different predictions for one item
     #[arg(long, value_enum, default_value_t, requires = "long")]
     pub(crate) repeats: Repeats,
 
-    /// What stands between cells: a character, or `tab` [default: whatever fits]
+    /// Delimiter between cells: a character, or `tab` [default: detected]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     pub(crate) delimiter: Option<u8>,
 
-    /// Words that mean "no answer", besides an empty cell
+    /// Words for a missing value, besides an empty cell
     #[arg(long, value_name = "WORDS", default_value = "null")]
-    pub(crate) na: Names,
+    pub(crate) na: NameList,
 }
 
 impl TableArgs {
-    /// The part of it that concerns single cells.
+    /// The options about single cells.
     pub(crate) fn reading(&self) -> ReadOptions {
         ReadOptions {
             delimiter: self.delimiter,
@@ -83,84 +84,84 @@ impl TableArgs {
     }
 }
 
-/// What is what in a table with truths.
+/// The columns of a labelled table.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Table")]
-pub(crate) struct PanelArgs {
-    /// The column that holds the truth
+pub(crate) struct ColumnArgs {
+    /// Column with the true label; empty cells are unlabelled rows
     #[arg(long, value_name = "COL")]
     pub(crate) label: Option<String>,
 
-    /// Columns that only name the row, such as `item` or `item,part`
+    /// Columns that identify the row, such as `item` or `item,part`
     #[arg(long, value_name = "COL", conflicts_with = "long")]
-    pub(crate) id: Option<Names>,
+    pub(crate) id: Option<NameList>,
 
-    /// Table with the truths, if they are in another file: found by --id, or by the item of --long
+    /// Table with the true labels, if they are in another file; joined by --id, or by the item of --long
     #[arg(long, value_name = "TABLE", requires = "label")]
     pub(crate) gold: Option<PathBuf>,
 
-    /// The only columns that are classifiers, by name or glob; without this, all that have no other use
+    /// Columns that are classifiers, by name or glob [default: all without another use]
     #[arg(long, value_name = "a,b")]
-    pub(crate) classifiers: Option<Names>,
+    pub(crate) classifiers: Option<NameList>,
 
-    /// Columns to leave out, by name or glob
+    /// Columns to ignore, by name or glob
     #[arg(long, value_name = "a,b")]
-    pub(crate) ignore: Option<Names>,
+    pub(crate) ignore: Option<NameList>,
 
-    /// Column with the weight of each row, from 0
+    /// Column with the weight of each row, a number from 0
     #[arg(long, value_name = "COL", conflicts_with_all = ["count", "long"])]
     pub(crate) weight: Option<String>,
 
-    /// Column that says how often each row occurred, for a table already grouped (see `spocc sql`)
+    /// Column with the number of occurrences of each row, for a grouped table (see `spocc sql`)
     #[arg(long, value_name = "COL", conflicts_with = "long")]
     pub(crate) count: Option<String>,
 
-    /// Exactly the classes to decide between, in this order [default: the truths, and other labels of columns that
-    /// also predict true labels, unless the rows show that they are no classes]
+    /// The classes to decide between, in this order [default: the true labels, and other labels of columns that also
+    /// predict true labels, unless the rows show that they are not classes]
     ///
-    /// Ties go to the first of them. Any other answer, such as `refuse`, is then something that a classifier
-    /// can say but never a decision.
-    #[arg(long, value_name = "a,b,c", value_parser = names_of_something)]
-    pub(crate) classes: Option<Names>,
+    /// A tie is decided for the first of the tied classes. Any other label, such as `refuse`, counts as a prediction
+    /// but is never decided.
+    #[arg(long, value_name = "a,b,c", value_parser = nonempty_names)]
+    pub(crate) classes: Option<NameList>,
 
     #[command(flatten)]
     pub(crate) table: TableArgs,
 }
 
-impl PanelArgs {
-    /// The classes given, if any.
+impl ColumnArgs {
+    /// The classes of --classes, if given.
     pub(crate) fn class_list(&self) -> Option<Vec<Label>> {
         Some(self.classes.as_ref()?.0.iter().map(|name| Label::from(name.as_str())).collect())
     }
 
-    /// The columns that options other than --classifiers and --ignore name.
+    /// The columns named by options other than --classifiers and --ignore.
     pub(crate) fn named_columns(&self) -> impl Iterator<Item = &String> {
         let long = self.table.long.iter().flat_map(|long| [&long.item, &long.classifier, &long.label]);
         let ids = self.id.iter().flat_map(|names| &names.0);
         long.chain(ids).chain(&self.label).chain(&self.weight).chain(&self.count)
     }
 
-    /// The column of the truth, which a table must have.
+    /// The column of the true label, for a command that needs it.
     ///
     /// # Errors
     ///
-    /// A usage error if it was not given.
+    /// A usage error if --label is not given.
     pub(crate) fn label(&self, command: &str) -> Result<&str, clap::Error> {
         self.label.as_deref().ok_or_else(|| {
             let others =
-                if command == "fit" { " (--method dawid-skene and majority go without)" } else { "" };
-            let message = format!("a table needs --label COL, the column that holds the truth{others}");
+                if command == "fit" { " (except with --method dawid-skene or majority)" } else { "" };
+            let message = format!("a table needs --label COL, the column with the true label{others}");
             usage(command, ErrorKind::MissingRequiredArgument, &message)
         })
     }
 
-    /// Refuses options about columns where there are none.
+    /// Refuses options about columns if the input is not a table.
     ///
     /// # Errors
     ///
-    /// A usage error that names the first.
+    /// A usage error that names the first such option.
     pub(crate) fn refuse_columns(&self, command: &str, found: &str) -> Result<(), clap::Error> {
-        // A tally has classifiers to choose from, a model is what it is.
+        // Classifiers of a tally can be selected; those of a model are fixed.
         let is_model = found == "a model";
         let given = [
             ("--gold", self.gold.is_some()),
@@ -176,29 +177,29 @@ impl PanelArgs {
         ];
         match given.iter().find(|(_, given)| *given) {
             Some((option, _)) => {
-                let message = format!("{option} is about a table, and this is {found}");
+                let message = format!("{option} describes a table, but the input is {found}");
                 Err(usage(command, ErrorKind::ArgumentConflict, &message))
             }
             None => Ok(()),
         }
     }
 
-    /// Refuses a column with two uses, such as a truth that is also a classifier, and a gold table that nothing
-    /// joins to the rows.
+    /// Refuses a column with two uses, such as a true label that is also a classifier, and --gold without a column to
+    /// join by.
     ///
     /// # Errors
     ///
-    /// A usage error that names it.
+    /// A usage error that names the column.
     pub(crate) fn refuse_double_use(&self, command: &str) -> Result<(), clap::Error> {
         if self.gold.is_some() && self.id.is_none() && self.table.long.is_none() {
-            let message = "--gold needs --id COL, the columns that both tables have";
+            let message = "--gold needs --id COL, the columns to join the two tables by";
             return Err(usage(command, ErrorKind::MissingRequiredArgument, message));
         }
         let names =
-            |names: &Option<Names>| names.iter().flat_map(|names| names.0.clone()).collect::<Vec<_>>();
+            |names: &Option<NameList>| names.iter().flat_map(|names| names.0.clone()).collect::<Vec<_>>();
         let long = self.table.long.iter().flat_map(|long| [&long.item, &long.classifier, &long.label]);
-        // A truth in another table may have the name of anything here; in a long table, what
-        // --classifiers names are no columns.
+        // The column of --label is in the table of --gold, if given; in a long table, --classifiers names values, not
+        // columns.
         let label = self.label.iter().filter(|_| self.gold.is_none()).cloned().collect();
         let classifiers = if self.table.long.is_some() { Vec::new() } else { names(&self.classifiers) };
         let uses = [
@@ -215,9 +216,9 @@ impl PanelArgs {
         {
             if let Some(first) = seen.insert(column, option) {
                 let message = if first == option {
-                    format!("column `{column}` is given twice by {option}")
+                    format!("{option} names column `{column}` twice")
                 } else {
-                    format!("column `{column}` is given by {first} and by {option}")
+                    format!("column `{column}` is named by {first} and by {option}")
                 };
                 return Err(usage(command, ErrorKind::ArgumentConflict, &message));
             }

@@ -1,54 +1,55 @@
-//! The panel of the demo: eleven judges sort messages into four classes, drawn from a fixed seed.
+//! The data of the demo: predictions of eleven classifiers for messages of four classes, drawn with a fixed seed.
 
 use spocc::{Error, Predictions, Truth};
 
-/// What a message can be.
+/// The classes of messages.
 const CLASSES: [&str; 4] = ["billing", "bug", "praise", "question"];
 
-/// Of 20 messages, how many are of each class.
+/// The relative frequency of each class, out of 20.
 const FREQUENCIES: [u64; 4] = [6, 6, 3, 5];
 
-/// The panel, in the order of the columns.
-const JUDGES: [&str; 11] =
-    ["ada", "bea", "desk-1", "desk-2", "desk-3", "desk-4", "desk-5", "contrary", "coin", "stuck", "seldom"];
+/// The classifiers, in the order of the columns.
+const CLASSIFIERS: [&str; 11] = [
+    "ada", "bea", "vendor-1", "vendor-2", "vendor-3", "vendor-4", "vendor-5", "contrary", "coin", "stuck",
+    "seldom",
+];
 
-/// Messages that everyone has judged and whose truth is known.
-pub(crate) struct Example {
-    /// What the judges said.
-    pub(crate) answers: Predictions,
-    /// What was true.
+/// Messages with their predictions and true labels.
+pub(crate) struct DemoData {
+    /// The predictions.
+    pub(crate) predictions: Predictions,
+    /// The true labels.
     pub(crate) truth: Truth,
 }
 
-impl Example {
-    /// Draws so many messages; another seed draws others.
+impl DemoData {
+    /// Draws `n_rows` messages.
     ///
     /// # Errors
     ///
-    /// None that these names and labels could cause; the engine checks them all the same.
+    /// Those of the engine, none of which these names and labels cause.
     pub(crate) fn draw(n_rows: usize, seed: u64) -> Result<Self, Error> {
         let mut dice = Dice(seed);
-        let mut answers = Predictions::builder(JUDGES)?;
+        let mut predictions = Predictions::builder(CLASSIFIERS)?;
         let mut truth = Truth::default();
         for _ in 0..n_rows {
             let class = dice.class();
             truth.push(Some(CLASSES[class]))?;
-            answers.push(judge(class, &mut dice).map(|answer| answer.map(|said| CLASSES[said])))?;
+            predictions
+                .push(draw_predictions(class, &mut dice).map(|predicted| predicted.map(|j| CLASSES[j])))?;
         }
-        Ok(Self { answers: answers.finish(), truth })
+        Ok(Self { predictions: predictions.finish(), truth })
     }
-}
 
-impl Example {
-    /// The messages as a table; the first has this number.
+    /// The messages as a table; the first has the number `first`.
     pub(crate) fn to_csv(&self, first: usize, with_truth: bool) -> String {
         let truth = if with_truth { ",truth" } else { "" };
-        let mut text = format!("item,{}{truth}\n", JUDGES.join(","));
-        for row in 0..self.answers.n_rows() {
+        let mut text = format!("item,{}{truth}\n", CLASSIFIERS.join(","));
+        for row in 0..self.predictions.n_rows() {
             text.push_str(&(first + row).to_string());
-            for k in 0..JUDGES.len() {
+            for k in 0..CLASSIFIERS.len() {
                 text.push(',');
-                text.extend(self.answers.get(row, k).map(ToString::to_string));
+                text.extend(self.predictions.get(row, k).map(ToString::to_string));
             }
             if with_truth {
                 text.push(',');
@@ -59,7 +60,7 @@ impl Example {
         text
     }
 
-    /// Only their numbers and truths.
+    /// The numbers and true labels of the messages as a table.
     pub(crate) fn truths_to_csv(&self, first: usize) -> String {
         let truth = |row| self.truth.get(row).map(ToString::to_string).unwrap_or_default();
         let line = |row| format!("{},{}\n", first + row, truth(row));
@@ -67,28 +68,29 @@ impl Example {
     }
 }
 
-/// What every judge says of a message of this class.
-fn judge(class: usize, dice: &mut Dice) -> [Option<usize>; 11] {
-    // Each of the good ones knows half of the trade: ada tells bills from bugs, bea praise from questions.
+/// The predictions of all classifiers for a message of this class.
+fn draw_predictions(class: usize, dice: &mut Dice) -> [Option<usize>; 11] {
+    // ada separates billing and bug but confuses praise and question; bea is the reverse.
     let either = dice.below(2);
     let ada = dice.mostly([0, 1, 2 + either, 2 + either][class], 90);
     let either = dice.below(2);
     let bea = dice.mostly([either, either, 2, 3][class], 90);
-    let manual = dice.mostly(class, 45);
-    let desks = [(); 5].map(|()| Some(dice.mostly(manual, 97)));
+    // The vendors share one poor model and differ from it in few rows.
+    let shared = dice.mostly(class, 45);
+    let vendors = [(); 5].map(|()| Some(dice.mostly(shared, 97)));
     let contrary = dice.mostly((class + 1) % 4, 88);
     let coin = dice.below(4);
     let stuck = 3;
     let seldom = dice.mostly(class, 90);
-    let speaks = dice.chance(12);
-    let [first, second, third, fourth, fifth] = desks;
+    let is_present = dice.chance(12);
+    let [first, second, third, fourth, fifth] = vendors;
     let others = [contrary, coin, stuck].map(Some);
     let [contrary, coin, stuck] = others;
-    let seldom = speaks.then_some(seldom);
+    let seldom = is_present.then_some(seldom);
     [Some(ada), Some(bea), first, second, third, fourth, fifth, contrary, coin, stuck, seldom]
 }
 
-/// A small generator of pseudo-random numbers (splitmix64): the same seed, the same demo, on every machine.
+/// The pseudo-random number generator splitmix64, which gives the same numbers on every machine.
 struct Dice(u64);
 
 impl Dice {
@@ -100,7 +102,7 @@ impl Dice {
     }
 
     fn below(&mut self, n: u64) -> usize {
-        // The remainder favours no small number by more than one in 2^60.
+        // The bias of the remainder is below 2^-60.
         (self.next() % n) as usize
     }
 
@@ -120,7 +122,7 @@ impl Dice {
             .count()
     }
 
-    /// This class so often, else any class.
+    /// The given class with this probability, else a uniform draw among all classes.
     fn mostly(&mut self, class: usize, percent: usize) -> usize {
         let other = self.below(4);
         if self.chance(percent) { class } else { other }
@@ -132,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_dice_are_splitmix64() {
+    fn the_generator_is_splitmix64() {
         // The first values of the reference implementation for seed 0.
         let mut dice = Dice(0);
         let first = [(); 3].map(|()| dice.next());
@@ -140,11 +142,11 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_draws_the_same_messages_every_time() {
-        let (one, two) = (Example::draw(50, 1).expect("drawn"), Example::draw(50, 1).expect("drawn"));
+    fn a_seed_gives_the_same_messages_every_time() {
+        let (one, two) = (DemoData::draw(50, 1).expect("drawn"), DemoData::draw(50, 1).expect("drawn"));
         for row in 0..50 {
             assert_eq!(one.truth.get(row), two.truth.get(row));
-            assert!((0..11).all(|k| one.answers.get(row, k) == two.answers.get(row, k)));
+            assert!((0..11).all(|k| one.predictions.get(row, k) == two.predictions.get(row, k)));
         }
     }
 }

@@ -27,19 +27,19 @@ pub(crate) struct Run {
 }
 
 /// A fresh directory to run the command in.
-pub(crate) struct Desk(TempDir);
+pub(crate) struct TestDir(TempDir);
 
-impl Desk {
+impl TestDir {
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().expect("a temporary directory"))
     }
 
-    /// A desk with the small panel in `gold.csv`, and a model of it in `panel.spocc`.
+    /// A dir with the small panel in `gold.csv`, and a model of it in `panel.spocc`.
     pub(crate) fn with_model() -> Self {
-        let desk = Self::new();
-        desk.write("gold.csv", GOLD);
-        desk.done("fit gold.csv --label truth --id item -o panel.spocc");
-        desk
+        let dir = Self::new();
+        dir.write("gold.csv", GOLD);
+        dir.done("fit gold.csv --label truth --id item -o panel.spocc");
+        dir
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -2,70 +2,70 @@
 
 use std::{fs, io::Read, process::Stdio};
 
-use crate::desk::{Desk, GOLD};
+use crate::test_dir::{GOLD, TestDir};
 
 #[test]
 fn output_that_cannot_be_written_is_refused_and_old_files_stay() {
-    let desk = Desk::with_model();
-    let before = desk.read("panel.spocc");
+    let dir = TestDir::with_model();
+    let before = dir.read("panel.spocc");
     let missing = "expected an existing directory to write to, found no directory `nowhere`";
-    desk.refused("fit gold.csv --label truth -o nowhere/m.spocc", &format!("nowhere/m.spocc: {missing}"));
-    desk.refused("predict panel.spocc gold.csv -o nowhere/out.csv", &format!("nowhere/out.csv: {missing}"));
-    fs::create_dir(desk.path("folder")).expect("a fresh name");
-    desk.refused(
+    dir.refused("fit gold.csv --label truth -o nowhere/m.spocc", &format!("nowhere/m.spocc: {missing}"));
+    dir.refused("predict panel.spocc gold.csv -o nowhere/out.csv", &format!("nowhere/out.csv: {missing}"));
+    fs::create_dir(dir.path("folder")).expect("a fresh name");
+    dir.refused(
         "fit gold.csv --label truth -o folder",
         "folder: expected a file to write, found a directory",
     );
-    desk.write("ragged.csv", "ann,truth\ncat\n");
-    desk.refused(
+    dir.write("ragged.csv", "ann,truth\ncat\n");
+    dir.refused(
         "fit ragged.csv --label truth -o panel.spocc",
         "ragged.csv: line 2: expected 2 cells, found 1",
     );
-    assert_eq!(desk.read("panel.spocc"), before);
-    assert_eq!(desk.names(), ["folder", "gold.csv", "panel.spocc", "ragged.csv"]);
+    assert_eq!(dir.read("panel.spocc"), before);
+    assert_eq!(dir.names(), ["folder", "gold.csv", "panel.spocc", "ragged.csv"]);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_told_and_a_device_is_not_replaced() {
-    let desk = Desk::with_model();
-    desk.refused(
+    let dir = TestDir::with_model();
+    dir.refused(
         "predict panel.spocc gold.csv -o /dev/full",
         "/dev/full: expected room to write, found a full disk",
     );
-    desk.done("predict panel.spocc gold.csv -o /dev/null");
+    dir.done("predict panel.spocc gold.csv -o /dev/null");
     assert!(!fs::metadata("/dev/null").expect("a device").is_file());
 }
 
 #[test]
 fn wrong_usage_is_told_apart_from_refused_input() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let fit = "fit gold.csv --label truth -o m.spocc";
-    desk.misused("", "Usage: spocc [OPTIONS] <COMMAND>");
-    desk.write("gold.csv", GOLD);
-    desk.misused("fit gold.csv -o m.spocc", "a table needs --label COL");
-    desk.misused(&format!("{fit} --method magic"), "[possible values: ladder, spocc, adaspocc,");
-    desk.misused(
+    dir.misused("", "Usage: spocc [OPTIONS] <COMMAND>");
+    dir.write("gold.csv", GOLD);
+    dir.misused("fit gold.csv -o m.spocc", "a table needs --label COL");
+    dir.misused(&format!("{fit} --method magic"), "[possible values: ladder, spocc, adaspocc,");
+    dir.misused(
         &format!("{fit} --method majority --exponent 2"),
         "--exponent is not used by --method majority",
     );
-    desk.misused(&format!("{fit} --inputs ordinal"), "--inputs is not used by --method ladder");
-    desk.misused(&format!("{fit} --method spocc --tuning k-fold"), "--tuning is not used by --method spocc");
-    desk.misused(
+    dir.misused(&format!("{fit} --inputs ordinal"), "--inputs is not used by --method ladder");
+    dir.misused(&format!("{fit} --method spocc --tuning k-fold"), "--tuning is not used by --method spocc");
+    dir.misused(
         &format!("{fit} --method spocc --exponent 0.5"),
         "expected a number from 1, `inf` or `tuned`",
     );
-    desk.misused(&format!("{fit} --method stacking --tuning leave-one-out"), "not leave-one-out");
-    desk.misused(&format!("{fit} --strength 1"), "--strength is not used by --method ladder");
-    desk.misused(
+    dir.misused(&format!("{fit} --method stacking --tuning leave-one-out"), "not leave-one-out");
+    dir.misused(&format!("{fit} --strength 1"), "--strength is not used by --method ladder");
+    dir.misused(
         &format!("{fit} --method stacking --strength 1 --tuning k-fold"),
-        "--tuning is not used by --method stacking, only by adaspocc, exp-vote, stacking with --strength tuned",
+        "--tuning is not used by --method stacking, only by adaspocc, exp-vote, stacking with a tuned strength",
     );
-    desk.misused(&format!("{fit} --method stacking --strength 0"), "expected a number above 0 or `tuned`");
-    desk.misused(&format!("{fit} --weight w --count n"), "cannot be used with");
-    desk.misused(
+    dir.misused(&format!("{fit} --method stacking --strength 0"), "expected a number above 0 or `tuned`");
+    dir.misused(&format!("{fit} --weight w --count n"), "cannot be used with");
+    dir.misused(
         &format!("{fit} --classifiers ann,truth"),
-        "column `truth` is given by --label and by --classifiers",
+        "column `truth` is named by --label and by --classifiers",
     );
     for (arguments, range) in [
         (format!("{fit} --threads 0"), "from 1 to 1024"),
@@ -77,20 +77,20 @@ fn wrong_usage_is_told_apart_from_refused_input() {
         ("compare gold.csv --label truth --folds 70000".to_owned(), "from 2 to 65535"),
         ("compare gold.csv --label truth --rounds 0".to_owned(), "from 1 to 65535"),
     ] {
-        desk.misused(&arguments, &format!(": expected a whole number {range}\n"));
+        dir.misused(&arguments, &format!(": expected a whole number {range}\n"));
     }
-    desk.misused("predict m.spocc new.csv --columns margin,ties,margin", "two columns `margin`");
-    desk.misused("predict m.spocc new.csv --id decision", "two columns `decision`");
-    desk.misused("predict m.spocc new.csv --columns size", "[possible values: decision, margin,");
+    dir.misused("predict m.spocc new.csv --columns margin,ties,margin", "two columns `margin`");
+    dir.misused("predict m.spocc new.csv --id decision", "two columns `decision`");
+    dir.misused("predict m.spocc new.csv --columns size", "[possible values: decision, margin,");
 }
 
 #[test]
 fn a_closed_pipe_is_a_quiet_success() {
-    let desk = Desk::with_model();
+    let dir = TestDir::with_model();
     let rows = "1,cat,cat,dog\n".repeat(200_000);
-    desk.write("long.csv", format!("item,ann,bob,eve\n{rows}"));
+    dir.write("long.csv", format!("item,ann,bob,eve\n{rows}"));
     for arguments in ["predict panel.spocc long.csv --id item", "demo", "help fit"] {
-        let mut child = desk
+        let mut child = dir
             .command(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -106,18 +106,18 @@ fn a_closed_pipe_is_a_quiet_success() {
 
 #[test]
 fn every_help_text_has_an_example() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     for (command, example) in [
         ("demo", "spocc demo"),
         ("fit", "spocc fit gold.csv --label"),
         ("predict", "spocc predict panel.spocc"),
     ] {
         for arguments in [format!("help {command}"), format!("{command} -h")] {
-            let help = desk.done(&arguments).stdout;
+            let help = dir.done(&arguments).stdout;
             assert!(help.contains("Example") && help.contains(example), "{arguments}: {help}");
         }
     }
-    let all = desk.done("--help").stdout;
+    let all = dir.done("--help").stdout;
     assert!(
         ["demo", "audit", "compare", "fit", "predict", "explain"]
             .iter()
@@ -128,8 +128,8 @@ fn every_help_text_has_an_example() {
 
 #[test]
 fn the_demo_shows_the_majority_failing() {
-    let desk = Desk::new();
-    let demo = desk.done("demo");
+    let dir = TestDir::new();
+    let demo = dir.done("demo");
     assert_eq!(demo.stderr, "");
     assert_eq!(demo.stdout.lines().filter(|line| line.starts_with("== ")).count(), 5);
     let share = |name: &str| -> f64 {
@@ -141,14 +141,14 @@ fn the_demo_shows_the_majority_failing() {
     assert!(share("majority") < 65.0 && share("adaspocc") > 90.0, "{}", demo.stdout);
     assert!(share("selection") > share("majority"), "one good judge is better than the crowd");
     assert!(!demo.stdout.contains('\u{1b}'), "no colours where nobody looks");
-    assert_eq!(demo.stdout, desk.done("demo").stdout, "the same every time");
-    assert!(desk.names().is_empty());
+    assert_eq!(demo.stdout, dir.done("demo").stdout, "the same every time");
+    assert!(dir.names().is_empty());
 }
 
 #[test]
 fn nothing_is_written_over_what_is_read() {
-    let desk = Desk::with_model();
-    let message = "expected another file to write than those to read, found one of them";
+    let dir = TestDir::with_model();
+    let message = "expected an output file that is not also an input, found one of the inputs";
     for (arguments, target) in [
         ("fit gold.csv --label truth --id item -o", "gold.csv"),
         ("fit *.csv --label truth --id item -o", "./gold.csv"),
@@ -157,10 +157,10 @@ fn nothing_is_written_over_what_is_read() {
         ("predict panel.spocc gold.csv --id item -o", "panel.spocc"),
         ("tally gold.csv --label truth --id item -o", "gold.csv"),
     ] {
-        desk.refused(&format!("{arguments} {target}"), &format!("{target}: {message}"));
+        dir.refused(&format!("{arguments} {target}"), &format!("{target}: {message}"));
     }
-    assert_eq!(desk.read("gold.csv"), GOLD.as_bytes());
-    desk.write("new.csv", "mine");
-    desk.refused("demo --save .", "./gold.csv: expected no such file yet, found one that would be lost");
-    assert_eq!(desk.names(), ["gold.csv", "new.csv", "panel.spocc"]);
+    assert_eq!(dir.read("gold.csv"), GOLD.as_bytes());
+    dir.write("new.csv", "mine");
+    dir.refused("demo --save .", "./gold.csv: expected a new file, found a file that would be overwritten");
+    assert_eq!(dir.names(), ["gold.csv", "new.csv", "panel.spocc"]);
 }

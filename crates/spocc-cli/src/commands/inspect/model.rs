@@ -1,0 +1,140 @@
+//! The description of a model.
+
+use std::fmt;
+
+use serde::Serialize;
+use spocc::{
+    Label, Method, Model, conformal::ConformalSettings, data::Missing, decision::TieBreak,
+    methods::Parameters,
+};
+
+use crate::commands::{
+    fit::missing_is_answer,
+    inspect::{names, tally::TallyFacts, unquoted, write_fact},
+};
+
+#[derive(Serialize)]
+pub(super) struct ModelFacts {
+    method: Method,
+    missing: Missing,
+    /// The classifiers for which a missing prediction counts as an answer.
+    missing_is_answer: Vec<String>,
+    ties: TieBreak,
+    /// The weight of a row of each class; empty if all are equal.
+    class_weights: Vec<f64>,
+    classifiers: Vec<String>,
+    classes: Vec<Label>,
+    fitted: Parameters,
+    /// How prediction sets are calibrated; none if the model has no prediction sets.
+    conformal: Option<ConformalFacts>,
+    /// The counts that the model keeps; none for a slim model.
+    evidence: Option<TallyFacts>,
+}
+
+#[derive(Serialize)]
+struct ConformalFacts {
+    #[serde(flatten)]
+    settings: ConformalSettings,
+    /// Number of calibration rows: in total, or of each class.
+    n_rows: Vec<u64>,
+    #[serde(skip)]
+    text: String,
+}
+
+impl ModelFacts {
+    pub(super) fn of(model: &Model) -> Self {
+        Self {
+            method: model.method(),
+            missing: model.missing(),
+            missing_is_answer: missing_is_answer(model).into_iter().cloned().collect(),
+            ties: model.ties(),
+            class_weights: model.class_weights().to_vec(),
+            classifiers: model.classifiers().to_vec(),
+            classes: model.classes().to_vec(),
+            fitted: model.parameters(),
+            conformal: model.calibration().map(|calibration| ConformalFacts {
+                settings: calibration.settings(),
+                n_rows: calibration.n_rows(),
+                text: calibration.to_string(),
+            }),
+            evidence: model.evidence().map(TallyFacts::of),
+        }
+    }
+
+    fn describe_missing(&self) -> String {
+        match (self.missing, &self.missing_is_answer[..]) {
+            (Missing::Answer, _) => "counts as a label of its own".to_owned(),
+            (_, []) => "ignored".to_owned(),
+            (_, some) => format!("counts as a label for {}, ignored for the others", unquoted(some)),
+        }
+    }
+}
+
+impl fmt::Display for ModelFacts {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "model of method {}", self.method)?;
+        write_fact(out, "classifiers", names(&self.classifiers))?;
+        write_fact(out, "classes", names(&self.classes))?;
+        write_fact(out, "missing", self.describe_missing())?;
+        if !self.class_weights.is_empty() {
+            let weights = self.classes.iter().zip(&self.class_weights);
+            let weights = weights.map(|(class, weight)| format!("{class} {weight:.3}"));
+            write_fact(out, "weights", unquoted(weights))?;
+        }
+        write_fact(out, "ties", format_args!("the {} of the tied classes is decided", self.ties))?;
+        write_fact(
+            out,
+            "parameters",
+            ParameterLine { parameters: &self.fitted, classifiers: &self.classifiers },
+        )?;
+        if let Some(conformal) = &self.conformal {
+            write_fact(out, "sets", &conformal.text)?;
+        }
+        match &self.evidence {
+            Some(facts) => write!(out, "counts, used by append and audit (`fit --slim` omits them)\n{facts}"),
+            None => writeln!(out, "no counts (fitted with --slim)"),
+        }
+    }
+}
+
+/// The fitted parameters in one line.
+struct ParameterLine<'a> {
+    parameters: &'a Parameters,
+    classifiers: &'a [String],
+}
+
+impl fmt::Display for ParameterLine<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.parameters {
+            Parameters::Ladder { fallback: Some(fallback), .. } => write!(out, "fallback to {fallback}"),
+            Parameters::Ladder { penalty, pattern_shrinkage, .. } => {
+                write!(out, "norm tree")?;
+                penalty.map_or(Ok(()), |penalty| write!(out, ", residual (penalty {penalty})"))?;
+                pattern_shrinkage.map_or(Ok(()), |t| write!(out, ", pattern table (shrinkage {t})"))
+            }
+            Parameters::Spocc { exponent } => write!(out, "exponent {}", f64::from(*exponent)),
+            Parameters::AdaSpocc { exponents, severity, .. } => {
+                let fitted = exponents.iter().filter(|exponent| f64::from(**exponent) > 1.0).count();
+                write!(
+                    out,
+                    "{fitted} of {} merges with exponent above 1, severity {severity:.3}",
+                    exponents.len()
+                )
+            }
+            Parameters::Selection { ranking } => {
+                let best = ranking.first().and_then(|&best| self.classifiers.get(best));
+                write!(out, "best classifier {}", best.map_or("", String::as_str))
+            }
+            Parameters::Vote { rate: Some(rate), .. } => {
+                write!(out, "one weight per classifier, rate {rate:.3}")
+            }
+            Parameters::Vote { rate: None, .. } => write!(out, "one weight per classifier"),
+            Parameters::NaiveBayes { prior } => write!(out, "{} class frequencies", prior.len()),
+            Parameters::Bayes { n_patterns } => write!(out, "{n_patterns} patterns of predictions"),
+            Parameters::Stacking { strength, coefficients, .. } => {
+                write!(out, "{} coefficients, strength {strength:.3}", coefficients.len())
+            }
+            _ => Ok(()),
+        }
+    }
+}
