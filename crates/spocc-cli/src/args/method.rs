@@ -49,7 +49,7 @@ pub(crate) struct OptionArgs {
     pub(crate) ties: TieBreak,
 
     /// What a missing prediction means
-    #[arg(long, value_parser = missing(), default_value_t)]
+    #[arg(long, value_parser = missing(), default_value_t = Missing::Auto)]
     pub(crate) missing: Missing,
 
     /// Weight of the rows of each class: `equal`, `balanced`, or a list such as `urgent=5,other=1`
