@@ -1,4 +1,4 @@
-//! One more classifier joins a fitted model, which keeps everything it has learned:
+//! Appending a classifier to a fitted model, which keeps all earlier parameters:
 //! `cargo run --example append_classifier`.
 #![allow(clippy::print_stdout)]
 
@@ -9,7 +9,7 @@ use spocc::{
 
 /// The first `n` of four classifiers on the same 300 rows.
 fn evidence(n: usize) -> Result<Evidence, Error> {
-    let mut rows = Predictions::builder(["a", "b", "c", "late"].into_iter().take(n))?;
+    let mut rows = Predictions::builder(["a", "b", "c", "new"].into_iter().take(n))?;
     let mut truths = Vec::new();
     for t in 0..300 {
         let truth = ["yes", "no"][t % 2];

@@ -1,21 +1,21 @@
-//! Sites that may not share rows share counts; their sum is the evidence of all rows, to the last bit:
+//! Federated counting: sites share counts instead of rows, and the sum is the evidence of all rows, to the last bit:
 //! `cargo run --example merge_parts`.
 #![allow(clippy::print_stdout)]
 
-use spocc::{Control, Error, Evidence, Fit, Predictions, Truth, methods::AdaSpocc};
+use spocc::{Control, Error, Evidence, Fit, Ladder, Predictions, Truth};
 
-/// What a site counts at home: `rows` of its own.
+/// The evidence of the rows of one site.
 fn site(rows: std::ops::Range<usize>) -> Result<Evidence, Error> {
-    let mut answers = Predictions::builder(["x-ray", "blood", "nurse"])?;
+    let mut predictions = Predictions::builder(["x-ray", "blood", "nurse"])?;
     let mut truths = Vec::new();
     for t in rows {
         let truth = ["flu", "cold"][t % 2];
         let other = ["cold", "flu"][t % 2];
-        let said = |wrong: bool| Some(if wrong { other } else { truth });
-        answers.push([said(t % 7 == 0), said(t % 5 == 0), said(t % 3 == 0)])?;
+        let predicted = |wrong: bool| Some(if wrong { other } else { truth });
+        predictions.push([predicted(t % 7 == 0), predicted(t % 5 == 0), predicted(t % 3 == 0)])?;
         truths.push(Some(truth));
     }
-    Evidence::new(&answers.finish(), &Truth::new(truths)?)
+    Evidence::new(&predictions.finish(), &Truth::new(truths)?)
 }
 
 fn main() -> Result<(), Error> {
@@ -30,8 +30,8 @@ fn main() -> Result<(), Error> {
     for bytes in &shared {
         sum = sum.merge(&Evidence::from_bytes(bytes)?, &control)?;
     }
-    let together = AdaSpocc::default().fit(&sum)?;
-    let pooled = AdaSpocc::default().fit(&site(0..400)?)?;
+    let together = Ladder.fit(&sum)?;
+    let pooled = Ladder.fit(&site(0..400)?)?;
     assert_eq!(together.to_bytes(), pooled.to_bytes());
     println!(
         "{} rows at {} sites: the same model as from pooled rows, byte for byte",

@@ -51,15 +51,15 @@ impl Rule {
         }
     }
 
-    /// The possibility that an answer of classifier `k` leaves to each class, where the rule has possibilities.
-    pub(crate) fn possibility(&self, k: usize, said: u16) -> Option<Vec<f64>> {
+    /// The possibility distribution of prediction `j` of classifier `k`, where the rule has possibility distributions.
+    pub(crate) fn possibility(&self, k: usize, j: u16) -> Option<Vec<f64>> {
         match self {
-            Self::Ladder(fitted) => fitted.possibility(k, said),
-            _ => Some(self.possibilities()?.distribution(k, said).iter().map(|s| exp(-s)).collect()),
+            Self::Ladder(fitted) => fitted.possibility(k, j),
+            _ => Some(self.possibilities()?.distribution(k, j).iter().map(|s| exp(-s)).collect()),
         }
     }
 
-    /// The parameters, to be looked at.
+    /// The parameters in readable form.
     pub(crate) fn parameters(&self) -> Parameters {
         match self {
             Self::Ladder(fitted) => fitted.parameters(),
@@ -83,18 +83,18 @@ impl Rule {
         }
     }
 
-    /// Surprisal of every class into `work.out`; false if nobody had anything to say.
-    pub(crate) fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool {
-        self.fitted().surprisals(row, work)
+    /// Writes the surprisal of every class to `scratch.out`; false if the row has no prediction that counts.
+    pub(crate) fn surprisals(&self, row: Row<'_>, scratch: &mut Scratch) -> bool {
+        self.fitted().surprisals(row, scratch)
     }
 
-    /// Surprisals raised to a power that is returned, which need not be computed as carefully; `None` if
-    /// nobody had anything to say.
+    /// Surprisals raised to the power that is returned, computed less carefully; `None` if the row has no prediction that
+    /// counts.
     #[inline]
-    pub(crate) fn surprisals_monotone(&self, row: Row<'_>, work: &mut Scratch) -> Option<f64> {
+    pub(crate) fn surprisals_monotone(&self, row: Row<'_>, scratch: &mut Scratch) -> Option<f64> {
         match self.possibilities() {
-            Some(possibilities) => possibilities.surprisals_monotone(row, work),
-            None => self.surprisals(row, work).then_some(1.0),
+            Some(possibilities) => possibilities.surprisals_monotone(row, scratch),
+            None => self.surprisals(row, scratch).then_some(1.0),
         }
     }
 
@@ -111,7 +111,7 @@ impl Rule {
         self.fitted().check(size)
     }
 
-    /// Whether this is a rule that the method learns.
+    /// Whether this is a rule of the method.
     pub(crate) fn fits(&self, method: Method) -> bool {
         match self {
             Self::Ladder(_) => method == Method::Ladder,
@@ -126,15 +126,15 @@ impl Rule {
     }
 }
 
-/// The parameters a model was fitted with.
+/// The fitted parameters of a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum Parameters {
-    /// Classifiers by the leaf they share, the gain g of the core and the exponent of every merge of leaves, how
-    /// strongly the residual and the pattern table are pulled back (none if they are not there), and the method that
-    /// decides in place of the ladder (none if the ladder itself does).
+    /// The classifiers of every leaf (duplicates share one), the gain of the norm tree and the exponent of every merge, the
+    /// penalty of the residual and the shrinkage of the pattern table (none if the stage is not used), and the method that
+    /// decides in place of the ladder (none if the ladder does).
     Ladder {
         leaves: Vec<Vec<usize>>,
         gain: f64,
@@ -143,10 +143,10 @@ pub enum Parameters {
         pattern_shrinkage: Option<f64>,
         fallback: Option<Method>,
     },
-    /// The one exponent.
+    /// The exponent of the t-norm.
     Spocc { exponent: Exponent },
-    /// The merge tree with an exponent per merge, the Ward distance up to which classifiers share a cluster,
-    /// how severely the less accurate are discounted, and everyone's discount.
+    /// The dendrogram with an exponent per merge, the Ward distance up to which classifiers share a cluster, the severity,
+    /// and a discount per classifier.
     AdaSpocc {
         dendrogram: Dendrogram,
         exponents: Vec<Exponent>,
@@ -160,10 +160,10 @@ pub enum Parameters {
     Vote { weights: Vec<f64>, rate: Option<f64> },
     /// The class frequencies.
     NaiveBayes { prior: Vec<f64> },
-    /// How many patterns of answers were met.
+    /// The number of patterns with labelled rows.
     Bayes { n_patterns: usize },
-    /// The strength of the fit (scikit-learn's C), the classes it knows by number, and their coefficients
-    /// (all outputs of the first input, then of the second, ..) and intercepts; two classes share one output.
+    /// The strength of the fit (scikit-learn's C), the classes with training rows by number, and their coefficients (all
+    /// outputs of the first input, then of the second, ..) and intercepts; two classes share one output.
     Stacking {
         inputs: Inputs,
         strength: f64,
@@ -186,10 +186,10 @@ pub(crate) struct Scratch {
 
 /// A fitted rule: the predictions of a row give a surprisal per class.
 pub(super) trait FittedRule {
-    /// Surprisal of every class into `work.out`; false if nobody had anything to say.
-    fn surprisals(&self, row: Row<'_>, work: &mut Scratch) -> bool;
+    /// Writes the surprisal of every class to `scratch.out`; false if the row has no prediction that counts.
+    fn surprisals(&self, row: Row<'_>, scratch: &mut Scratch) -> bool;
 
-    /// The rule as sums of costs, if it is one: the class that costs least is the least surprising.
+    /// The rule as sums of costs, if it is one: the class of least cost is the class of least surprisal.
     fn costs(&self, n_labels: usize) -> Option<CostTable<'_>> {
         let _ = n_labels;
         None
@@ -199,7 +199,7 @@ pub(super) trait FittedRule {
     fn check(&self, size: [usize; 3]) -> Result<(), Error>;
 }
 
-/// Refuses a list of numbers of the wrong length or with a number out of place.
+/// Refuses a list of numbers of the wrong length or with an invalid number.
 pub(super) fn check_numbers(
     what: &'static str,
     numbers: &[f64],
