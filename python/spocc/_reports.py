@@ -65,7 +65,7 @@ class ClassifierAudit:
     name: str
     """Its name."""
     verdict: str
-    """useful, guesser, unproven, adversary, constant, copy-of or silent."""
+    """useful, guesser, unproven, adversary, constant, copy-of or no-predictions."""
     original: str | None
     """The most accurate classifier of its family, if it is a copy."""
     accuracy: float

@@ -42,7 +42,7 @@ _VERDICTS = {
     "guesser": ORANGE,
     "unproven": SKY,
     "constant": GREY,
-    "silent": GREY,
+    "no-predictions": GREY,
 }
 _MAX_BARS = 15
 

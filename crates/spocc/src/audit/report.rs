@@ -8,19 +8,19 @@ use crate::{
     dependence::Dependence,
 };
 
-/// Names longer than this are not lined up any more.
-const WIDEST: usize = 60;
+/// Longer names are not aligned.
+const MAX_NAME: usize = 60;
 
 impl fmt::Display for Audit {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let classes: Vec<String> =
             self.classes.iter().map(|(label, count)| format!("{label} {count}")).collect();
-        let (judges, rows) = (self.classifiers.len(), self.n_rows);
-        let many = |n: f64| if n == 1.0 { "" } else { "s" };
-        let (who, what) = (many(judges as f64), many(rows));
+        let (n, rows) = (self.classifiers.len(), self.n_rows);
+        let plural = |n: f64| if n == 1.0 { "" } else { "s" };
+        let (plural_n, plural_rows) = (plural(n as f64), plural(rows));
         writeln!(
             out,
-            "{judges} classifier{who}, {rows} labelled row{what}: {}\n",
+            "{n} classifier{plural_n}, {rows} labelled row{plural_rows}: {}\n",
             crate::error::list(classes)
         )?;
         self.write_classifiers(out)?;
@@ -30,17 +30,17 @@ impl fmt::Display for Audit {
 
 impl Audit {
     fn write_classifiers(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let who = self
+        let width = self
             .classifiers
             .iter()
             .map(|entry| entry.name.chars().count())
             .max()
             .unwrap_or(0)
-            .clamp(10, WIDEST);
+            .clamp(10, MAX_NAME);
         let with_influence = self.influence_on.is_some();
         let [above, below] = if with_influence { [" influ-", "   ence"] } else { ["", ""] };
-        writeln!(out, "{:who$}                 relabelled          infor-{above}", "")?;
-        writeln!(out, "{:who$} accuracy   95 %   accuracy coverage mation{below}  verdict", "classifier")?;
+        writeln!(out, "{:width$}                 relabelled          infor-{above}", "")?;
+        writeln!(out, "{:width$} accuracy   95 %   accuracy coverage mation{below}  verdict", "classifier")?;
         for ClassifierAudit {
             name,
             accuracy,
@@ -66,7 +66,7 @@ impl Audit {
             let coverage = coverage * 100.0;
             write!(
                 out,
-                "{name:who$} {accuracy:>8} {interval:>6}    {relabelled:>7}    {coverage:>4.0}%   {information:>4.2}"
+                "{name:width$} {accuracy:>8} {interval:>6}    {relabelled:>7}    {coverage:>4.0}%   {information:>4.2}"
             )?;
             if let Some(influence) = influence {
                 write!(out, "  {:>4.1}%", influence * 100.0)?;
@@ -170,8 +170,8 @@ mod tests {
         let mut rows = Predictions::builder(["ten-letter", "b", "c"]).expect("three names");
         for t in 0..200 {
             let truth = if t % 3 == 0 { "x" } else { "y" };
-            let lie = if t % 3 == 0 { "y" } else { "x" };
-            rows.push([Some(lie), Some(truth), Some("x")]).expect("three answers");
+            let wrong = if t % 3 == 0 { "y" } else { "x" };
+            rows.push([Some(wrong), Some(truth), Some("x")]).expect("three answers");
         }
         let truth =
             Truth::new((0..200).map(|t| Some(if t % 3 == 0 { "x" } else { "y" }))).expect("two labels");

@@ -1,4 +1,6 @@
-//! The figures of an audit that are not counts.
+//! The statistics of an audit: intervals, tests of independence, agreement and copies.
+//!
+//! In: evidence. Out: figures of single classifiers and of pairs.
 
 use statrs::{
     distribution::{ContinuousCDF, Gamma, Normal},
@@ -23,9 +25,9 @@ pub fn clopper_pearson(successes: f64, trials: f64) -> [f64; 2] {
     interval(successes, trials, 0.025)
 }
 
-/// ValidationCases beyond which an interval is that of its limit.
+/// Number of trials above which an interval is that of a limiting distribution.
 const MANY: f64 = 1e6;
-/// Successes or failures that are rare among so many.
+/// Number of successes or failures below which they are rare among so many.
 const RARE: f64 = 1e4;
 
 /// The Clopper-Pearson interval that leaves `tail` on either side.
@@ -43,8 +45,8 @@ pub(super) fn interval(successes: f64, trials: f64, tail: f64) -> [f64; 2] {
     [low, high]
 }
 
-/// The same for so many trials that its limits are as good, and the quantiles of the beta distribution are not
-/// found any more: Poisson's where successes or failures are rare, else Wilson's.
+/// The same for so many trials that limiting distributions are as accurate, and the quantiles of the beta distribution do
+/// not converge: Poisson's interval where successes or failures are rare, otherwise Wilson's.
 fn interval_of_many(successes: f64, trials: f64, tail: f64) -> [f64; 2] {
     let failures = trials - successes;
     let rare = successes.min(failures);
@@ -61,31 +63,31 @@ fn interval_of_many(successes: f64, trials: f64, tail: f64) -> [f64; 2] {
     if successes <= failures { [low, high] } else { [1.0 - high, 1.0 - low] }
 }
 
-/// G statistic, degrees of freedom and p value of independence between classifier `k`'s answers and the truth,
-/// given their mutual information in nats.
+/// G statistic, degrees of freedom and p value of the independence of the predictions of classifier `k` and the truth, given
+/// their mutual information in nats.
 pub(super) fn g_test(evidence: &Evidence, k: usize, information: f64) -> (f64, usize, f64) {
     let (s, l) = (evidence.n_labels(), evidence.n_classes());
     let confusion = evidence.confusion(k);
-    let answers = evidence.predicted_counts(k).iter().filter(|count| **count > 0).count();
+    let labels = evidence.predicted_counts(k).iter().filter(|count| **count > 0).count();
     let truths = (0..l).filter(|i| (0..s).any(|j| confusion[j * l + i] > 0)).count();
-    let freedom = answers.saturating_sub(1) * truths.saturating_sub(1);
+    let freedom = labels.saturating_sub(1) * truths.saturating_sub(1);
     let g = 2.0 * evidence.rows_of(evidence.answered(k)) * information;
     let p = chi_squared_tail(g, freedom);
     (g, freedom, p)
 }
 
-/// p value of independence between classifier `k`'s answers and the truth by Pearson's statistic.
+/// p value of the independence of the predictions of classifier `k` and the truth, by Pearson's statistic.
 ///
-/// With few rows per cell the G statistic finds information in pure chance; Pearson's keeps its level.
+/// With few rows per cell the G test rejects too often; Pearson's keeps its level.
 pub(super) fn pearson_p_value(evidence: &Evidence, k: usize, freedom: usize) -> f64 {
     let (s, l) = (evidence.n_labels(), evidence.n_classes());
     let confusion = evidence.confusion(k);
-    let spoken = evidence.answered(k) as f64;
-    let said: Vec<f64> = evidence.predicted_counts(k).into_iter().map(|count| count as f64).collect();
+    let answered = evidence.answered(k) as f64;
+    let predicted: Vec<f64> = evidence.predicted_counts(k).into_iter().map(|count| count as f64).collect();
     let truths: Vec<f64> = (0..l).map(|i| (0..s).map(|j| confusion[j * l + i]).sum::<u64>() as f64).collect();
     let mut statistic = 0.0;
     for (at, &count) in confusion.iter().enumerate() {
-        let expected = said[at / l] * truths[at % l] / spoken;
+        let expected = predicted[at / l] * truths[at % l] / answered;
         if expected > 0.0 {
             statistic += (count as f64 - expected).powi(2) / expected;
         }
@@ -96,7 +98,7 @@ pub(super) fn pearson_p_value(evidence: &Evidence, k: usize, freedom: usize) -> 
 /// Probability that a chi-squared variable is at least `statistic`: 1 at 0, 0 at infinity.
 fn chi_squared_tail(statistic: f64, freedom: usize) -> f64 {
     let x = statistic / 2.0;
-    // The library refuses both ends.
+    // The library refuses 0 and infinity.
     match freedom {
         0 => 1.0,
         _ if x <= 0.0 => 1.0,
@@ -105,18 +107,18 @@ fn chi_squared_tail(statistic: f64, freedom: usize) -> f64 {
     }
 }
 
-/// Chance-corrected agreement of all classifiers.
+/// Agreement of all classifiers beyond that by chance.
 #[derive(Clone, Copy)]
-pub(super) struct Agreement {
+pub(super) struct PanelAgreement {
     pub(super) fleiss: Option<f64>,
     pub(super) krippendorff: Option<f64>,
 }
 
-/// Fleiss' kappa and Krippendorff's alpha over the rows that at least two answered.
-pub(super) fn agreement(evidence: &Evidence, tally: &Tally) -> Agreement {
+/// Fleiss' kappa and Krippendorff's alpha over the rows with at least two predictions.
+pub(super) fn agreement(evidence: &Evidence, tally: &Tally) -> PanelAgreement {
     let n_labels = evidence.n_labels();
-    let mut said = vec![0.0; n_labels];
-    let (mut rows, mut answers, mut agreeing_share, mut disagreement) = (0.0, 0.0, 0.0, 0.0);
+    let mut predicted = vec![0.0; n_labels];
+    let (mut rows, mut predictions, mut agreeing_share, mut disagreement) = (0.0, 0.0, 0.0, 0.0);
     let mut here = vec![0.0; n_labels];
     for p in 0..tally.n_patterns() {
         let raters = tally.pattern(p).n_answered() as f64;
@@ -126,46 +128,49 @@ pub(super) fn agreement(evidence: &Evidence, tally: &Tally) -> Agreement {
         let weight = evidence.rows_of(tally.weight(p));
         here.fill(0.0);
         tally.pattern(p).for_each(|_, j| here[usize::from(j)] += 1.0);
-        said.iter_mut().zip(&here).for_each(|(sum, count)| *sum += weight * count);
+        predicted.iter_mut().zip(&here).for_each(|(sum, count)| *sum += weight * count);
         let same: f64 = here.iter().map(|count| count * (count - 1.0)).sum();
         rows += weight;
-        answers += weight * raters;
+        predictions += weight * raters;
         agreeing_share += weight * same / (raters * (raters - 1.0));
         disagreement += weight * (raters * (raters - 1.0) - same) / (raters - 1.0);
     }
     if rows == 0.0 {
-        return Agreement { fleiss: None, krippendorff: None };
+        return PanelAgreement { fleiss: None, krippendorff: None };
     }
-    let by_chance: f64 = said.iter().map(|count| (count / answers).powi(2)).sum();
-    let expected =
-        (answers * answers - said.iter().map(|count| count * count).sum::<f64>()) / (answers - 1.0);
-    Agreement {
+    let by_chance: f64 = predicted.iter().map(|count| (count / predictions).powi(2)).sum();
+    let expected = (predictions * predictions - predicted.iter().map(|count| count * count).sum::<f64>())
+        / (predictions - 1.0);
+    PanelAgreement {
         fleiss: (by_chance < 1.0).then(|| (agreeing_share / rows - by_chance) / (1.0 - by_chance)),
         krippendorff: (expected > 0.0).then(|| 1.0 - disagreement / expected),
     }
 }
 
-/// What two classifiers have in common, for every pair.
+/// Agreement beyond that of independent errors from which one classifier is a copy of another.
+const MIN_COPY_AGREEMENT: f64 = 0.8;
+
+/// The statistics of every pair of classifiers.
 pub(super) struct PairStatistics {
     n: usize,
-    pairs: Vec<Pair>,
+    pairs: Vec<PairStatistic>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Pair {
-    /// Rows on which both spoke.
+struct PairStatistic {
+    /// Rows that both answered.
     shared_rows: f64,
-    /// Correlation of being right over the rows where both spoke; none if one of them is always or never right.
+    /// Correlation of being correct over these rows; none if one of them is always or never correct.
     correlation: Option<f64>,
-    /// Agreement beyond what the truth explains: 1 for copies, 0 for independent errors.
+    /// Agreement beyond that of independent errors: 1 for copies, 0 for independent errors.
     beyond_truth: f64,
     /// Rows on which independent classifiers would have disagreed.
     expected_disagreements: f64,
-    /// Whether one's answers are the other's under other names.
+    /// Whether the predictions of one are those of the other with renamed labels.
     is_renaming: bool,
 }
 
-/// Of every pair; needs a tally.
+/// The statistics of every pair; none without a tally.
 pub(super) fn pair_statistics(
     evidence: &Evidence,
     control: &Control<'_>,
@@ -173,9 +178,11 @@ pub(super) fn pair_statistics(
     let (n, s) = (evidence.n_classifiers(), evidence.n_labels());
     let Some(tally) = evidence.tally() else { return Ok(None) };
     let renamings = map_tables(evidence.pairs(), tally, s, control, |table| is_renaming(table, s))?;
-    control
-        .allow(|| format!("agreement of {n} x {n} classifiers"), &[n, n, std::mem::size_of::<Pair>() / 2])?;
-    let columns = Columns::new(evidence, tally, control)?;
+    control.allow(
+        || format!("agreement of {n} x {n} classifiers"),
+        &[n, n, std::mem::size_of::<PairStatistic>() / 2],
+    )?;
+    let columns = TallyColumns::new(evidence, tally, control)?;
     let mut pairs = Vec::with_capacity(renamings.len());
     for a in 0..n {
         control.report("agreement", a, n)?;
@@ -186,29 +193,30 @@ pub(super) fn pair_statistics(
 }
 
 impl PairStatistics {
-    /// Mean correlation of being right, not below 0; none if no pair has one.
+    /// Mean correlation of being correct, not below 0; none if no pair has one.
     pub(super) fn mean_correlation(&self) -> Option<f64> {
         let known: Vec<f64> = self.pairs.iter().filter_map(|pair| pair.correlation).collect();
         (!known.is_empty()).then(|| (known.iter().sum::<f64>() / known.len() as f64).max(0.0))
     }
 
-    /// Whether `b` repeats `a` on rows enough on which each could have predicted something else.
+    /// Whether `b` repeats `a` on enough rows for which independent classifiers would have differed.
     pub(super) fn is_copy(&self, evidence: &Evidence, a: usize, b: usize) -> bool {
         let pair = &self.pairs[pair_index(self.n, a.min(b), a.max(b))];
-        let repeats = pair.beyond_truth >= super::COPY && pair.expected_disagreements >= super::ENOUGH_ROWS;
+        let repeats =
+            pair.beyond_truth >= MIN_COPY_AGREEMENT && pair.expected_disagreements >= super::MIN_ROWS;
         let shared = pair.shared_rows / evidence.rows_of(evidence.answered(a)).max(1.0);
-        repeats || (pair.is_renaming && shared * disagreements_with_itself(evidence, a) >= super::ENOUGH_ROWS)
+        repeats || (pair.is_renaming && shared * disagreements_with_itself(evidence, a) >= super::MIN_ROWS)
     }
 }
 
-/// Rows on which a classifier would differ from one that errs as often and in the same ways, but on its own:
-/// none if the truth settles what it says.
+/// Rows for which a classifier would differ from an independent one with the same confusion table: 0 if its prediction is a
+/// function of the truth.
 fn disagreements_with_itself(evidence: &Evidence, k: usize) -> f64 {
     let rows = |i: usize| (0..evidence.n_labels()).map(|j| evidence.row(k, j as u16)[i]).sum::<u64>();
     (0..evidence.n_classes()).map(|i| evidence.rows_of(rows(i)) * (1.0 - same(evidence, k, k, i))).sum()
 }
 
-/// Whether every answer of one side goes with exactly one answer of the other.
+/// Whether every prediction of one side occurs with exactly one prediction of the other.
 fn is_renaming(table: &[u64], n_labels: usize) -> bool {
     let filled = |count: &&u64| **count > 0;
     let rows = table.chunks(n_labels.max(1)).map(|row| row.iter().filter(filled).count());
@@ -216,31 +224,32 @@ fn is_renaming(table: &[u64], n_labels: usize) -> bool {
     rows.chain(columns).all(|filled| filled <= 1)
 }
 
-/// The tally turned on its side: what each classifier said in each cell.
-struct Columns {
-    said: Vec<Vec<u16>>,
+/// The tally by columns: the prediction of each classifier in each cell.
+struct TallyColumns {
+    predicted: Vec<Vec<u16>>,
     truths: Vec<u16>,
     counts: Vec<u64>,
 }
 
-impl Columns {
+impl TallyColumns {
     fn new(evidence: &Evidence, tally: &Tally, control: &Control<'_>) -> Result<Self, Error> {
         let n = evidence.n_classifiers();
-        control.allow(|| "answers by classifier".to_owned(), &[tally.n_cells(), n, 2])?;
-        let mut said = vec![vec![MISSING; tally.n_cells()]; n];
+        control.allow(|| "predictions by classifier".to_owned(), &[tally.n_cells(), n, 2])?;
+        let mut predicted = vec![vec![MISSING; tally.n_cells()]; n];
         let (mut truths, mut counts) = (Vec::new(), Vec::new());
         for (at, (row, class, count)) in tally.cells().enumerate() {
-            row.for_each(|k, j| said[k][at] = j);
+            row.for_each(|k, j| predicted[k][at] = j);
             truths.push(class);
             counts.push(count);
         }
-        Ok(Self { said, truths, counts })
+        Ok(Self { predicted, truths, counts })
     }
 
-    fn pair(&self, evidence: &Evidence, a: usize, b: usize) -> Pair {
+    fn pair(&self, evidence: &Evidence, a: usize, b: usize) -> PairStatistic {
         let mut rows = vec![0u64; evidence.n_classes()];
-        let (mut both, mut agree, mut right) = (0u64, 0u64, [0u64; 3]);
-        let cells = self.said[a].iter().zip(&self.said[b]).zip(self.truths.iter().zip(&self.counts));
+        let (mut both, mut agree, mut correct) = (0u64, 0u64, [0u64; 3]);
+        let cells =
+            self.predicted[a].iter().zip(&self.predicted[b]).zip(self.truths.iter().zip(&self.counts));
         for ((&u, &w), (&class, &count)) in cells {
             if u == MISSING || w == MISSING {
                 continue;
@@ -248,23 +257,23 @@ impl Columns {
             both += count;
             rows[usize::from(class)] += count;
             agree += if u == w { count } else { 0 };
-            right[0] += if u == class { count } else { 0 };
-            right[1] += if w == class { count } else { 0 };
-            right[2] += if u == class && w == class { count } else { 0 };
+            correct[0] += if u == class { count } else { 0 };
+            correct[1] += if w == class { count } else { 0 };
+            correct[2] += if u == class && w == class { count } else { 0 };
         }
         if both == 0 {
-            return Pair::default();
+            return PairStatistic::default();
         }
         let n = both as f64;
-        let [p, q, pq] = right.map(|count| count as f64 / n);
+        let [p, q, pq] = correct.map(|count| count as f64 / n);
         let spread = p * (1.0 - p) * q * (1.0 - q);
-        // Expected agreement if, given the truth, each answered on its own.
+        // Expected agreement of classifiers that are independent given the truth.
         let expected: f64 = (0..evidence.n_classes())
             .filter(|&i| rows[i] > 0)
             .map(|i| rows[i] as f64 / n * same(evidence, a, b, i))
             .sum();
         let observed = agree as f64 / n;
-        Pair {
+        PairStatistic {
             shared_rows: evidence.rows_of(both),
             correlation: (spread > 0.0).then(|| (pq - p * q) / spread.sqrt()),
             beyond_truth: if expected < 1.0 { (observed - expected) / (1.0 - expected) } else { 0.0 },
@@ -274,7 +283,7 @@ impl Columns {
     }
 }
 
-/// Probability that two classifiers say the same of a row of class `i`, each on its own.
+/// Probability that two classifiers, independent given the truth, predict the same label for a row of class `i`.
 fn same(evidence: &Evidence, a: usize, b: usize, i: usize) -> f64 {
     let column = |k: usize| (0..evidence.n_labels()).map(move |j| evidence.row(k, j as u16)[i] as f64);
     let total = |k: usize| column(k).sum::<f64>().max(1.0);
@@ -297,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_of_very_many_rows_go_on_where_the_others_end() {
+    fn intervals_of_very_many_rows_agree_with_the_exact_ones() {
         for share in [1e-6, 1e-5, 1e-3, 0.02, 0.5, 0.9, 0.999, 1.0 - 1e-6] {
             let exact = interval(share * MANY, MANY, 0.025);
             let limit = interval_of_many(share * MANY, MANY, 0.025);
@@ -339,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn one_answer_all_over_has_no_chance_correction() {
+    fn a_constant_panel_has_no_chance_corrected_agreement() {
         let evidence = tally(&[[Some("x"); 3], [Some("x"); 3]]);
         let found = agreement(&evidence, evidence.tally().expect("a tally"));
         assert!(found.fleiss.is_none() && found.krippendorff.is_none());

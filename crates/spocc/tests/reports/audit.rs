@@ -17,7 +17,7 @@ fn everyone_is_seen_through() {
             "guesser: guesser",
             "liar: adversary",
             "stuck: constant",
-            "mute: silent",
+            "mute: no predictions",
             "rare: unproven",
         ]
     );
