@@ -57,7 +57,7 @@ fn header(shape: &str) -> Vec<u8> {
     header
 }
 
-fn write_table(shape: PanelShape, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write_table(shape: PanelShape, out: &mut impl Write) -> io::Result<()> {
     let names: Vec<String> = (0..shape.classifiers).map(|k| format!("c{k},")).collect();
     writeln!(out, "{}truth", names.concat())?;
     let words: Vec<String> = (0..shape.classes).map(|class| class.to_string()).collect();

@@ -6,6 +6,7 @@ mod kernels;
 mod crowd_timing;
 mod growth;
 mod instruction_kernels;
+mod tables;
 
 use std::{
     io::{self, Write},
@@ -44,6 +45,8 @@ enum BenchCommand {
     Crowd(CrowdArgs),
     /// Measure how time grows with rows, classifiers and classes
     Growth(GrowthArgs),
+    /// Time our CSV reader against one built on the csv crate
+    Tables(TablesArgs),
     /// Run one kernel once on one thread, for an instruction counter
     Count(CountArgs),
 }
@@ -134,6 +137,13 @@ struct GrowthArgs {
 }
 
 #[derive(Debug, Args)]
+struct TablesArgs {
+    /// Number of threads [default: all cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+}
+
+#[derive(Debug, Args)]
 struct CountArgs {
     /// The kernel; without one, all names are printed
     kernel: Option<String>,
@@ -172,6 +182,10 @@ fn run(cli: &Cli) -> Result<(), Failure> {
             use_threads(Some(1))?;
             let methods = if args.methods.is_empty() { &Method::ALL } else { args.methods.as_slice() };
             growth::run(methods, Duration::from_secs_f64(args.limit))
+        }
+        BenchCommand::Tables(args) => {
+            use_threads(args.threads)?;
+            tables::run()
         }
         BenchCommand::Count(args) => instruction_kernels::run(args.kernel.as_deref()),
     }

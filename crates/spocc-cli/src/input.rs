@@ -72,7 +72,7 @@ impl Input {
         let reading = ReadOptions { progress: Some(crate::progress::show_reading), ..ReadOptions::default() };
         Self::open(&[path.to_owned()], &reading).map_err(|error| match error {
             // Advice on how to make a table of it does not help here.
-            Error::Refused { place, found, .. } => {
+            Error::Refused { location: place, found, .. } => {
                 place.refused(expected, found.split(" (").next().unwrap_or_default())
             }
             other => other,

@@ -1,65 +1,65 @@
-//! The one error type, and words for its messages: one line with where, expected, found.
+//! The error type, locations in files, and parts of messages. A message is one line: location, expected, found.
 
 use std::{fmt, io, path::Path, sync::Arc};
 
-/// Everything that ends reading or writing early.
+/// Why a table cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Input that is not what it should be.
-    #[error("{place}: expected {expected}{hint}, found {found}")]
+    /// Input that is not as expected.
+    #[error("{location}: expected {expected}{hint}, found {found}")]
     Refused {
         /// The file, perhaps with its line.
-        place: Location,
+        location: Location,
         /// What was expected there.
         expected: String,
-        /// How to mend it, if that is known. It comes before what was found, which may be long and is cut.
+        /// How to correct it, or empty. It comes before `found`, which may be long and is shortened.
         hint: String,
         /// What was there.
         found: String,
     },
-    /// Something the engine refuses.
-    #[error("{place}: {source}")]
+    /// An error of the engine.
+    #[error("{location}: {source}")]
     Engine {
-        /// The file that led to it.
-        place: Location,
-        /// The engine's words.
+        /// The file that caused it.
+        location: Location,
+        /// The error.
         source: spocc::Error,
     },
-    /// A file that could not be read or written to the end.
-    #[error("{place}: {source}")]
+    /// A file that could not be read or written.
+    #[error("{location}: {source}")]
     Io {
         /// The file.
-        place: Location,
-        /// The system's words.
+        location: Location,
+        /// The error of the system.
         source: io::Error,
     },
-    /// What is being written was not taken; whoever knows where it goes adds the place.
+    /// Output that could not be written; the caller adds the file.
     #[error(transparent)]
     Writing(#[from] io::Error),
 }
 
-/// A file, or a line of it.
+/// A file, or a position in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     file: Arc<str>,
     at: Position,
 }
 
-/// Where in a file.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// Nowhere in particular.
+    /// The whole file.
     Whole,
-    /// This line of a text, from 1.
+    /// A line of a text file, from 1.
     Line(u64),
-    /// This row of something that has no lines, from 1.
+    /// A row of a column file, from 1.
     #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
     Row(u64),
 }
 
 impl Position {
-    /// So many lines or rows further on.
+    /// The position `n` lines or rows later.
     pub fn after(self, n: usize) -> Self {
         match self {
             Self::Whole => Self::Whole,
@@ -70,51 +70,51 @@ impl Position {
 }
 
 impl Location {
-    /// Characters of what was expected or found that are told.
+    /// Longest `expected` or `found` of a message, in characters.
     const LONGEST: usize = 250;
 
-    /// The whole file; `-` is standard input or output, as `stream` says.
+    /// The whole file; `-` is named `stream`, such as "standard input".
     pub fn file(path: &Path, stream: &str) -> Self {
         let file = if path == Path::new("-") { stream.to_owned() } else { path.display().to_string() };
         Self { file: file.into(), at: Position::Whole }
     }
 
-    /// Some place in it.
+    /// A position in the file.
     pub fn at(&self, at: Position) -> Self {
         Self { at, ..self.clone() }
     }
 
-    /// A line of it.
+    /// A line of the file.
     pub fn line(&self, line: u64) -> Self {
         self.at(Position::Line(line))
     }
 
-    /// The place so many lines or rows further on.
+    /// The location `n` lines or rows later.
     pub fn after(&self, n: usize) -> Self {
         self.at(self.at.after(n))
     }
 
-    /// Refuses what is here; a long cell is cut short.
+    /// An error about this location; long texts are shortened.
     pub fn refused(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
         self.refused_with(expected, String::new(), found)
     }
 
-    /// Refuses what is here, with a hint such as [`suggestion`] gives, which is never cut.
+    /// As [`refused`](Self::refused), with a hint such as a [`suggestion`], which is not shortened.
     pub fn refused_with(&self, expected: impl Into<String>, hint: String, found: impl Into<String>) -> Error {
         let short = |text: String| match text.char_indices().nth(Self::LONGEST) {
             Some((end, _)) => format!("{} ..", &text[..end]),
             None => text,
         };
         let (expected, found) = (short(expected.into()), short(found.into()));
-        Error::Refused { place: self.clone(), expected, hint, found }
+        Error::Refused { location: self.clone(), expected, hint, found }
     }
 
-    /// Passes on what the engine says about it.
+    /// An error of the engine about this location.
     pub fn engine(&self, source: spocc::Error) -> Error {
-        Error::Engine { place: self.clone(), source }
+        Error::Engine { location: self.clone(), source }
     }
 
-    /// Passes on what the system says about it, the frequent cases in our own words.
+    /// An error of the system about this location; frequent cases get a plainer message.
     pub fn io(&self, expected: &str, source: io::Error) -> Error {
         match source.kind() {
             io::ErrorKind::NotFound => self.refused(expected, "no such file"),
@@ -125,7 +125,7 @@ impl Location {
             io::ErrorKind::StorageFull => self.refused("room to write", "a full disk"),
             io::ErrorKind::PermissionDenied => self.refused(expected, "no permission"),
             io::ErrorKind::IsADirectory => self.refused(expected, "a directory"),
-            _ => Error::Io { place: self.clone(), source },
+            _ => Error::Io { location: self.clone(), source },
         }
     }
 }
@@ -142,14 +142,14 @@ impl fmt::Display for Location {
 }
 
 impl Error {
-    /// Whether the reader of our output went away.
+    /// Whether the reader of the output closed its pipe.
     pub fn is_closed_pipe(&self) -> bool {
         let (Self::Io { source, .. } | Self::Writing(source)) = self else { return false };
         source.kind() == io::ErrorKind::BrokenPipe
     }
 }
 
-/// A name for a message, quoted, shortened when it is long.
+/// A quoted name for a message; a long one is shortened.
 pub fn quoted(name: &str) -> String {
     const LONGEST: usize = 60;
     match name.char_indices().nth(LONGEST) {
@@ -158,7 +158,7 @@ pub fn quoted(name: &str) -> String {
     }
 }
 
-/// Names for a message, each quoted, shortened when there are many.
+/// Names for a message, each quoted; only the first few of many.
 pub fn list<T: fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
     const SHOWN: usize = 8;
     let names: Vec<String> = names.into_iter().map(|name| quoted(&name.to_string())).collect();
@@ -167,16 +167,16 @@ pub fn list<T: fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
     if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
-/// ` (did you mean ..?)` if a name that is still free is close to `name`, else nothing.
+/// ` (did you mean ..?)` if one of the free names is similar to `name`, else nothing.
 pub fn suggestion<'a>(name: &str, free: impl IntoIterator<Item = &'a String>) -> String {
     nearest(name, free).map_or_else(String::new, |near| format!(" (did you mean {}?)", quoted(near)))
 }
 
-/// The name closest to `name`, if one is close.
+/// The known name that is most similar to `name`, if one is similar.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a String>) -> Option<&'a String> {
     let wanted = name.to_lowercase();
     let length = wanted.chars().count();
-    // A name of one letter is near to every other.
+    // All names of one letter would be similar.
     let tolerated = (length / 3).max(1).min(length.saturating_sub(1));
     let near = |known: &'a String| {
         let distance = strsim::damerau_levenshtein(&wanted, &known.trim().to_lowercase());

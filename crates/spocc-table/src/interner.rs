@@ -97,9 +97,8 @@ impl TextInterner {
     }
 
     /// The number of a text, through the cache if it is short.
-    #[cfg(feature = "arrow")]
     #[inline]
-    pub(super) fn find(&mut self, text: &[u8]) -> Option<u32> {
+    pub fn find(&mut self, text: &[u8]) -> Option<u32> {
         match key_of(text) {
             word if word & LONG == 0 => self.get_short(word),
             _ => self.get(text),

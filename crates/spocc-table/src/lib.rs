@@ -1,7 +1,8 @@
-//! Reads tables of predicted labels, in parallel and in bounded memory.
+//! Reads and writes tables of predicted labels, in parallel and in bounded memory.
 //!
 //! In: files, globs, directories or standard input; CSV and the like, Parquet, Arrow; plain, gzip or zstd. Out: blocks
-//! of rows, whose cells are encoded as labels and whose locations serve error messages. The crate prints nothing.
+//! of rows, whose cells are encoded as labels and whose locations serve error messages. The module [`write`] writes
+//! tables. The crate prints nothing.
 //!
 //! A file becomes rows in these steps:
 //!
@@ -57,6 +58,7 @@ mod interner;
 mod label_codes;
 mod text_column;
 mod row_locations;
+pub mod write;
 
 #[cfg(feature = "arrow")]
 pub use arrow_schema::DataType as ArrowType;

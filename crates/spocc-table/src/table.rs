@@ -7,14 +7,13 @@ use std::{
     sync::Arc,
 };
 
-#[cfg(feature = "arrow")]
-use crate::ArrowType;
 use crate::{
     BlockResults, ReadOptions, RowBlock,
     error::{Error, Location, Position, list, quoted, suggestion},
     row_block::FileLayout,
     source::{self, FileContent},
     table_file::TableFile,
+    write::ColumnType,
 };
 
 /// A table whose header is read and whose rows are not.
@@ -225,10 +224,22 @@ impl Table {
 
     /// The Arrow type of a column; text if the table is a text file.
     #[cfg(feature = "arrow")]
-    pub fn arrow_type(&self, column: usize) -> ArrowType {
+    pub fn arrow_type(&self, column: usize) -> crate::ArrowType {
         match &self.first {
             Some(TableFile::Columns(columns)) => columns.data_type(column).clone(),
-            _ => ArrowType::Utf8,
+            _ => crate::ArrowType::Utf8,
+        }
+    }
+
+    /// The type of a column in the first file, in which it can be written again.
+    pub fn column_type(&self, column: usize) -> ColumnType {
+        match &self.first {
+            #[cfg(feature = "arrow")]
+            Some(TableFile::Columns(columns)) => columns.data_type(column).clone().into(),
+            _ => {
+                let _ = column;
+                ColumnType::default()
+            }
         }
     }
 }
