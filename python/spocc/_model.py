@@ -129,7 +129,7 @@ class Model:
         return self._engine.decide(self._table(predictions), strict)[1]
 
     def predict_possibility(self, predictions: object, *, strict: bool = False) -> NDArray[np.float64]:
-        """The possibility of every class (columns) in every row: 1 if no prediction speaks against it."""
+        """The possibility of every class (columns) in every row: 1 if no prediction contradicts it."""
         return self._engine.possibility(self._table(predictions), strict)
 
     def predict_proba(self, predictions: object, *, strict: bool = False) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ use spocc::data::IntegerSlice;
 use crate::{
     columns::{CellError, LabelColumn, NumericLabel, write},
     error::BindingError,
-    labels::{LabelId, LabelInterner},
+    labels::{LabelId, ValueInterner},
 };
 
 /// An Arrow column in chunks.
@@ -86,7 +86,7 @@ impl<I: LabelId> LabelColumn<I> for ArrowColumn<I> {
         rows: Range<usize>,
         out: &mut [I],
         width: usize,
-        labels: &mut LabelInterner<I>,
+        labels: &mut ValueInterner<I>,
     ) -> Result<(), CellError> {
         let mut start = 0;
         for (number, chunk) in self.arrays.iter().enumerate() {
@@ -112,7 +112,7 @@ fn fill<I: LabelId>(
     rows: Range<usize>,
     out: &mut [I],
     width: usize,
-    labels: &mut LabelInterner<I>,
+    labels: &mut ValueInterner<I>,
     entries: &mut Vec<Option<I>>,
 ) -> Result<(), CellError> {
     macro_rules! each {
@@ -132,15 +132,15 @@ fn fill<I: LabelId>(
         ($kind:ty) => {
             each!(
                 chunk.as_primitive::<$kind>(),
-                |labels: &mut LabelInterner<I>, value: <$kind as ArrowPrimitiveType>::Native| value
+                |labels: &mut ValueInterner<I>, value: <$kind as ArrowPrimitiveType>::Native| value
                     .id(labels)
             )
         };
     }
-    let text = |labels: &mut LabelInterner<I>, value: &str| labels.text(value);
+    let text = |labels: &mut ValueInterner<I>, value: &str| labels.text(value);
     match chunk.data_type() {
         DataType::Boolean => {
-            each!(chunk.as_boolean(), |labels: &mut LabelInterner<I>, value| labels.boolean(value))
+            each!(chunk.as_boolean(), |labels: &mut ValueInterner<I>, value| labels.boolean(value))
         }
         DataType::Int8 => numbers!(Int8Type),
         DataType::Int16 => numbers!(Int16Type),
@@ -151,7 +151,7 @@ fn fill<I: LabelId>(
         DataType::UInt32 => numbers!(UInt32Type),
         DataType::UInt64 => numbers!(UInt64Type),
         DataType::Float16 => {
-            each!(chunk.as_primitive::<Float16Type>(), |labels: &mut LabelInterner<I>, value| {
+            each!(chunk.as_primitive::<Float16Type>(), |labels: &mut ValueInterner<I>, value| {
                 labels.float(f64::from(value))
             })
         }
@@ -171,7 +171,7 @@ fn dictionary<I: LabelId>(
     rows: Range<usize>,
     out: &mut [I],
     width: usize,
-    labels: &mut LabelInterner<I>,
+    labels: &mut ValueInterner<I>,
     entries: &mut Vec<Option<I>>,
 ) -> Result<(), CellError> {
     let Some(dictionary) = chunk.as_any_dictionary_opt() else { return Ok(()) };

@@ -8,7 +8,7 @@ use spocc::Label;
 
 use crate::{
     error::BindingError,
-    labels::{LabelId, LabelInterner, PLACES, place},
+    labels::{LabelId, PLACES, ValueInterner, place},
 };
 
 /// The row of a column (from 0) that cannot be read, and the error.
@@ -25,7 +25,7 @@ pub(crate) trait LabelColumn<I>: Send {
         rows: Range<usize>,
         out: &mut [I],
         width: usize,
-        labels: &mut LabelInterner<I>,
+        labels: &mut ValueInterner<I>,
     ) -> Result<(), CellError>;
 }
 
@@ -50,7 +50,7 @@ fn write_all<I: LabelId, T: NumericLabel>(
     first: usize,
     out: &mut [I],
     values: &[T],
-    labels: &mut LabelInterner<I>,
+    labels: &mut ValueInterner<I>,
 ) -> Result<(), CellError> {
     for (block, (out, values)) in out.chunks_mut(LOOKUP_BLOCK).zip(values.chunks(LOOKUP_BLOCK)).enumerate() {
         // Three short loops; the first and the last are vectorised.
@@ -75,7 +75,7 @@ pub(crate) trait NumericLabel: Copy + Send + Sync {
     fn place(self) -> usize;
 
     /// The id of its label.
-    fn id<I: LabelId>(self, labels: &mut LabelInterner<I>) -> Result<I, BindingError>;
+    fn id<I: LabelId>(self, labels: &mut ValueInterner<I>) -> Result<I, BindingError>;
 }
 
 macro_rules! numbers {
@@ -88,8 +88,8 @@ macro_rules! numbers {
             }
 
             #[inline]
-            fn id<I: LabelId>(self, labels: &mut LabelInterner<I>) -> Result<I, BindingError> {
-                let id: fn(&mut LabelInterner<I>, Self) -> Result<I, BindingError> = $id;
+            fn id<I: LabelId>(self, labels: &mut ValueInterner<I>) -> Result<I, BindingError> {
+                let id: fn(&mut ValueInterner<I>, Self) -> Result<I, BindingError> = $id;
                 id(labels, self)
             }
         })*
@@ -122,7 +122,7 @@ impl<I: LabelId, T: NumericLabel> LabelColumn<I> for ArrayView1<'_, T> {
         rows: Range<usize>,
         out: &mut [I],
         width: usize,
-        labels: &mut LabelInterner<I>,
+        labels: &mut ValueInterner<I>,
     ) -> Result<(), CellError> {
         // A contiguous column needs no strides.
         if let Some(values) = self.as_slice() {
@@ -161,7 +161,7 @@ impl<I: LabelId> LabelColumn<I> for CodePointColumn<'_, I> {
         rows: Range<usize>,
         out: &mut [I],
         width: usize,
-        labels: &mut LabelInterner<I>,
+        labels: &mut ValueInterner<I>,
     ) -> Result<(), CellError> {
         let Self { points, length, known } = self;
         let points = &points[rows.start * *length..rows.end * *length];
@@ -210,7 +210,7 @@ impl<I: LabelId, T: Copy + Into<i64> + Send + Sync> LabelColumn<I> for CategoryC
         rows: Range<usize>,
         out: &mut [I],
         width: usize,
-        labels: &mut LabelInterner<I>,
+        labels: &mut ValueInterner<I>,
     ) -> Result<(), CellError> {
         let Self { codes, categories, ids } = self;
         let id = |code: &T| {
@@ -244,7 +244,7 @@ impl<I: LabelId> LabelColumn<I> for &[I] {
         rows: Range<usize>,
         out: &mut [I],
         width: usize,
-        _labels: &mut LabelInterner<I>,
+        _labels: &mut ValueInterner<I>,
     ) -> Result<(), CellError> {
         write(rows.start, out, width, self[rows.clone()].iter().map(|id| Ok(*id)))
     }

@@ -8,7 +8,7 @@ use crate::{
     error::BindingError,
     input::{LabelInput, PredictionInput, labels_of},
     labels::{LabelId, to_python},
-    long_table::LongTable,
+    long_table::LongInput,
     runtime::{RunSettings, run, run_here},
     settings,
 };
@@ -106,7 +106,7 @@ impl PyEvidence {
             let [items, classifiers, labels] = &read[..] else {
                 return Err(BindingError::Value("columns".into()));
             };
-            let long = LongTable::new(items, classifiers, labels, names)?;
+            let long = LongInput::new(items, classifiers, labels, names)?;
             let truth = long.truth(&gold.0.read(interrupt)?, &gold.1.read(interrupt)?)?;
             let predictions = long.predictions()?;
             let counting = Counting { level, classes, unlabelled, ..Counting::default() };

@@ -15,7 +15,7 @@ use crate::{
     columns::LabelColumn,
     error::{BindingError, list},
     input_buffer::{InputBuffer, InputShape, unreadable},
-    labels::{LabelId, LabelInterner},
+    labels::{LabelId, ValueInterner},
     runtime::Interrupt,
     zero_copy::BorrowedIntegers,
 };
@@ -27,13 +27,13 @@ const BLOCK: usize = 1 << 15;
 pub(crate) struct LabelInput<'py, I> {
     what: &'static str,
     buffer: InputBuffer<'py, I>,
-    labels: LabelInterner<I>,
+    labels: ValueInterner<I>,
 }
 
 impl<'py, I: LabelId> LabelInput<'py, I> {
     /// Borrows a column, which messages call `what`.
     pub(crate) fn new(what: &'static str, object: &Bound<'py, PyAny>) -> Result<Self, BindingError> {
-        let mut labels = LabelInterner::default();
+        let mut labels = ValueInterner::default();
         let buffer = InputBuffer::new(object, 1, &mut labels).map_err(|error| error.at(what))?;
         Ok(Self { what, buffer, labels })
     }
@@ -64,7 +64,7 @@ pub(crate) fn labels_of(object: &Bound<'_, PyAny>) -> Result<Vec<Option<Label>>,
 pub(crate) struct PredictionInput<'py> {
     names: Vec<String>,
     buffer: Vec<InputBuffer<'py, u16>>,
-    labels: LabelInterner<u16>,
+    labels: ValueInterner<u16>,
 }
 
 impl<'py> PredictionInput<'py> {
@@ -82,7 +82,7 @@ impl<'py> PredictionInput<'py> {
     /// Borrows a table: an array, whose columns get these names, or a table with column names, of which these are
     /// selected.
     pub(crate) fn new(cells: &Bound<'py, PyAny>, names: Option<Vec<String>>) -> Result<Self, BindingError> {
-        let mut labels = LabelInterner::default();
+        let mut labels = ValueInterner::default();
         if let Ok(columns) = cells.cast::<PyList>() {
             let columns = columns.extract::<Vec<(String, Bound<'py, PyAny>)>>()?;
             let (known, columns): (Vec<String>, Vec<Bound<'py, PyAny>>) = columns.into_iter().unzip();
@@ -178,7 +178,7 @@ pub(crate) struct InputTable<'a, I> {
     shape: InputShape,
     columns: Vec<Box<dyn LabelColumn<I> + 'a>>,
     pub(crate) borrowed: Option<BorrowedIntegers<'a>>,
-    labels: LabelInterner<I>,
+    labels: ValueInterner<I>,
 }
 
 impl<I: LabelId> InputTable<'_, I> {

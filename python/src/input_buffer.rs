@@ -16,7 +16,7 @@ use crate::{
     columns::{CategoryColumn, CodePointColumn, LabelColumn},
     error::BindingError,
     input::labels_of,
-    labels::{LabelId, LabelInterner},
+    labels::{LabelId, ValueInterner},
     object_columns,
 };
 
@@ -44,7 +44,7 @@ impl<'py, I: LabelId> InputBuffer<'py, I> {
     pub(crate) fn new(
         object: &Bound<'py, PyAny>,
         axes: usize,
-        labels: &mut LabelInterner<I>,
+        labels: &mut ValueInterner<I>,
     ) -> Result<Self, BindingError> {
         if let Ok(pair) = object.cast::<PyTuple>() {
             let (codes, categories): (Bound<'py, PyAny>, Bound<'py, PyAny>) = pair.extract()?;

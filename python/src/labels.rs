@@ -55,7 +55,7 @@ impl LabelId for u32 {
 }
 
 /// All labels met so far, with lookups by Python value.
-pub(crate) struct LabelInterner<I> {
+pub(crate) struct ValueInterner<I> {
     labels: Vec<Label>,
     small: Box<[I; PLACES]>,
     integers: HashMap<i128, I>,
@@ -65,7 +65,7 @@ pub(crate) struct LabelInterner<I> {
     texts: HashMap<Box<str>, I>,
 }
 
-impl<I: LabelId> Default for LabelInterner<I> {
+impl<I: LabelId> Default for ValueInterner<I> {
     fn default() -> Self {
         Self {
             labels: Vec::new(),
@@ -79,7 +79,7 @@ impl<I: LabelId> Default for LabelInterner<I> {
     }
 }
 
-impl<I: LabelId> LabelInterner<I> {
+impl<I: LabelId> ValueInterner<I> {
     /// The labels in the order of their ids.
     pub(crate) fn into_labels(self) -> Vec<Label> {
         self.labels

@@ -9,7 +9,7 @@ use crate::{error::BindingError, labels::LabelId};
 pub(crate) type EncodedColumn = (Vec<Label>, Vec<u32>);
 
 /// A table with one row per prediction.
-pub(crate) struct LongTable<'a> {
+pub(crate) struct LongInput<'a> {
     items: &'a EncodedColumn,
     labels: &'a EncodedColumn,
     classifier_ids: &'a [u32],
@@ -20,7 +20,7 @@ pub(crate) struct LongTable<'a> {
     places: Vec<Option<usize>>,
 }
 
-impl<'a> LongTable<'a> {
+impl<'a> LongInput<'a> {
     /// Checks the three columns; `names` selects classifiers, by default all of them in alphabetical order.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use crate::{
     error::BindingError,
-    labels::{LabelId, LabelInterner},
+    labels::{LabelId, ValueInterner},
 };
 
 /// Number of objects that are cached by address: equal labels are mostly the same few objects.
@@ -17,7 +17,7 @@ const SIGNAL_INTERVAL: usize = 1 << 16;
 /// The label ids of all cells, row after row.
 pub(crate) fn ids<I: LabelId>(
     cells: &Bound<'_, PyArrayDyn<Py<PyAny>>>,
-    labels: &mut LabelInterner<I>,
+    labels: &mut ValueInterner<I>,
 ) -> Result<Vec<I>, BindingError> {
     let py = cells.py();
     let cells = cells.try_readonly().map_err(|_| {

@@ -106,7 +106,7 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         return self.classes_[model.predict_ids(predictions)]
 
     def predict_possibility(self, X: Any) -> NDArray[np.float64]:
-        """The possibility of every class (columns) in every row: 1 if no prediction speaks against it."""
+        """The possibility of every class (columns) in every row: 1 if no prediction contradicts it."""
         model, predictions = self._aligned(X)
         return model.predict_possibility(predictions)
 

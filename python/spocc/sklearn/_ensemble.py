@@ -177,7 +177,7 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         return self.combiner_.decision_function(predictions)
 
     def predict_possibility(self, X: Any) -> NDArray[np.float64]:
-        """The possibility of every class (columns) in every row: 1 if no prediction speaks against it."""
+        """The possibility of every class (columns) in every row: 1 if no prediction contradicts it."""
         predictions = self._predictions(X)
         return self.combiner_.predict_possibility(predictions)
 
