@@ -205,7 +205,7 @@ class Contribution:
 
     classifier: str
     """Its name."""
-    predicted: Any
+    prediction: Any
     """The label it predicted, with its own type; None if the prediction is missing."""
     possibility: tuple[float, ...] | None
     """The possibility of each class given its prediction, for methods with possibilities."""
@@ -232,7 +232,7 @@ class Explanation:
         self.contributions = [
             Contribution(
                 classifier=entry["classifier"],
-                predicted=None if entry["prediction"] is None else next(labels),
+                prediction=None if entry["prediction"] is None else next(labels),
                 possibility=None if entry["possibility"] is None else tuple(entry["possibility"]),
                 contribution=entry["contribution"],
             )
@@ -277,7 +277,7 @@ class Explanation:
         entries = self.contributions
         columns: dict[str, list[object]] = {
             "classifier": [entry.classifier for entry in entries],
-            "predicted": [entry.predicted for entry in entries],
+            "prediction": [entry.prediction for entry in entries],
             "contribution": [entry.contribution for entry in entries],
         }
         for index, label in enumerate(self.classes):
@@ -299,7 +299,7 @@ class Explanation:
         rows = [
             [
                 entry.classifier,
-                "-" if entry.predicted is None else str(entry.predicted),
+                "-" if entry.prediction is None else str(entry.prediction),
                 *map(_degree, entry.possibility or [None] * len(self.classes)),
                 "" if entry.contribution is None else f"{entry.contribution:+.2f}",
             ]
@@ -309,7 +309,7 @@ class Explanation:
         for name, degrees in totals.items():
             if degrees is not None:
                 rows.append([name, "", *map(_degree, degrees.tolist()), ""])
-        header = ["classifier", "predicted", *(str(label) for label in self.classes), "contribution"]
+        header = ["classifier", "prediction", *(str(label) for label in self.classes), "contribution"]
         caption, notes = _around_table(self._text)
         return html(caption, header, rows, notes)
 

@@ -193,7 +193,7 @@ def possibility(
     ax.barh(range(len(order)), fused[order], height=0.66, color=colours)
     for y, i in enumerate(order):
         ax.plot([mark[i] for mark in marks], [y] * len(marks), "|", color=INK, ms=11, alpha=0.6)
-        names = [entry.classifier for entry in entries if _names(entry.predicted, explained.classes[i])]
+        names = [entry.classifier for entry in entries if _names(entry.prediction, explained.classes[i])]
         _axes.note(ax, y, len(order), _number(fused[i]) + _predicted_by(names))
     ax.set_xlim(0, 1.01)
     n_omitted = len(fused) - len(order)

@@ -1,7 +1,7 @@
-"""What the pages show is what happens.
+"""The code blocks of the pages run and print the output that the pages show.
 
-Blocks of Python on a page are run one after the other, as a reader would; a block of text below one is what
-it prints, which ``SPOCC_BLESS=1`` writes anew.
+Python blocks of a page are run in order. A text block below one is its expected output, which
+``SPOCC_BLESS=1`` rewrites.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BLOCK = re.compile(r"^```python( spark)?\n(.*?)^```\n(?:```text\n(.*?)^```\n)?",
 
 
 def run(code: str, name: str, names: dict[str, Any]) -> str:
-    """What a block prints."""
+    """The output of a block."""
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
         exec(compile(code, name, "exec"), names)
@@ -30,7 +30,7 @@ def run(code: str, name: str, names: dict[str, Any]) -> str:
 
 
 def follow(page: Path, names: dict[str, Any]) -> None:
-    """Runs a page from top to bottom, but for blocks of Spark if there is none."""
+    """Runs the blocks of a page, except those for Spark if there is no session."""
     text = page.read_text(encoding="utf-8")
     blocks = list(BLOCK.finditer(text))
     assert len(blocks) == len(re.findall("^```python", text, re.MULTILINE)) > 0

@@ -225,7 +225,7 @@ def test_a_high_number_in_a_late_row_is_counted(strange: int, order: str) -> Non
     assert model == spocc.fit(objects, truth, method="spocc")
     assert np.array_equal(model.predict(predictions), model.predict(objects))
     assert np.array_equal(known.predict(predictions), known.predict(objects))
-    with pytest.raises(spocc.SpoccError, match="row 3500: expected `x2` to say"):
+    with pytest.raises(spocc.SpoccError, match="row 3500: expected `x2` to predict a label of the model"):
         known.predict(predictions, strict=True)
 
 

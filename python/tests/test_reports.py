@@ -157,7 +157,7 @@ def test_an_explanation_has_a_contribution_per_classifier(panel: Panel) -> None:
         assert explained.label == model.predict(predictions)[row]
         assert explained.margin == model.margin(predictions)[row]
         np.testing.assert_array_equal(explained.possibility, model.predict_possibility(predictions)[row])
-        assert [entry.predicted for entry in explained.contributions] == predictions[row].tolist()
+        assert [entry.prediction for entry in explained.contributions] == predictions[row].tolist()
         assert repr(explained).startswith(f"decided: {explained.label}")
         assert explained.to_frame().shape == (5, 6)
         assert explained.runner_up in model.classes
@@ -170,7 +170,7 @@ def test_an_explanation_has_predictions_with_their_type(labels: list[object]) ->
     rows = [[labels[0], labels[1], None], [labels[1], labels[1], labels[0]]] * 5
     model = spocc.fit(rows, [labels[0], labels[1]] * 5, "spocc")
     for row in [0, 1]:
-        predictions = [entry.predicted for entry in model.explain(rows, row).contributions]
+        predictions = [entry.prediction for entry in model.explain(rows, row).contributions]
         assert predictions == rows[row]
         assert [type(label) for label in predictions] == [type(label) for label in rows[row]]
 
@@ -183,7 +183,9 @@ def test_labels_are_not_shown_as_measurements() -> None:
 
 def test_an_explanation_has_predictions_that_the_model_does_not_know() -> None:
     model = spocc.fit([[1, 0], [0, 0]] * 5, [1, 0] * 5, "spocc", names=["ann", "bob"])
-    assert [entry.predicted for entry in model.explain({"x": [3], "bob": [7], "ann": [1]}).contributions] == [
+    assert [
+        entry.prediction for entry in model.explain({"x": [3], "bob": [7], "ann": [1]}).contributions
+    ] == [
         1,
         7,
     ]

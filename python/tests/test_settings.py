@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import signature
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -35,10 +35,11 @@ def test_methods_and_defaults_are_those_of_the_engine() -> None:
 )
 def test_every_word_of_an_option_is_accepted_and_no_other(argument: str, words: object, panel: Panel) -> None:
     accepted = get_args(words)
+    fit: Any = spocc.fit
     for word in accepted:
-        spocc.fit(*panel, method="naive-bayes", **{argument: word})
+        fit(*panel, method="naive-bayes", **{argument: word})
     with pytest.raises(spocc.SpoccError, match=f"{argument}: expected one of {', '.join(accepted)}"):
-        spocc.fit(*panel, method="naive-bayes", **{argument: "other"})
+        fit(*panel, method="naive-bayes", **{argument: "other"})
 
 
 def test_every_word_of_a_setting_is_accepted(panel: Panel) -> None:
