@@ -12,7 +12,7 @@ mod verdict;
 use serde::Serialize;
 
 use crate::{
-    data::{Label, Missing},
+    data::Label,
     dendrogram::Dendrogram,
     dependence::{Dependence, Dissimilarities},
     error::Error,
@@ -132,7 +132,7 @@ impl Audit {
     ///
     /// As [`new`](Self::new).
     pub fn of_evidence(evidence: &Evidence, control: &Control<'_>) -> Result<Self, Error> {
-        let options = Options { missing: Missing::Auto, ..Options::default() };
+        let options = Options::default();
         let labelled = evidence.labelled(control)?;
         let model = match evidence.level() {
             // A panel that is too large for a model can be audited without one.

@@ -12,13 +12,13 @@ use crate::error::{Error, choose};
 #[non_exhaustive]
 pub enum Missing {
     /// The classifier was not asked: it contributes nothing to the row.
-    #[default]
     Ignore,
     /// The classifier abstained: a missing cell is one more answer, so that a row without any prediction is decided by
     /// the panel, too.
     Answer,
     /// Either of the two for each classifier, as the evidence shows: a missing cell is an answer where it
     /// distinguishes classes, for the methods that gain from that (the ladder, naive Bayes and stacking).
+    #[default]
     Auto,
 }
 
