@@ -1,27 +1,43 @@
-//! Many classifiers answer, one answer is wanted, and some of them copy, guess, lie or keep silent.
+//! Combines the predicted labels of many black-box classifiers into one decision per row.
 //!
-//! The method is SPOCC and adaSPOCC (Albardan, Klein, Colot), told by the modules in the order of the flow:
-//! [`Predictions`] are counted into [`Evidence`]; counts become possibility distributions ([`possibility`]);
-//! pair counts tell who depends on whom ([`dependence`], [`dendrogram`]); a t-norm fitted to that
-//! dependence fuses the possibilities ([`fusion`]); the most possible class is decided
-//! ([`Decision`]). A [`Combiner`] learns all this from evidence alone and becomes a [`Model`], which can
-//! decide new rows, grow by a classifier, audit its panel and explain itself.
+//! Some classifiers are near-copies of each other, guess, are reliably wrong or have no prediction for many rows. From
+//! rows whose truth is known, the default method, [`Ladder`], learns how each classifier errs and which ones depend on
+//! each other:
 //!
 //! ```
-//! use spocc::{Evidence, Fit, Predictions, Truth, methods::AdaSpocc};
+//! use spocc::{Evidence, Fit, Ladder, Predictions, Truth};
 //!
-//! let mut rows = Predictions::builder(["ann", "bob", "eve"])?;
-//! for answers in [["cat", "cat", "dog"], ["dog", "dog", "cat"], ["cat", "dog", "dog"], ["dog", "dog", "cat"]] {
-//!     rows.push(answers.map(Some))?;
+//! let (mut rows, mut truth) = (Predictions::builder(["ann", "bob", "eve"])?, Truth::default());
+//! for t in 0..40 {
+//!     let [class, other] = if t % 2 == 0 { ["cat", "dog"] } else { ["dog", "cat"] };
+//!     let bob = if t % 5 == 0 { other } else { class };
+//!     rows.push([Some(class), Some(bob), Some(other)])?; // ann is right, bob mostly, eve never
+//!     truth.push(Some(class))?;
 //! }
-//! let rows = rows.finish();
-//! let truth = Truth::new(["cat", "dog", "cat", "dog"].map(Some))?;
+//! let model = Ladder.fit(&Evidence::new(&rows.finish(), &truth)?)?;
 //!
-//! let model = AdaSpocc::default().fit(&Evidence::new(&rows, &truth)?)?;
-//! let decided: Vec<String> = model.predict(&rows)?.labels().map(ToString::to_string).collect();
-//! assert_eq!(decided, ["cat", "dog", "cat", "dog"]); // eve always lies, which is as good as the truth
+//! let mut new = Predictions::builder(["ann", "bob", "eve"])?;
+//! new.push([None, Some("dog"), Some("dog")])?; // eve is always wrong, which is evidence for "cat"
+//! let decided: Vec<String> = model.predict(&new.finish())?.labels().map(ToString::to_string).collect();
+//! assert_eq!(decided, ["cat"]);
 //! # Ok::<(), spocc::Error>(())
 //! ```
+//!
+//! The modules follow the method, SPOCC and adaSPOCC (Albardan, Klein, Colot), stage by stage; each depends on earlier
+//! ones only:
+//!
+//! 1. [`data`]: labels, tables of [`Predictions`], the [`Truth`] of some rows.
+//! 2. [`evidence`]: both are counted into [`Evidence`], which adds up over rows, files and machines.
+//! 3. [`possibility`]: the counts turn each prediction into a possibility distribution over the classes.
+//! 4. [`dependence`], [`dendrogram`]: pair counts measure which classifiers depend on each other; Ward linkage makes a
+//!    tree of it.
+//! 5. [`fusion`]: t-norms, fitted to that dependence, join the distributions up the tree.
+//! 6. [`decision`]: the most possible class, its ties and its margin.
+//! 7. [`tuning`], [`methods`]: how exponents and discounts are chosen; every method behind the trait
+//!    [`Combiner`](methods::Combiner). [`Fit::fit`] makes a [`Model`] of a method and evidence.
+//! 8. [`predict`], [`conformal`]: a model applied to a table: decisions, probabilities, prediction sets with coverage.
+//! 9. [`audit`], [`explain`], [`evaluate`]: which classifiers help, why a row was decided as it was, which method is the
+//!    most accurate on held-out rows.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
