@@ -95,11 +95,12 @@ impl std::fmt::Debug for Panel {
 /// The same cases every time, so that a failure can be met again; `PROPTEST_RNG_SEED` explores others.
 pub(crate) fn config(cases: u32) -> Config {
     let given = Config::default();
+    let soak: u32 = std::env::var("SPOCC_SOAK").ok().and_then(|factor| factor.parse().ok()).unwrap_or(1);
     let rng_seed = match given.rng_seed {
         RngSeed::Random => RngSeed::Fixed(20_260_101),
         RngSeed::Fixed(chosen) => RngSeed::Fixed(chosen),
     };
-    Config { cases, rng_seed, failure_persistence: None, max_global_rejects: 20_000, ..given }
+    Config { cases: cases * soak, rng_seed, failure_persistence: None, max_global_rejects: 20_000 * soak, ..given }
 }
 
 /// Panels of up to `n_classifiers`, `n_classes`, `n_rows`, of every kind.
