@@ -5,5 +5,5 @@ mod crowd;
 mod timing;
 
 pub use crowd::CrowdShape;
-pub use panel::{Ease, LabelId, PanelShape};
+pub use panel::{BenchLabelId, Ease, PanelShape};
 pub use timing::{Timing, measure, peak_memory};

@@ -36,18 +36,18 @@ pub struct PanelShape {
 }
 
 /// The integer type of a label id.
-pub trait LabelId: Copy + Default + Send {
+pub trait BenchLabelId: Copy + Default + Send {
     /// Converts an id that fits.
     fn of(id: u16) -> Self;
 }
 
-impl LabelId for u8 {
+impl BenchLabelId for u8 {
     fn of(id: u16) -> Self {
         id as u8
     }
 }
 
-impl LabelId for u16 {
+impl BenchLabelId for u16 {
     fn of(id: u16) -> Self {
         id
     }
@@ -73,7 +73,7 @@ impl PanelShape {
     }
 
     /// The predictions, row by row, and the truths of a range of rows.
-    pub fn ids<T: LabelId>(self, rows: &Range<usize>) -> (Vec<T>, Vec<T>) {
+    pub fn ids<T: BenchLabelId>(self, rows: &Range<usize>) -> (Vec<T>, Vec<T>) {
         let width = self.classifiers;
         let mut predicted = vec![T::default(); rows.len() * width];
         let mut truths = vec![T::default(); rows.len()];
@@ -89,7 +89,7 @@ impl PanelShape {
     }
 
     /// Fills in one row's predictions and returns its truth.
-    fn row<T: LabelId>(self, draws: &mut NumberedDraws, predicted: &mut [T]) -> u16 {
+    fn row<T: BenchLabelId>(self, draws: &mut NumberedDraws, predicted: &mut [T]) -> u16 {
         let truth = draws.below(self.classes);
         for cell in predicted {
             let other = truth + 1 + draws.below(self.classes - 1);

@@ -6,7 +6,7 @@ use spocc::Method;
 
 use crate::{
     coverage::SetCounts,
-    results::{Outcome, Results},
+    results::{Results, RunOutcome},
     statistics::{AccuracySummary, mean},
 };
 
@@ -90,8 +90,8 @@ impl<'a> ResultSet<'a> {
 }
 
 /// The outcomes of runs (repetition, fold and point) that all of several experiments have.
-pub(crate) fn shared<'a>(experiments: &[&'a Results]) -> Vec<&'a Outcome> {
-    let run = |outcome: &Outcome| (outcome.rep, outcome.fold, outcome.at.to_bits());
+pub(crate) fn shared<'a>(experiments: &[&'a Results]) -> Vec<&'a RunOutcome> {
+    let run = |outcome: &RunOutcome| (outcome.rep, outcome.fold, outcome.at.to_bits());
     let mut counts: BTreeMap<_, usize> = BTreeMap::new();
     for outcome in experiments.iter().flat_map(|results| &results.outcomes) {
         *counts.entry(run(outcome)).or_default() += 1;
@@ -123,7 +123,7 @@ pub(crate) fn fit_seconds(results: &Results, method: &str) -> Option<f64> {
     mean_of(results, |outcome| outcome.fit_seconds.get(method))
 }
 
-fn mean_of<'b>(results: &'b Results, figure: impl Fn(&'b Outcome) -> Option<&'b f64>) -> Option<f64> {
+fn mean_of<'b>(results: &'b Results, figure: impl Fn(&'b RunOutcome) -> Option<&'b f64>) -> Option<f64> {
     let figures: Vec<f64> = results.outcomes.iter().filter_map(figure).copied().collect();
     (!figures.is_empty()).then(|| mean(&figures))
 }
@@ -141,7 +141,7 @@ pub(crate) fn sets(results: &Results) -> BTreeMap<String, BTreeMap<String, SetCo
 }
 
 /// Accuracy of a method or reference in percent.
-pub(crate) fn accuracy(outcome: &Outcome, name: &str) -> Option<f64> {
+pub(crate) fn accuracy(outcome: &RunOutcome, name: &str) -> Option<f64> {
     let share = outcome.accuracy(name).or_else(|| outcome.references.get(name).copied())?;
     share.is_finite().then_some(100.0 * share)
 }
@@ -151,7 +151,7 @@ pub(crate) fn is_family(method: &str) -> bool {
     method.contains("spocc") || method.contains("ladder")
 }
 
-fn groups<'b>(outcomes: impl Iterator<Item = (&'b Outcome, &'b str)>) -> Vec<Vec<f64>> {
+fn groups<'b>(outcomes: impl Iterator<Item = (&'b RunOutcome, &'b str)>) -> Vec<Vec<f64>> {
     let mut by_repetition: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for (outcome, name) in outcomes {
         if let Some(accuracy) = accuracy(outcome, name) {

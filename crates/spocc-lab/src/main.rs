@@ -37,7 +37,7 @@ use crate::{
     args::{Arguments, LabCommand, RunArguments},
     datasets::State,
     error::Error,
-    experiments::{RunSettings, missing, perturbation, real, synthetic::Synthetic},
+    experiments::{ExperimentSettings, missing, perturbation, real, synthetic::Synthetic},
     protocol::Protocol,
     results::Results,
 };
@@ -85,7 +85,7 @@ fn run(Arguments { command, threads }: Arguments, out: &mut impl Write) -> Resul
             })
         }
         LabCommand::Panels { name, data, out: dir, seed, reps } => {
-            let run = RunSettings { protocol: Protocol::Honest, seed, reps, out: &dir };
+            let run = ExperimentSettings { protocol: Protocol::Honest, seed, reps, out: &dir };
             for name in present(&name, &data.data)? {
                 let paths = real::write_panels(&run, &datasets::load(&name, &data.data)?)?;
                 print::print_written(&paths, out)?;
@@ -146,11 +146,11 @@ impl RunArguments {
         reps: u32,
         experiments: &[E],
         out: &mut impl Write,
-        work: impl Fn(&E, &RunSettings<'_>) -> Result<Vec<Results>, Error>,
+        work: impl Fn(&E, &ExperimentSettings<'_>) -> Result<Vec<Results>, Error>,
     ) -> Result<(), Error> {
         let protocol: Protocol = self.protocol.parse()?;
         let dir = self.out.clone().unwrap_or_else(|| PathBuf::from("lab").join(protocol.to_string()));
-        let run = RunSettings { protocol, seed: self.seed, reps, out: &dir };
+        let run = ExperimentSettings { protocol, seed: self.seed, reps, out: &dir };
         let mut all = Vec::new();
         for experiment in experiments {
             let results = work(experiment, &run)?;

@@ -16,11 +16,11 @@ pub(super) struct DelimitedTable {
     /// Whether every feature gets zero mean and unit variance over all rows.
     pub(super) is_standardised: bool,
     pub(super) is_subset: bool,
-    pub(super) parts: &'static [TableFile],
+    pub(super) parts: &'static [DelimitedFile],
 }
 
 /// One file and its expected classes.
-pub(super) struct TableFile {
+pub(super) struct DelimitedFile {
     pub(super) file: &'static str,
     pub(super) labels: &'static [ClassLabel],
 }
@@ -184,7 +184,7 @@ mod tests {
         header: Some("x;y;class"),
         is_standardised: false,
         is_subset: true,
-        parts: &[TableFile { file: "one.csv", labels: LABELS }],
+        parts: &[DelimitedFile { file: "one.csv", labels: LABELS }],
     };
 
     fn load(table: &DelimitedTable, text: &str) -> Result<Dataset, String> {

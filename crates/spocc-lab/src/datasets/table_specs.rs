@@ -2,7 +2,7 @@
 //!
 //! Classes are merged, renumbered and features standardised as the authors of the paper did.
 
-use super::delimited::{ClassLabel, DelimitedTable, Delimiter, TableFile};
+use super::delimited::{ClassLabel, DelimitedFile, DelimitedTable, Delimiter};
 
 const PLAIN: DelimitedTable = DelimitedTable {
     dataset: "",
@@ -24,7 +24,7 @@ pub(super) const SATELLITE: DelimitedTable = DelimitedTable {
     features: 36,
     delimiter: Delimiter::Blanks,
     parts: &[
-        TableFile {
+        DelimitedFile {
             file: "satellite/sat.trn",
             labels: &[
                 label("1", 0, 1072),
@@ -35,7 +35,7 @@ pub(super) const SATELLITE: DelimitedTable = DelimitedTable {
                 label("7", 5, 1038),
             ],
         },
-        TableFile {
+        DelimitedFile {
             file: "satellite/sat.tst",
             labels: &[
                 label("1", 0, 461),
@@ -60,7 +60,7 @@ pub(super) const WINE: DelimitedTable = DelimitedTable {
         r#""total sulfur dioxide";"density";"pH";"sulphates";"alcohol";"quality""#
     )),
     parts: &[
-        TableFile {
+        DelimitedFile {
             file: "wine/winequality-red.csv",
             labels: &[
                 label("3", 0, 10),
@@ -71,7 +71,7 @@ pub(super) const WINE: DelimitedTable = DelimitedTable {
                 label("8", 1, 18),
             ],
         },
-        TableFile {
+        DelimitedFile {
             file: "wine/winequality-white.csv",
             labels: &[
                 label("3", 0, 20),
@@ -91,7 +91,7 @@ pub(super) const SPAM: DelimitedTable = DelimitedTable {
     dataset: "spam",
     features: 57,
     is_standardised: true,
-    parts: &[TableFile {
+    parts: &[DelimitedFile {
         file: "spambase/spambase.data",
         labels: &[label("0", 0, 2788), label("1", 1, 1813)],
     }],
@@ -102,7 +102,7 @@ pub(super) const SPAM: DelimitedTable = DelimitedTable {
 pub(super) const AVILA: DelimitedTable = DelimitedTable {
     dataset: "avila",
     features: 10,
-    parts: &[TableFile {
+    parts: &[DelimitedFile {
         file: "avila/avila-tr.txt",
         labels: &[
             label("A", 0, 4286),
@@ -144,14 +144,14 @@ pub(super) const DRIVE: DelimitedTable = DelimitedTable {
     features: 48,
     delimiter: Delimiter::Blanks,
     is_standardised: true,
-    parts: &[TableFile { file: "drive/Sensorless_drive_diagnosis.txt", labels: &states(5319) }],
+    parts: &[DelimitedFile { file: "drive/Sensorless_drive_diagnosis.txt", labels: &states(5319) }],
     ..PLAIN
 };
 
 /// Whole rows of the original, 200 of each class.
 pub(super) const DRIVE_SUBSET: DelimitedTable = DelimitedTable {
     is_subset: true,
-    parts: &[TableFile { file: "drive/Sensorless_drive_diagnosis.subset2200.txt", labels: &states(200) }],
+    parts: &[DelimitedFile { file: "drive/Sensorless_drive_diagnosis.subset2200.txt", labels: &states(200) }],
     ..DRIVE
 };
 
@@ -159,7 +159,7 @@ pub(super) const DRIVE_SUBSET: DelimitedTable = DelimitedTable {
 pub(super) const DIGITS: DelimitedTable = DelimitedTable {
     dataset: "digits",
     features: 64,
-    parts: &[TableFile {
+    parts: &[DelimitedFile {
         file: "digits/digits.csv",
         labels: &[
             label("0", 0, 178),
@@ -181,6 +181,6 @@ pub(super) const DIGITS: DelimitedTable = DelimitedTable {
 pub(super) const BREAST: DelimitedTable = DelimitedTable {
     dataset: "breast",
     features: 30,
-    parts: &[TableFile { file: "breast/breast.csv", labels: &[label("0", 0, 212), label("1", 1, 357)] }],
+    parts: &[DelimitedFile { file: "breast/breast.csv", labels: &[label("0", 0, 212), label("1", 1, 357)] }],
     ..PLAIN
 };

@@ -14,12 +14,12 @@ use rayon::prelude::*;
 use crate::{
     error::Error,
     protocol::Protocol,
-    results::{Outcome, Results, ResultsHeader, Store},
+    results::{Results, ResultsHeader, RunOutcome, Store},
 };
 
 /// Settings common to all experiments.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RunSettings<'a> {
+pub(crate) struct ExperimentSettings<'a> {
     pub(crate) protocol: Protocol,
     pub(crate) seed: u64,
     pub(crate) reps: u32,
@@ -36,7 +36,7 @@ pub(crate) struct Unit {
     pub(crate) points: Vec<Vec<f64>>,
 }
 
-impl RunSettings<'_> {
+impl ExperimentSettings<'_> {
     pub(crate) fn header(&self, experiment: String, n_classes: usize, is_subset: bool) -> ResultsHeader {
         ResultsHeader::new(experiment, &self.protocol.to_string(), self.seed, n_classes, is_subset)
     }
@@ -46,7 +46,7 @@ impl RunSettings<'_> {
         &self,
         headers: Vec<ResultsHeader>,
         units: &[Unit],
-        work: impl Fn(&Unit) -> Result<Vec<Vec<Outcome>>, Error> + Sync,
+        work: impl Fn(&Unit) -> Result<Vec<Vec<RunOutcome>>, Error> + Sync,
     ) -> Result<Vec<Results>, Error> {
         let name = headers.first().map(|header| header.experiment.clone()).unwrap_or_default();
         let open = |header| Store::open(self.out, header);

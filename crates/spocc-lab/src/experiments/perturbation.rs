@@ -9,14 +9,14 @@ use crate::{
     error::Error,
     evaluation::FittedMethods,
     experiments::{
-        RunSettings, Unit,
+        ExperimentSettings, Unit,
         real::{
             COPY_NOISE, FoldPredictions, N_PARTS, corruption_stream, header, n_validation, prepare, units,
         },
     },
     panel::{Corruption, PanelPredictions},
     random,
-    results::{Outcome, Results},
+    results::{Results, RunOutcome},
 };
 
 /// What is added or removed.
@@ -56,7 +56,7 @@ impl Perturbation {
         self,
         panel: &mut PanelPredictions,
         n: usize,
-        run: &RunSettings<'_>,
+        run: &ExperimentSettings<'_>,
         dataset: &Dataset,
         unit: &Unit,
     ) {
@@ -75,11 +75,11 @@ impl Perturbation {
 
     fn outcomes(
         self,
-        run: &RunSettings<'_>,
+        run: &ExperimentSettings<'_>,
         dataset: &Dataset,
         unit: &Unit,
         prepared: &FoldPredictions,
-    ) -> Result<Vec<Outcome>, Error> {
+    ) -> Result<Vec<RunOutcome>, Error> {
         let FoldPredictions { validation, test } = prepared;
         let (mut validation, mut test) = (validation.clone(), test.clone());
         let own = validation.columns.len();
@@ -101,14 +101,22 @@ impl Perturbation {
             let references = BTreeMap::from([("best-base".to_owned(), best)]);
             let log_loss = methods.log_loss(&test)?;
             let (rep, fold) = (unit.rep, unit.fold);
-            outcomes.push(Outcome { rep, fold, at, confusion, references, log_loss, ..Outcome::default() });
+            outcomes.push(RunOutcome {
+                rep,
+                fold,
+                at,
+                confusion,
+                references,
+                log_loss,
+                ..RunOutcome::default()
+            });
         }
         Ok(outcomes)
     }
 }
 
 /// Runs the missing repetitions of every perturbation on a dataset.
-pub(crate) fn run(run: &RunSettings<'_>, dataset: &Dataset) -> Result<Vec<Results>, Error> {
+pub(crate) fn run(run: &ExperimentSettings<'_>, dataset: &Dataset) -> Result<Vec<Results>, Error> {
     let header = |perturbation: Perturbation| {
         header(run, dataset, format!("robustness-{}-{perturbation}", dataset.name))
     };

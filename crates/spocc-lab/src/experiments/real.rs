@@ -12,12 +12,12 @@ use crate::{
     datasets::Dataset,
     error::Error,
     evaluation::FittedMethods,
-    experiments::{RunSettings, Unit, hold_out, n_held_out},
+    experiments::{ExperimentSettings, Unit, hold_out, n_held_out},
     learners::{Classifier, Learner, Logistic, first_component},
     panel::{Corruption, PanelPredictions},
     protocol::Protocol,
     random,
-    results::{Outcome, Results, ResultsHeader},
+    results::{Results, ResultsHeader, RunOutcome},
 };
 
 /// Parts of the training half.
@@ -59,7 +59,7 @@ pub(crate) fn n_validation(dataset: &Dataset) -> usize {
 }
 
 /// Runs the missing repetitions of the paper's experiment on a dataset.
-pub(crate) fn run(run: &RunSettings<'_>, dataset: &Dataset) -> Result<Results, Error> {
+pub(crate) fn run(run: &ExperimentSettings<'_>, dataset: &Dataset) -> Result<Results, Error> {
     let header = header(run, dataset, format!("real-{}", dataset.name));
     let work = |unit: &Unit| {
         let FoldPredictions { validation, test } = prepare(run, dataset, unit);
@@ -81,7 +81,7 @@ pub(crate) fn run(run: &RunSettings<'_>, dataset: &Dataset) -> Result<Results, E
             ("best-base".to_owned(), best),
             ("centralised".to_owned(), centralised(run, dataset, unit)),
         ]);
-        let outcome = Outcome {
+        let outcome = RunOutcome {
             rep: unit.rep,
             fold: unit.fold,
             at: 0.0,
@@ -98,7 +98,7 @@ pub(crate) fn run(run: &RunSettings<'_>, dataset: &Dataset) -> Result<Results, E
 }
 
 /// Trains the classifiers of one fold and collects their predictions.
-pub(crate) fn prepare(run: &RunSettings<'_>, dataset: &Dataset, unit: &Unit) -> FoldPredictions {
+pub(crate) fn prepare(run: &ExperimentSettings<'_>, dataset: &Dataset, unit: &Unit) -> FoldPredictions {
     let [train, test] = halves(run.seed, dataset, unit);
     let path = [STREAM, name_of(dataset), u64::from(unit.rep), u64::from(unit.fold), HOLDING_OUT];
     let mut draws = random::stream(run.seed, &path);
@@ -139,7 +139,7 @@ pub(crate) fn prepare(run: &RunSettings<'_>, dataset: &Dataset, unit: &Unit) -> 
 }
 
 /// Writes the predictions of every fold as CSV: row number, truth, then one column per classifier.
-pub(crate) fn write_panels(run: &RunSettings<'_>, dataset: &Dataset) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn write_panels(run: &ExperimentSettings<'_>, dataset: &Dataset) -> Result<Vec<PathBuf>, Error> {
     fs::create_dir_all(run.out).map_err(Error::io(run.out))?;
     let write = |unit: &Unit| {
         let FoldPredictions { validation, test } = prepare(run, dataset, unit);
@@ -161,7 +161,7 @@ pub(crate) fn corruption_stream(dataset: &Dataset, unit: &Unit, added: u64) -> u
 }
 
 /// A header with a hash of the data.
-pub(crate) fn header(run: &RunSettings<'_>, dataset: &Dataset, experiment: String) -> ResultsHeader {
+pub(crate) fn header(run: &ExperimentSettings<'_>, dataset: &Dataset, experiment: String) -> ResultsHeader {
     let values = dataset.rows.iter().map(|value| value.to_bits());
     let classes = dataset.classes.iter().map(|&class| u64::from(class));
     let hash = values.chain(classes).fold(dataset.rows.nrows() as u64, |hash, bits| random::mix(hash ^ bits));
@@ -172,7 +172,7 @@ pub(crate) fn header(run: &RunSettings<'_>, dataset: &Dataset, experiment: Strin
 }
 
 /// Accuracy of one regression trained on the whole training half.
-fn centralised(run: &RunSettings<'_>, dataset: &Dataset, unit: &Unit) -> f64 {
+fn centralised(run: &ExperimentSettings<'_>, dataset: &Dataset, unit: &Unit) -> f64 {
     let [train, test] = halves(run.seed, dataset, unit);
     let predicted = predict(&*fit(dataset, &train), dataset, &test);
     let correct = predicted.iter().zip(&test).filter(|(j, row)| **j == dataset.classes[**row]).count();
@@ -297,7 +297,7 @@ mod tests {
         let dataset = dataset(600);
         let out = std::path::Path::new("");
         for protocol in [Protocol::Honest, Protocol::Authors] {
-            let run = RunSettings { protocol, seed: 1, reps: 1, out };
+            let run = ExperimentSettings { protocol, seed: 1, reps: 1, out };
             let FoldPredictions { validation, test } = prepare(&run, &dataset, &unit(0));
             assert_eq!((validation.columns.len(), test.columns.len()), (8, 8));
             assert_eq!(test.n_rows(), 300);

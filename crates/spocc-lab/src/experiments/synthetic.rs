@@ -11,12 +11,12 @@ use spocc::audit::clopper_pearson;
 use crate::{
     error::{Error, choose},
     evaluation::FittedMethods,
-    experiments::{RunSettings, Unit, hold_out},
+    experiments::{ExperimentSettings, Unit, hold_out},
     learners::{Classifier, Learner, Logistic, Neighbours, Svm, Tree},
     panel::{Corruption, PanelPredictions},
     protocol::Protocol,
     random,
-    results::{Outcome, Results},
+    results::{Results, RunOutcome},
 };
 
 /// The experiments, by what is varied.
@@ -97,14 +97,14 @@ impl Synthetic {
     }
 
     /// Runs the missing repetitions of the experiment.
-    pub(crate) fn run(self, run: &RunSettings<'_>) -> Result<Results, Error> {
+    pub(crate) fn run(self, run: &ExperimentSettings<'_>) -> Result<Results, Error> {
         let header = run.header(format!("synthetic-{self}"), N_CLASSES, false);
         let repeat = |unit: &Unit| self.repeat(run, unit).map(|outcomes| vec![outcomes]);
         let mut results = run.complete(vec![header], &self.units(run.reps), repeat)?;
         Ok(results.remove(0))
     }
 
-    fn repeat(self, run: &RunSettings<'_>, unit: &Unit) -> Result<Vec<Outcome>, Error> {
+    fn repeat(self, run: &ExperimentSettings<'_>, unit: &Unit) -> Result<Vec<RunOutcome>, Error> {
         let twentieths =
             if self == Self::Imbalance { (unit.points[0][0] * 20.0).round() as usize } else { 10 };
         let path = |purpose: u64| [STREAM, u64::from(unit.rep), twentieths as u64, purpose];
@@ -154,13 +154,13 @@ impl Synthetic {
         let best = correct.into_iter().max().unwrap_or(0);
         let references =
             BTreeMap::from([("best-base".to_owned(), share(best)), ("optimal".to_owned(), share(optimal))]);
-        let outcome = |trial: PointTrial| Outcome {
+        let outcome = |trial: PointTrial| RunOutcome {
             rep: unit.rep,
             at: trial.at,
             confusion: trial.confusion,
             references: references.clone(),
             log_loss: trial.log_loss,
-            ..Outcome::default()
+            ..RunOutcome::default()
         };
         Ok(trials.into_iter().map(outcome).collect())
     }

@@ -1,7 +1,7 @@
 //! Confusion matrices as heat maps, true class in rows (Figure 7 and Appendix C of the paper).
 
 use super::svg::{Anchor, Svg};
-use crate::{aggregate::is_family, results::Outcome};
+use crate::{aggregate::is_family, results::RunOutcome};
 
 const SIDE: f64 = 240.0;
 const LEFT: f64 = 38.0;
@@ -12,13 +12,13 @@ const BOTTOM: f64 = 34.0;
 const MAX_FIGURES: usize = 4;
 
 /// A heat map for every method with outcomes.
-pub(super) fn heat_maps(outcomes: &[&Outcome], methods: &[String], n_classes: usize) -> Vec<String> {
+pub(super) fn heat_maps(outcomes: &[&RunOutcome], methods: &[String], n_classes: usize) -> Vec<String> {
     let map = |method: &String| Some(heat_map(method, &normalised(outcomes, method, n_classes)?));
     methods.iter().filter_map(map).collect()
 }
 
 /// Shares of decided classes by true class, averaged over outcomes; nothing if the method has none.
-fn normalised(outcomes: &[&Outcome], method: &str, n_classes: usize) -> Option<Vec<Vec<f64>>> {
+fn normalised(outcomes: &[&RunOutcome], method: &str, n_classes: usize) -> Option<Vec<Vec<f64>>> {
     let mut sums = vec![vec![0.0; n_classes]; n_classes];
     let mut seen = vec![0.0_f64; n_classes];
     let matrices = outcomes.iter().filter_map(|outcome| outcome.confusion.get(method));
@@ -90,8 +90,8 @@ mod tests {
 
     use super::*;
 
-    fn outcome(matrix: [u64; 4]) -> Outcome {
-        Outcome { confusion: BTreeMap::from([("spocc".into(), matrix.to_vec())]), ..Outcome::default() }
+    fn outcome(matrix: [u64; 4]) -> RunOutcome {
+        RunOutcome { confusion: BTreeMap::from([("spocc".into(), matrix.to_vec())]), ..RunOutcome::default() }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The main findings, in a few sentences.
 
-use super::{paper_comparison::PaperComparison, ranking::Ranking};
+use super::{paper_comparison::PaperComparison, ranking::MethodRanking};
 use crate::{
     aggregate::{DIFFICULTIES, ResultSet},
     paper::Paper,
@@ -20,7 +20,7 @@ pub(super) fn findings(
     paper: &Paper,
     synthetic: &PaperComparison,
     real: &PaperComparison,
-    ranking: Option<&Ranking>,
+    ranking: Option<&MethodRanking>,
 ) -> Vec<String> {
     let mut found = Vec::new();
     for (name, agreement) in [("synthetic", &synthetic.methods), ("real", &real.methods)] {
@@ -37,7 +37,7 @@ pub(super) fn findings(
     found
 }
 
-fn ranks(ranking: &Ranking, n_printed: usize) -> Option<String> {
+fn ranks(ranking: &MethodRanking, n_printed: usize) -> Option<String> {
     let [n_datasets, n_shared] = ranking.n_datasets;
     let [(first, rank), (steady, shortfall)] = ranking.leaders.as_ref()?;
     (n_datasets >= MIN_DATASETS).then(|| {
@@ -120,7 +120,7 @@ mod tests {
             ["real-wine", "real-spam", "real-digits"].map(|name| simulated::experiment(name, 2, &[0.0], 3));
         let paper = Paper::read();
         let sentence = |results: &[Results]| {
-            let ranking = Ranking::new(&ResultSet::new(results), &paper).expect("datasets");
+            let ranking = MethodRanking::new(&ResultSet::new(results), &paper).expect("datasets");
             ranks(&ranking, paper.real.columns.len())
         };
         assert_eq!(sentence(&results[..2]), None);

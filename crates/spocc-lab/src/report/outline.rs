@@ -7,7 +7,7 @@ use super::{
     line_chart, paired_tests,
     paper_comparison::{self, PaperComparison},
     probabilities,
-    ranking::Ranking,
+    ranking::MethodRanking,
     robustness,
     scatter::{self, ClassPoint},
     violin, win_counts,
@@ -65,7 +65,7 @@ pub(super) fn arrange(results: &[Results], points: &[ClassPoint], curve: &[(f64,
     let (all, paper) = (ResultSet::new(results), Paper::read());
     let synthetic = PaperComparison::new(&all, &paper_comparison::synthetic_columns(&all), &paper.synthetic);
     let real = PaperComparison::new(&all, &paper_comparison::real_columns(&all, &paper), &paper.real);
-    let ranking = Ranking::new(&all, &paper);
+    let ranking = MethodRanking::new(&all, &paper);
     let mut sections = vec![overview(&all, &synthetic, &real)];
     let findings = findings(&all, &paper, &synthetic, &real, ranking.as_ref());
     sections.extend(synthetic_sections(&all, &paper, points, synthetic));
@@ -191,7 +191,7 @@ fn violin_section(all: &ResultSet<'_>, experiment: &ViolinExperiment) -> Option<
 fn real_sections(
     all: &ResultSet<'_>,
     comparison: PaperComparison,
-    ranking: Option<Ranking>,
+    ranking: Option<MethodRanking>,
 ) -> Vec<ReportSection> {
     let Some(ranking) = ranking else {
         return Vec::new();

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The methods ranked over the real datasets.
-pub(super) struct Ranking {
+pub(super) struct MethodRanking {
     pub(super) ranks: ReportTable,
     pub(super) shortfalls: ReportTable,
     /// The outcome of Friedman's test, in words.
@@ -40,7 +40,7 @@ const COLUMNS: [&str; 4] = [
 /// Mean accuracies by dataset, then by method.
 type DatasetMeans = Vec<Vec<Option<f64>>>;
 
-impl Ranking {
+impl MethodRanking {
     /// Ranks all methods on all real datasets found; nothing without any.
     pub(super) fn new(all: &ResultSet<'_>, paper: &Paper) -> Option<Self> {
         let datasets = all.named("real-");
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn the_papers_own_figures_are_taken_on_the_datasets_that_were_run() {
         let results = ["real-wine", "real-spam"].map(|name| simulated::experiment(name, 2, &[0.0], 3));
-        let ranking = Ranking::new(&ResultSet::new(&results), &Paper::read()).expect("two datasets");
+        let ranking = MethodRanking::new(&ResultSet::new(&results), &Paper::read()).expect("two datasets");
         let texts = |table: &ReportTable, method: &str| -> Vec<String> {
             let row = table.rows.iter().find(|row| row.name == method).expect("a method");
             row.cells.iter().map(|cell| cell.text.clone()).collect()
@@ -254,10 +254,10 @@ mod tests {
     #[test]
     fn one_dataset_is_ranked_but_not_tested() {
         let results = [simulated::experiment("real-wine", 2, &[0.0], 3)];
-        let ranking = Ranking::new(&ResultSet::new(&results), &Paper::read()).expect("a dataset");
+        let ranking = MethodRanking::new(&ResultSet::new(&results), &Paper::read()).expect("a dataset");
         assert!(ranking.diagram.is_none() && ranking.verdict.contains("at least two datasets"));
         let [(_, rank), (_, shortfall)] = ranking.leaders.expect("methods");
         assert_eq!((rank, shortfall), (1.0, 0.0));
-        assert!(Ranking::new(&ResultSet::new(&[]), &Paper::read()).is_none());
+        assert!(MethodRanking::new(&ResultSet::new(&[]), &Paper::read()).is_none());
     }
 }

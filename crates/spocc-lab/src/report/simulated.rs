@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     coverage::{COVERAGES, SetCounts},
     random,
-    results::{Outcome, Results, ResultsHeader},
+    results::{Results, ResultsHeader, RunOutcome},
 };
 
 /// Accuracy at difficulty 0, loss per doubling of the difficulty, spread between runs; in percent.
@@ -50,7 +50,7 @@ fn header(name: &str, n_classes: usize) -> ResultsHeader {
     }
 }
 
-fn outcome(path: &[u64], rep: u32, fold: u32, at: f64, n_classes: usize, is_synthetic: bool) -> Outcome {
+fn outcome(path: &[u64], rep: u32, fold: u32, at: f64, n_classes: usize, is_synthetic: bool) -> RunOutcome {
     let noise = |purpose: u64| {
         let path: Vec<u64> = path.iter().copied().chain([purpose]).collect();
         // The sum of four uniform draws is nearly normal, with standard deviation 0.577.
@@ -71,12 +71,12 @@ fn outcome(path: &[u64], rep: u32, fold: u32, at: f64, n_classes: usize, is_synt
     let references = [("best-base", 0.80 + 0.03 * shared), other];
     let references: BTreeMap<String, f64> =
         references.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    let outcome = Outcome { rep, fold, at, confusion, references, ..Outcome::default() };
+    let outcome = RunOutcome { rep, fold, at, confusion, references, ..RunOutcome::default() };
     if is_synthetic { outcome } else { with_probabilities(outcome, n_classes) }
 }
 
 /// Adds losses, times and sets that are functions of the accuracies.
-fn with_probabilities(outcome: Outcome, n_classes: usize) -> Outcome {
+fn with_probabilities(outcome: RunOutcome, n_classes: usize) -> RunOutcome {
     let of = |names: &[&str], figure: &dyn Fn(f64) -> f64| {
         let accuracy = |name: &str| outcome.accuracy(name).expect("every method has one");
         names.iter().map(|name| ((*name).to_owned(), figure(accuracy(name)))).collect()
@@ -88,7 +88,7 @@ fn with_probabilities(outcome: Outcome, n_classes: usize) -> Outcome {
     };
     let by_coverage: BTreeMap<String, SetCounts> = COVERAGES.map(counts).into();
     let sets = ["ladder", "stacking", "adaspocc"].map(|name| (name.to_owned(), by_coverage.clone()));
-    Outcome {
+    RunOutcome {
         log_loss: of(&["naive-bayes", "bayes", "stacking", "ladder"], &|accuracy| 1.5 * (1.0 - accuracy)),
         fit_seconds: of(&["stacking", "ladder"], &|accuracy| accuracy / 10.0),
         sets: sets.into(),

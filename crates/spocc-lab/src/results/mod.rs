@@ -42,7 +42,7 @@ pub(crate) struct ResultsHeader {
 
 /// The outcome of one repetition at one point of an experiment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Outcome {
+pub(crate) struct RunOutcome {
     /// Repetition, from 0.
     pub(crate) rep: u32,
     /// Fold of a cross-validation, 0 or 1; 0 without folds.
@@ -68,7 +68,7 @@ pub(crate) struct Outcome {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Results {
     pub(crate) header: ResultsHeader,
-    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) outcomes: Vec<RunOutcome>,
 }
 
 /// Repetition, fold and the bits of the point.
@@ -103,7 +103,7 @@ impl ResultsHeader {
     }
 }
 
-impl Outcome {
+impl RunOutcome {
     /// The accuracy of a method on the test rows.
     pub(crate) fn accuracy(&self, method: &str) -> Option<f64> {
         let confusion = self.confusion.get(method)?;

@@ -9,7 +9,7 @@ use std::{
 
 use flate2::read::GzDecoder;
 
-use super::{FORMAT, Outcome, OutcomeKey, Results, ResultsHeader};
+use super::{FORMAT, OutcomeKey, Results, ResultsHeader, RunOutcome};
 use crate::error::Error;
 
 /// The results of every experiment in a folder, by name, and the number of unfinished repetitions that were dropped.
@@ -75,7 +75,7 @@ pub(super) fn parse(path: &Path, text: &[u8]) -> Result<Option<(Results, usize)>
     let mut lines = text[..complete].split_inclusive(|&byte| byte == b'\n').zip(1..);
     let Some((first, _)) = lines.next() else { return Ok(None) };
     let header = parse_header(path, first)?;
-    let (mut outcomes, mut places): (Vec<Outcome>, HashMap<OutcomeKey, usize>) = Default::default();
+    let (mut outcomes, mut places): (Vec<RunOutcome>, HashMap<OutcomeKey, usize>) = Default::default();
     for (line, number) in lines {
         let refuse = |expected: String, found: String| Error::BadLine {
             path: path.to_owned(),
@@ -83,7 +83,7 @@ pub(super) fn parse(path: &Path, text: &[u8]) -> Result<Option<(Results, usize)>
             expected,
             found,
         };
-        let outcome: Outcome = serde_json::from_slice(line)
+        let outcome: RunOutcome = serde_json::from_slice(line)
             .map_err(|error| refuse("an outcome".to_owned(), error.to_string()))?;
         check(&outcome, header.classes).map_err(|(expected, found)| refuse(expected, found))?;
         match places.insert(outcome.key(), outcomes.len()).map(|at| &outcomes[at]) {
@@ -116,7 +116,7 @@ fn parse_header(path: &Path, line: &[u8]) -> Result<ResultsHeader, Error> {
 }
 
 /// Expected and found, if the counts of an outcome are impossible.
-fn check(outcome: &Outcome, n_classes: usize) -> Result<(), (String, String)> {
+fn check(outcome: &RunOutcome, n_classes: usize) -> Result<(), (String, String)> {
     let size = n_classes * n_classes;
     if outcome.confusion.is_empty() || outcome.confusion.values().any(|counts| counts.len() != size) {
         let expected = format!("confusion counts of {n_classes} classes");

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    Outcome, OutcomeKey, Results, ResultsHeader, line_of,
+    OutcomeKey, Results, ResultsHeader, RunOutcome, line_of,
     read::{files, first_header, parse, read},
 };
 use crate::error::Error;
@@ -72,7 +72,7 @@ impl Store {
         };
         file.set_len(complete as u64).map_err(Error::io(&path))?;
         file.seek(SeekFrom::End(0)).map_err(Error::io(&path))?;
-        let keys = results.outcomes.iter().map(Outcome::key).collect();
+        let keys = results.outcomes.iter().map(RunOutcome::key).collect();
         let mut open = OpenResults { file, complete: Some(complete as u64), results, keys };
         if complete == 0 {
             let line = line_of(&open.results.header);
@@ -86,7 +86,7 @@ impl Store {
     }
 
     /// Appends the outcomes that the file does not have yet.
-    pub(crate) fn append(&self, outcomes: Vec<Outcome>) -> Result<(), Error> {
+    pub(crate) fn append(&self, outcomes: Vec<RunOutcome>) -> Result<(), Error> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         for outcome in outcomes {
             if !open.keys.contains(&outcome.key()) {

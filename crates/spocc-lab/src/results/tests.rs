@@ -10,15 +10,15 @@ fn header(seed: u64) -> ResultsHeader {
     ResultsHeader::new("synthetic-faults".to_owned(), "honest", seed, 2, false)
 }
 
-fn outcome(rep: u32, at: f64) -> Outcome {
+fn outcome(rep: u32, at: f64) -> RunOutcome {
     let confusion = BTreeMap::from([("spocc".to_owned(), vec![3, 1, 0, 4])]);
-    Outcome { rep, at, confusion, ..Outcome::default() }
+    RunOutcome { rep, at, confusion, ..RunOutcome::default() }
 }
 
 #[test]
 fn outcomes_without_losses_times_and_sets_are_read_and_written_unchanged() {
     let old = br#"{"rep":0,"fold":1,"at":0.0,"confusion":{"spocc":[3,1,0,4]},"references":{"optimal":0.5}}"#;
-    let outcome: Outcome = serde_json::from_slice(old).expect("an outcome");
+    let outcome: RunOutcome = serde_json::from_slice(old).expect("an outcome");
     assert!(outcome.log_loss.is_empty() && outcome.fit_seconds.is_empty() && outcome.sets.is_empty());
     assert_eq!(line_of(&outcome), [old, &b"\n"[..]].concat());
 }
@@ -29,13 +29,13 @@ fn the_same_outcome_with_another_fit_time_is_accepted_and_impossible_sets_are_re
     let path = dir.path().join("synthetic-faults.jsonl");
     let with = |seconds: f64, counts: [u64; 3]| {
         let of = BTreeMap::from([("0.9".to_owned(), SetCounts::from(counts))]);
-        Outcome {
+        RunOutcome {
             fit_seconds: BTreeMap::from([("spocc".to_owned(), seconds)]),
             sets: BTreeMap::from([("spocc".to_owned(), of)]),
             ..outcome(0, 0.0)
         }
     };
-    let written = |outcomes: [Outcome; 2]| {
+    let written = |outcomes: [RunOutcome; 2]| {
         let lines = [line_of(&header(1)), line_of(&outcomes[0]), line_of(&outcomes[1])].concat();
         fs::write(&path, lines).expect("disk space");
         read_all(dir.path()).map(|(results, _)| results[0].outcomes.len()).map_err(|error| error.to_string())

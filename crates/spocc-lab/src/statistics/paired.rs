@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::{deviation, mean};
-use crate::results::Outcome;
+use crate::results::RunOutcome;
 
 /// Test rows over training rows in a 2-fold cross-validation.
 const TWO_FOLD_RATIO: f64 = 1.0;
@@ -21,7 +21,7 @@ pub(crate) struct PairedTest {
 ///
 /// Points of one experiment (numbers of added classifiers, for example) share the data of their repetition and are
 /// not independent: their differences are averaged first.
-pub(crate) fn differences(outcomes: &[Outcome], first: &str, second: &str) -> Vec<f64> {
+pub(crate) fn differences(outcomes: &[RunOutcome], first: &str, second: &str) -> Vec<f64> {
     let mut by_run: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
     for outcome in outcomes {
         if let (Some(first), Some(second)) = (outcome.accuracy(first), outcome.accuracy(second)) {
@@ -32,8 +32,8 @@ pub(crate) fn differences(outcomes: &[Outcome], first: &str, second: &str) -> Ve
 }
 
 /// First minus second, in percentage points of accuracy, averaged over each repetition that has both.
-pub(crate) fn by_repetition(outcomes: &[Outcome], first: &str, second: &str) -> Vec<f64> {
-    let mut by_repetition: BTreeMap<u32, Vec<Outcome>> = BTreeMap::new();
+pub(crate) fn by_repetition(outcomes: &[RunOutcome], first: &str, second: &str) -> Vec<f64> {
+    let mut by_repetition: BTreeMap<u32, Vec<RunOutcome>> = BTreeMap::new();
     for outcome in outcomes {
         by_repetition.entry(outcome.rep).or_default().push(outcome.clone());
     }
@@ -77,16 +77,16 @@ impl PairedTest {
 mod tests {
     use super::*;
 
-    fn outcome(rep: u32, at: f64, correct: [u64; 2]) -> Outcome {
+    fn outcome(rep: u32, at: f64, correct: [u64; 2]) -> RunOutcome {
         let confusion = |correct: u64| vec![correct, 10 - correct, 0, 0];
-        Outcome {
+        RunOutcome {
             rep,
             at,
             confusion: BTreeMap::from([
                 ("a".into(), confusion(correct[0])),
                 ("b".into(), confusion(correct[1])),
             ]),
-            ..Outcome::default()
+            ..RunOutcome::default()
         }
     }
 
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_folds_of_a_repetition_are_averaged() {
-        let fold = |rep, fold, correct| Outcome { fold, ..outcome(rep, 0.0, correct) };
+        let fold = |rep, fold, correct| RunOutcome { fold, ..outcome(rep, 0.0, correct) };
         let outcomes = [fold(0, 0, [9, 8]), fold(0, 1, [9, 6]), fold(1, 0, [5, 5]), fold(1, 1, [6, 7])];
         let means = by_repetition(&outcomes, "a", "b");
         assert!(
