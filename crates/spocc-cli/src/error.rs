@@ -1,4 +1,4 @@
-//! The one error type, and what of it reaches the user: one line with where, expected, found.
+//! The error type of the command, and helpers for messages of one line.
 
 use std::io;
 
@@ -7,14 +7,14 @@ pub(crate) use spocc_table::{
     error::{list, nearest, quoted, suggestion},
 };
 
-/// Everything that ends a command early.
+/// An error that ends a command.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum Error {
-    /// Input that is not what it should be, or a file that could not be read or written.
+    /// Input that is refused, or a file that cannot be read or written.
     #[error(transparent)]
     Table(#[from] spocc_table::Error),
-    /// Arguments that do not go together.
+    /// Wrong usage.
     #[error(transparent)]
     Usage(#[from] clap::Error),
 }
@@ -26,13 +26,13 @@ impl From<io::Error> for Error {
 }
 
 impl Error {
-    /// Whether the reader of our output went away.
+    /// Whether the reader of the output closed the pipe.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Table(error) if error.is_closed_pipe())
     }
 }
 
-/// A message as one line of bearable length, whatever the cells in it hold.
+/// A message as one line of limited length, with control characters escaped.
 pub(crate) fn one_line(message: &str) -> String {
     const LONGEST: usize = 600;
     let mut line = String::new();
@@ -50,7 +50,12 @@ pub(crate) fn one_line(message: &str) -> String {
     line
 }
 
-/// `1 row`, `2 rows`.
+/// A number with its noun in singular or plural.
 pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// `1 row`, `2 rows`.
+pub(crate) fn rows(n: u64) -> String {
+    count(n as usize, "row", "rows")
 }

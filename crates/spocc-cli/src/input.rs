@@ -1,11 +1,11 @@
-//! What a file the user named turned out to be: a table, a tally or a model.
+//! An input file by its content: a table, a tally or a model.
 
 use std::path::{Path, PathBuf};
 
 use spocc::{Evidence, Model};
 use spocc_table::{Error, Location, OpenedInput, ReadOptions, Table};
 
-/// Something to read.
+/// An opened input.
 pub(crate) enum Input {
     /// Rows.
     Table(Box<Table>),
@@ -16,7 +16,7 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    /// Opens what is named; several names are one table.
+    /// Opens the named files; several files are read as one table.
     ///
     /// # Errors
     ///
@@ -36,25 +36,27 @@ impl Input {
         }
     }
 
-    /// Opens what must be a model.
+    /// Opens a model.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open); [`Error::Refused`] for anything else.
+    /// As [`open`](Self::open); [`Error::Refused`] for another kind of file.
     pub(crate) fn model(path: &Path) -> Result<(Location, Model), Error> {
         let expected = "a model written by `spocc fit`";
         match Self::open_one(path, expected)? {
             Self::Model(place, model) => Ok((place, *model)),
             Self::Tally(place, _) => Err(place.refused(expected, "a tally")),
-            Self::Table(table) => Err(table.location().refused(expected, "a table (the model comes first)")),
+            Self::Table(table) => {
+                Err(table.location().refused(expected, "a table (the first argument is the model)"))
+            }
         }
     }
 
-    /// Opens what must be a tally.
+    /// Opens a tally.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open); [`Error::Refused`] for anything else.
+    /// As [`open`](Self::open); [`Error::Refused`] for another kind of file.
     pub(crate) fn tally(path: &Path) -> Result<(Location, Evidence), Error> {
         let expected = "a tally written by `spocc tally`";
         match Self::open_one(path, expected)? {
@@ -64,14 +66,14 @@ impl Input {
         }
     }
 
-    /// Opens one file of ours; what is no table either is said to be what was expected here.
+    /// Opens one file that should be a model or a tally; an unreadable file is reported as not being one.
     fn open_one(path: &Path, expected: &str) -> Result<Self, Error> {
         if path.is_dir() {
             return Err(Location::file(path, "").refused(expected, "a directory"));
         }
         let reading = ReadOptions { progress: Some(crate::progress::show_reading), ..ReadOptions::default() };
         Self::open(&[path.to_owned()], &reading).map_err(|error| match error {
-            // Advice on how to make a table of it does not help here.
+            // Omit the advice in parentheses: it is about tables.
             Error::Refused { location: place, found, .. } => {
                 place.refused(expected, found.split(" (").next().unwrap_or_default())
             }

@@ -5,8 +5,8 @@
 
 mod args;
 mod input;
-mod labelled;
-mod decided;
+mod read;
+mod write;
 mod report;
 mod output;
 mod progress;

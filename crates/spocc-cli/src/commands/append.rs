@@ -6,9 +6,9 @@ use crate::{
     args::{AppendArgs, ColumnArgs, NameList},
     error::Error,
     input::Input,
-    labelled::{Keep, Labelled},
     output::Output,
     print_status,
+    read::{CountOptions, CountedInput},
 };
 
 /// Adds one classifier to a model and writes the new model.
@@ -33,8 +33,8 @@ pub(crate) fn append(args: &AppendArgs, control: &Control<'_>) -> Result<(), Err
     // Other columns of the table are ignored.
     let classifiers: Vec<String> = model.classifiers().iter().chain([&args.name]).cloned().collect();
     let columns = ColumnArgs { classifiers: Some(NameList(classifiers.clone())), ..args.columns.clone() };
-    let keep = if uses_unlabelled { Keep::all(level) } else { Keep::labelled(level) };
-    let labelled = Labelled::read_with(&args.input, &args.unlabelled, &columns, "append", keep, control)?;
+    let keep = if uses_unlabelled { CountOptions::all(level) } else { CountOptions::labelled(level) };
+    let labelled = CountedInput::read_with(&args.input, &args.unlabelled, &columns, "append", keep, control)?;
     let engine = |error| labelled.place.engine(error);
     let evidence = labelled.evidence.select(&classifiers, control).map_err(engine)?;
     let grown = model.append(&evidence, control).map_err(|error| match error {

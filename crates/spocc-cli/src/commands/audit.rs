@@ -6,7 +6,7 @@ use crate::{
     args::AuditArgs,
     error::{Error, Location},
     input::Input,
-    labelled::{Keep, Labelled},
+    read::{CountOptions, CountedInput},
     report,
 };
 
@@ -21,12 +21,17 @@ pub(crate) fn audit(args: &AuditArgs, control: &Control<'_>) -> Result<(), Error
         Input::Model(place, model) => (audit_model(&place, &model, args, control)?, None),
         Input::Tally(place, evidence) => {
             args.columns.refuse_columns("audit", "a tally")?;
-            let labelled = Labelled::of_tally(place, &evidence, &args.columns, control)?;
+            let labelled = CountedInput::of_tally(place, &evidence, &args.columns, control)?;
             (audit_labelled(&labelled, control)?, Some(labelled))
         }
         Input::Table(table) => {
-            let labelled =
-                Labelled::count(*table, &args.columns, "audit", Keep::labelled(Level::Tally), control)?;
+            let labelled = CountedInput::count(
+                *table,
+                &args.columns,
+                "audit",
+                CountOptions::labelled(Level::Tally),
+                control,
+            )?;
             (audit_labelled(&labelled, control)?, Some(labelled))
         }
     };
@@ -51,6 +56,6 @@ fn audit_model(
     Ok(Audit::new(evidence, Some(model), control).map_err(|error| place.engine(error))?)
 }
 
-fn audit_labelled(labelled: &Labelled, control: &Control<'_>) -> Result<Audit, Error> {
+fn audit_labelled(labelled: &CountedInput, control: &Control<'_>) -> Result<Audit, Error> {
     Ok(Audit::of_evidence(&labelled.evidence, control).map_err(|error| labelled.place.engine(error))?)
 }

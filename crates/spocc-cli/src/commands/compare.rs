@@ -9,8 +9,9 @@ use crate::{
     args::{CompareArgs, usage},
     error::{Error, count},
     input::Input,
-    labelled::{Keep, Labelled, refuse_same_file},
-    print_status, progress, report,
+    print_status, progress,
+    read::{CountOptions, CountedInput, refuse_same_file},
+    report,
 };
 
 /// Evaluates every method and prints the report.
@@ -50,17 +51,18 @@ pub(crate) fn compare(args: &CompareArgs, control: &Control<'_>) -> Result<(), E
         let message = "--unlabelled is only used by ladder and dawid-skene, which are not among --methods";
         return Err(usage("compare", ErrorKind::ArgumentConflict, message).into());
     }
-    let labelled_rows = Keep::labelled(Level::Tally);
-    let mut keep = if users.is_empty() { labelled_rows } else { Keep::all(Level::Tally) };
+    let labelled_rows = CountOptions::labelled(Level::Tally);
+    let mut keep = if users.is_empty() { labelled_rows } else { CountOptions::all(Level::Tally) };
     if !args.unlabelled.is_empty() {
         keep = keep.with_ids();
     }
-    let mut labelled = Labelled::of(input, &args.columns, "compare", keep, control)?;
+    let mut labelled = CountedInput::of(input, &args.columns, "compare", keep, control)?;
     if !args.unlabelled.is_empty() {
         labelled.add_unlabelled(&args.unlabelled, &args.columns, "compare", control)?;
     }
-    let test =
-        test.map(|test| Labelled::of(test, &args.columns, "compare", labelled_rows, control)).transpose()?;
+    let test = test
+        .map(|test| CountedInput::of(test, &args.columns, "compare", labelled_rows, control))
+        .transpose()?;
     let tested = test.as_ref().map(|test| &test.evidence);
     let comparison =
         spocc::evaluate::compare(&labelled.evidence, tested, &settings, control).map_err(|error| {

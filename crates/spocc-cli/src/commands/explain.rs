@@ -7,11 +7,11 @@ use spocc_table::{LabelCodes, LabelEncoder, RowBlock, RowPositions, Table};
 use crate::{
     args::{ExplainArgs, LongColumns},
     commands::predict::{columns_of, note_absent},
-    decided::Object,
     error::Error,
     input::Input,
-    labelled::{Answers, LongTable, Who},
+    read::{ClassifierFilter, LongTable, PredictionCollector},
     report,
+    write::OrderedObject,
 };
 
 /// A row and the explanation of its decision.
@@ -28,7 +28,7 @@ struct ExplainedRow {
 }
 
 fn in_order<S: Serializer>(id: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
-    Object(id.iter().map(|(name, value)| (name, value)).collect()).serialize(serializer)
+    OrderedObject(id.iter().map(|(name, value)| (name, value)).collect()).serialize(serializer)
 }
 
 /// Explains the decision of one row of a table.
@@ -61,7 +61,7 @@ fn explain_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<E
     let (mut n_before, place) = (0, blocks.table().location().clone());
     let (rows, row) = loop {
         let Some(rows) = blocks.next()? else {
-            let found = crate::labelled::rows(n_before);
+            let found = crate::error::rows(n_before);
             return Err(place.refused(format!("a row {} below the header", args.row), found).into());
         };
         let n_rows = rows.n_rows() as u64;
@@ -75,8 +75,8 @@ fn explain_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<E
     marker.encode_row(&rows, row, &columns, &mut marks.codes)?;
     marks.labels = marker.finish();
     places.push(rows.position(row));
-    let mut answers = Answers::new(blocks.table(), &columns)?;
-    answers.take(&marks, 0..1, rows.file(), &places).map_err(|(_, error)| error)?;
+    let mut answers = PredictionCollector::new(blocks.table(), &columns)?;
+    answers.add(&marks, 0..1, rows.file(), &places).map_err(|(_, error)| error)?;
     let mut id = Vec::new();
     for (name, &column) in names.iter().zip(&ids) {
         id.push((name.clone(), rows.text(row, column)?.to_owned()));
@@ -97,10 +97,10 @@ fn explain_long(
 ) -> Result<ExplainedRow, Error> {
     table.set_used([&long.item, &long.classifier, &long.label]);
     let place = table.location().clone();
-    let who = Who::Only(model.classifiers());
+    let who = ClassifierFilter::Only(model.classifiers());
     let read = LongTable::read(table, long, args.table.repeats, &who, None)?;
     let at = args.row as usize - 1;
-    let explained = model.align(&read.answers).and_then(|aligned| aligned.explain(at));
+    let explained = model.align(&read.predictions).and_then(|aligned| aligned.explain(at));
     let explanation = explained.map_err(|error| match error {
         spocc::Error::NoSuchRow { row, rows } => {
             place.refused(format!("item {row}"), format!("{rows} items"))

@@ -13,9 +13,9 @@ use spocc::{
 use crate::{
     args::{FitArgs, refused_setting},
     error::{Error, count, list, quoted},
-    labelled::{Keep, Labelled},
     output::Output,
     print_status,
+    read::{CountOptions, CountedInput},
 };
 
 /// Fits a model and writes it to a file.
@@ -37,8 +37,9 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
     output.refuse_inputs(args.input.iter().chain(&args.columns.gold).chain(&args.unlabelled))?;
     // Count only what the method needs: the full tally of a large panel may not fit into memory.
     let level = if calibrate.is_some() { Level::Tally } else { combiner.needs() };
-    let keep = if unlabelled { Keep::all(Level::Tally) } else { Keep::labelled(level) };
-    let labelled = Labelled::read_with(&args.input, &args.unlabelled, &args.columns, "fit", keep, control)?;
+    let keep = if unlabelled { CountOptions::all(Level::Tally) } else { CountOptions::labelled(level) };
+    let labelled =
+        CountedInput::read_with(&args.input, &args.unlabelled, &args.columns, "fit", keep, control)?;
     let engine = |error| labelled.place.engine(error);
     let evidence = if method.uses_unlabelled(&labelled.evidence) {
         Cow::Borrowed(&labelled.evidence)

@@ -11,11 +11,11 @@ use spocc_table::expand;
 
 use crate::{
     args::{MergeArgs, TallyArgs},
-    error::{Error, count},
+    error::{Error, count, rows},
     input::Input,
-    labelled::{Keep, Labelled, rows},
     output::Output,
     print_status,
+    read::{CountOptions, CountedInput},
 };
 
 /// Counts a table, or reduces a tally, and writes the tally.
@@ -27,7 +27,8 @@ pub(crate) fn tally(args: &TallyArgs, control: &Control<'_>) -> Result<(), Error
     let output = Output::new(&args.output)?;
     output.refuse_inputs(args.input.iter().chain(&args.columns.gold))?;
     let level = if args.marginals { Level::Marginals } else { Level::Tally };
-    let labelled = Labelled::read(&args.input, &args.columns, "tally", Keep::labelled(level), control)?;
+    let labelled =
+        CountedInput::read(&args.input, &args.columns, "tally", CountOptions::labelled(level), control)?;
     let engine = |error| labelled.place.engine(error);
     let mut evidence = labelled.evidence.reduce_to(level, control).map_err(engine)?;
     if let Some(min_count) = args.min_count {

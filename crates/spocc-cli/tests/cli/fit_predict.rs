@@ -271,7 +271,7 @@ fn columns_that_are_no_classifiers_are_named_with_the_option_that_says_so() {
     let seen = "warning: column `item` has a different label in nearly every row (40 labels in 40 rows)\n\
                 warning: column `subset` shares no label with the truth\n\
                 warning: column `copy` equals the truth in all of its 40 rows\n";
-    let fix = "warning: if they are no classifiers, say so: --id 'item' --ignore 'subset,copy'\n";
+    let fix = "warning: if they are not classifiers, use --id 'item' --ignore 'subset,copy'\n";
     for command in ["fit gold.csv -o m.spocc", "audit gold.csv", "compare gold.csv --no-curve"] {
         let run = dir.done(&format!("{command} --label truth"));
         assert!(run.stderr.contains(&[seen, fix].concat()), "{command}: {}", run.stderr);
@@ -283,7 +283,7 @@ fn columns_that_are_no_classifiers_are_named_with_the_option_that_says_so() {
     assert!(fitted.contains("4 classifiers, 2 classes (no, yes)"), "{fitted}");
     dir.done("tally gold.csv --label truth -o all.tally");
     let of_tally = dir.done("fit all.tally -o m2.spocc").stderr;
-    let fix = "warning: if they are no classifiers, say so: --ignore 'item,subset,copy'\n";
+    let fix = "warning: if they are not classifiers, use --ignore 'item,subset,copy'\n";
     assert!(of_tally.contains(&[seen, fix].concat()), "{of_tally}");
     assert_eq!(dir.read("m.spocc"), dir.read("m2.spocc"));
 }
@@ -294,7 +294,7 @@ fn names_of_odd_columns_are_quoted_for_the_shell() {
     let rows = "p,no,no,q\np,yes,yes,q\n".repeat(20);
     dir.write("gold.csv", format!("\"a,b\",ann,truth,it's\n{rows}"));
     let run = dir.done("fit gold.csv --label truth -o m.spocc");
-    let fix = r#"warning: if they are no classifiers, say so: --ignore '"a,b",ann,it'\''s'"#;
+    let fix = r#"warning: if they are not classifiers, use --ignore '"a,b",ann,it'\''s'"#;
     assert!(run.stderr.contains(fix), "{}", run.stderr);
 }
 
@@ -306,7 +306,7 @@ fn a_column_of_names_that_does_not_fit_is_told() {
     dir.refused(
         "fit gold.csv --label truth --memory 64M -o m.spocc",
         "gold.csv: line 1: expected predictions in column `item`, in memory, found a different label in every row \
-         (if it names the rows, say so: --id 'item')",
+         (if it identifies the rows, use --id 'item')",
     );
 }
 
@@ -334,9 +334,13 @@ fn labels_that_look_like_slips_are_told() {
     let dir = TestDir::new();
     dir.write("gold.csv", "ann,bob,truth\nyes,Yes,yes\nno,NA,no\nno,no,no\n");
     let run = dir.done("fit gold.csv --label truth -o m.spocc");
-    let notes = "note: `NA` is a label here; if it means no answer, say so: --na 'null,NA'\n\
-                 note: `Yes` and `yes` are two labels here\n";
+    let notes = "note: `NA` counts as a label; if it means a missing value, use --na 'null,NA'\n\
+                 note: `Yes` and `yes` count as two labels\n";
     assert!(run.stderr.contains(notes), "{}", run.stderr);
     let run = dir.done("fit gold.csv --label truth --na null,NA,Yes -o m.spocc");
-    assert!(!run.stderr.contains("label here") && !run.stderr.contains("labels here"), "{}", run.stderr);
+    assert!(
+        !run.stderr.contains("counts as a label") && !run.stderr.contains("two labels"),
+        "{}",
+        run.stderr
+    );
 }

@@ -105,14 +105,17 @@ fn truths_that_contradict_each_other_are_refused() {
     let dir = dir();
     let gold = format!("fit long.csv {LONG} --gold two.csv --label truth -o m.spocc");
     dir.write("two.csv", "item,truth\n1,cat\n2,dog\n1,\n1,dog\n");
-    dir.refused(&gold, "two.csv: line 5: expected one truth for a row, found `cat` before and `dog` here");
+    dir.refused(
+        &gold,
+        "two.csv: line 5: expected one true label for a row, found `cat` before and `dog` here",
+    );
     dir.write("beside.csv", "item,worker,answer,truth\n1,ann,cat,cat\n2,ann,dog,dog\n1,eve,dog,dog\n");
     dir.refused(
         &format!("fit beside.csv {LONG} --label truth -o m.spocc"),
-        "beside.csv: line 4: expected one truth for an item, found `cat` before and `dog` here",
+        "beside.csv: line 4: expected one true label for an item, found `cat` before and `dog` here",
     );
     dir.write("two.csv", "item,truth\n1,\n");
-    dir.refused(&gold, "two.csv: expected a truth in column `truth` of some row, found none");
+    dir.refused(&gold, "two.csv: expected a true label in column `truth` of some row, found none");
     dir.refused(
         &format!("fit long.csv {LONG} --gold panel.spocc --label truth -o m.spocc"),
         "panel.spocc: expected a table, found a model or a tally of spocc",
@@ -134,7 +137,11 @@ fn truths_without_a_row_are_told() {
     truths.extend(["98,cat".to_owned(), "99,dog".to_owned()]);
     dir.write("more.csv", truths.join("\n"));
     let run = dir.done(&format!("fit long.csv {LONG} --gold more.csv --label truth -o m.spocc"));
-    assert!(run.stderr.contains("note: 2 truths of --gold belong to no row\n"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("note: 2 true labels of --gold have no row in the table\n"),
+        "{}",
+        run.stderr
+    );
     assert_eq!(dir.read("m.spocc"), dir.read("panel.spocc"));
 }
 
@@ -146,12 +153,12 @@ fn repeated_answers_are_fine_if_alike_and_otherwise_a_choice() {
         |options: &str| format!("fit repeats.csv {LONG} --gold truth.csv --label truth {options} -o m.spocc");
     dir.write("repeats.csv", format!("{long}1,ann,cat\n2,eve,cat\n2,eve,\n"));
     let run = dir.done(&fit(""));
-    assert!(run.stderr.contains("note: left out 2 repeated answers\n"), "{}", run.stderr);
+    assert!(run.stderr.contains("note: ignored 2 repeated predictions\n"), "{}", run.stderr);
     assert_eq!(dir.read("m.spocc"), dir.read("panel.spocc"));
 
     dir.write("repeats.csv", format!("{long}\n1,ann,cat\n3,bob,cat\n"));
-    let message = "repeats.csv: line 21: expected one answer of `bob` to `3`, \
-                   found `dog` before and `cat` here (--repeats first or last takes one of them)";
+    let message = "repeats.csv: line 21: expected one prediction of `bob` for `3`, \
+                   found `dog` before and `cat` here (--repeats first or last uses one of them)";
     dir.refused(&fit(""), message);
     dir.refused(&fit("--repeats refuse"), message);
     dir.refused(&format!("predict panel.spocc repeats.csv {LONG}"), message);
@@ -214,7 +221,8 @@ fn long_tables_are_decided_and_explained_by_item() {
     let some = dir.done(&format!("predict panel.spocc some.csv {LONG} --columns answered"));
     assert_eq!(some.stdout, "item,decision,answered\nz,dog,2\na,cat,1\nb,cat,0\n");
     dir.write("none.csv", "item,worker,answer\nz,zoe,cat\na,Ann,dog\n");
-    let message = "none.csv: expected answers of the model's 3 classifiers, found only those of `zoe`, `Ann`";
+    let message =
+        "none.csv: expected predictions of the model's 3 classifiers, found predictions of `zoe`, `Ann` only";
     dir.refused(&format!("predict panel.spocc none.csv {LONG}"), message);
     dir.refused(&format!("explain panel.spocc none.csv {LONG} --row 1"), message);
 }
@@ -248,7 +256,7 @@ fn a_long_table_without_rows_is_decided_in_no_rows() {
     assert_eq!(dir.done(&format!("predict panel.spocc header.csv {LONG}")).stdout, "item,decision\n");
     dir.refused(
         &format!("fit header.csv {LONG} --gold truth.csv --label truth -o m.spocc"),
-        "header.csv: expected a truth in column `truth` of some row, found no rows under the header",
+        "header.csv: expected a true label in column `truth` of some row, found no rows below the header",
     );
 }
 
@@ -266,7 +274,7 @@ fn truths_that_meet_no_row_at_all_are_told() {
     dir.write("other.csv", "item,truth\n1.0,cat\n2.0,dog\n");
     dir.refused(
         &format!("fit long.csv {LONG} --gold other.csv --label truth -o m.spocc"),
-        "other.csv: expected a truth for some of the 6 rows of long.csv, found none by column `item`",
+        "other.csv: expected a true label for some of the 6 rows of long.csv, found no equal value in column `item`",
     );
 }
 

@@ -58,7 +58,7 @@ fn headers_that_do_not_help_are_refused() {
     dir.write("alone.csv", "item,truth\n1,cat\n");
     dir.refused(
         "fit alone.csv --label truth --id item -o m.spocc",
-        "alone.csv: line 1: expected at least one column that is a classifier, found only `item`, `truth`",
+        "alone.csv: line 1: expected at least one column with predictions, found only `item`, `truth`",
     );
 }
 
@@ -85,9 +85,9 @@ fn a_column_that_has_a_use_is_not_suggested_for_another() {
         ("--label truth --weight trut", "a column `trut`"),
         ("--label truth --id trut", "a column `trut`"),
         ("--label truth --classifiers trut", "a classifier `trut`"),
-        ("--label truth --ignore trut", "`trut` to ignore"),
+        ("--label truth --ignore trut", "a column `trut` to ignore"),
         ("--label truth --classifiers ann,anne", "a classifier `anne`"),
-        ("--label truth --classifiers ann --ignore anne", "`anne` to ignore"),
+        ("--label truth --classifiers ann --ignore anne", "a column `anne` to ignore"),
         ("--classifiers ann --label anne", "a column `anne`"),
         ("--label truth --id itm", "a column `itm` (did you mean `item`?)"),
         ("--label truth --classifiers ann,bbo", "a classifier `bbo` (did you mean `bob`?)"),
@@ -169,13 +169,13 @@ fn nothing_to_learn_from_is_refused() {
     dir.write("header.csv", "ann,bob,truth\n");
     dir.refused(
         "fit header.csv --label truth -o m.spocc",
-        "header.csv: expected a truth in column `truth` of some row, found no rows under the header",
+        "header.csv: expected a true label in column `truth` of some row, found no rows below the header",
     );
     dir.write("unlabelled.csv", "ann,bob,truth\ncat,cat,\ndog,dog,null\n");
     dir.refused(
         "fit unlabelled.csv --label truth -o m.spocc",
-        "unlabelled.csv: expected a truth in column `truth` of some row, found none in 2 rows \
-         (--unlabelled, or --method dawid-skene or majority without --label, need none)",
+        "unlabelled.csv: expected a true label in column `truth` of some row, found none in 2 rows \
+         (--method dawid-skene and majority need no labelled rows if --label is not given)",
     );
 }
 
@@ -188,7 +188,7 @@ fn models_that_are_none_are_refused() {
     );
     dir.refused(
         "predict gold.csv panel.spocc",
-        "gold.csv: expected a model written by `spocc fit`, found a table (the model comes first)",
+        "gold.csv: expected a model written by `spocc fit`, found a table (the first argument is the model)",
     );
     let mut model = dir.read("panel.spocc");
     let half = model.len() / 2;
@@ -421,8 +421,8 @@ fn more_labels_than_the_engine_takes_are_refused_by_column() {
     let dir = TestDir::new();
     let rows: Vec<String> = (0..66_000).map(|row| format!("{row},x,x\n")).collect();
     dir.write("many.csv", format!("item,a,t\n{}", rows.concat()));
-    let message = "expected at most 65535 different answers, \
-                   found more (if column `item` is no classifier, say so: --ignore 'item')";
+    let message = "expected at most 65535 distinct labels, \
+                   found more (if column `item` is not a classifier, use --ignore 'item')";
     dir.refused("fit many.csv --label t -o m.spocc", &format!("many.csv: line 65536: {message}"));
     dir.done("fit many.csv --label t --ignore item -o m.spocc");
 }

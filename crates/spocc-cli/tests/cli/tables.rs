@@ -248,7 +248,7 @@ fn classifiers_are_chosen_by_name_and_by_glob() {
     let there = "`item`, `ann`, `bob`, `eve`, `truth`";
     dir.refused(
         &format!("fit gold.csv {PANEL} --ignore annn -o m.spocc"),
-        &format!("gold.csv: line 1: expected `annn` to ignore (did you mean `ann`?), found {there}"),
+        &format!("gold.csv: line 1: expected a column `annn` to ignore (did you mean `ann`?), found {there}"),
     );
     dir.refused(
         &format!("fit gold.csv {PANEL} --classifiers ann,z* -o m.spocc"),
@@ -256,7 +256,7 @@ fn classifiers_are_chosen_by_name_and_by_glob() {
     );
     dir.refused(
         &format!("fit gold.csv {PANEL} --ignore * -o m.spocc"),
-        &format!("gold.csv: line 1: expected at least one column that is a classifier, found only {there}"),
+        &format!("gold.csv: line 1: expected at least one column with predictions, found only {there}"),
     );
     dir.misused(
         &format!("fit gold.csv {PANEL} --classifiers ann,ann -o m.spocc"),

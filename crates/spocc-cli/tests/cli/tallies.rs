@@ -57,7 +57,7 @@ fn a_tally_gives_the_model_of_its_table() {
     assert_eq!(dir.read("two.spocc"), dir.read("named.spocc"));
     dir.refused(
         "fit all.tally --ignore zoe -o m.spocc",
-        "all.tally: expected `zoe` to ignore, found `ann`, `bob`, `eve`",
+        "all.tally: expected a column `zoe` to ignore, found `ann`, `bob`, `eve`",
     );
     dir.refused(
         "fit north.tally south.tally -o m.spocc",
@@ -332,7 +332,8 @@ fn what_cannot_be_appended_is_refused() {
     dir.write("no-bob.csv", "item,ann,eve,truth\n1,cat,dog,cat\n");
     let missing = "no-bob.csv: line 1: expected a classifier `bob`, found `item`, `ann`, `eve`, `truth`";
     refused("two.spocc", "eve", "no-bob.csv", missing);
-    let order = "gold.csv: expected a model written by `spocc fit`, found a table (the model comes first)";
+    let order =
+        "gold.csv: expected a model written by `spocc fit`, found a table (the first argument is the model)";
     refused("gold.csv", "eve", "two.spocc", order);
     assert!(!dir.names().contains(&"m.spocc".to_owned()));
 }

@@ -63,7 +63,7 @@ fn other_methods_need_a_truth_and_say_who_does_not() {
     dir.write("header.csv", "item,ann,bob\n");
     dir.refused(
         "fit header.csv --id item --method dawid-skene -o m.spocc",
-        "header.csv: expected a row of answers, found no rows under the header",
+        "header.csv: expected a row of predictions, found no rows below the header",
     );
 }
 
@@ -91,7 +91,7 @@ fn rows_without_truth_are_used_wherever_they_are() {
     let tallied = "fit gold.tally --id item --ignore truth --method dawid-skene --unlabelled";
     dir.refused(
         &format!("{tallied} more.csv -o m.spocc"),
-        "gold.tally: expected `truth` to ignore, found `ann`, `bob`, `eve`",
+        "gold.tally: expected a column `truth` to ignore, found `ann`, `bob`, `eve`",
     );
     let fitted = dir.done(
         &tallied.replace("--ignore truth ", "").replace("--unlabelled", "--unlabelled a.csv -o m.spocc"),
@@ -108,17 +108,15 @@ fn a_table_of_another_panel_is_refused_by_name() {
     dir.write("less.csv", "item,ann,bob\n7,cat,cat\n");
     dir.write("other.csv", "item,ann,bob,zed\n7,cat,cat,cat\n");
     dir.write("besides.csv", "item,ann,bob,eve,zed\n7,cat,cat,cat,cat\n");
-    for (name, found) in
-        [("less", "no `eve`"), ("other", "no `eve`, but `zed`"), ("besides", "`zed` besides")]
-    {
-        let expected = "the classifiers of the rows with truths";
+    for (name, found) in [("less", "no `eve`"), ("other", "no `eve`, but `zed`"), ("besides", "also `zed`")] {
+        let expected = "the classifiers of the labelled rows";
         dir.refused(
             &fit(&format!("{name}.csv")),
             &format!("{name}.csv: line 1: expected {expected}, found {found}"),
         );
     }
     dir.done("tally gold.csv --label truth --id item -o gold.tally");
-    dir.refused(&fit("gold.tally"), "gold.tally: expected a table of rows without truth, found a tally");
+    dir.refused(&fit("gold.tally"), "gold.tally: expected a table of unlabelled rows, found a tally");
     // In a long table, who says nothing is silent; a stranger is still one.
     dir.write("truth.csv", "item,truth\n1,cat\n2,dog\n");
     let long = |more: &str| {
@@ -131,10 +129,7 @@ fn a_table_of_another_panel_is_refused_by_name() {
         dir.done(&long("ann.csv")).stderr.contains("fitted dawid-skene to 2 labelled and 2 unlabelled rows")
     );
     dir.write("zed.csv", "item,worker,answer\n9,zed,cat\n");
-    dir.refused(
-        &long("zed.csv"),
-        "zed.csv: expected the classifiers of the rows with truths, found `zed` besides",
-    );
+    dir.refused(&long("zed.csv"), "zed.csv: expected the classifiers of the labelled rows, found also `zed`");
 }
 
 #[test]
@@ -259,8 +254,8 @@ fn an_item_of_both_long_tables_counts_once() {
 fn the_same_file_is_refused_where_nothing_tells_its_rows() {
     let dir = dir();
     dir.write("bare.csv", "ann,bob,truth\ncat,cat,cat\ndog,dog,dog\ncat,dog,\n");
-    let message = "expected other rows for --unlabelled than those of the labelled table, \
-                   found the same file (give --id COL so that each row counts once, or leave --unlabelled out)";
+    let message = "expected an --unlabelled table other than the labelled table, \
+                   found the same file (with --id COL each row counts once; or omit --unlabelled)";
     let panel = "--label truth";
     dir.refused(
         &format!("fit bare.csv {panel} --unlabelled bare.csv -o m.spocc"),
@@ -285,6 +280,6 @@ fn a_tally_cannot_recognise_rows_without_truth_and_says_so() {
     dir.write("gold.csv", GOLD);
     dir.done("tally gold.csv --label truth --id item -o gold.tally");
     let run = dir.done("fit gold.tally --id item --unlabelled gold.csv --label truth -o m.spocc");
-    let note = "note: a tally has no ids: a row of --unlabelled that it counts too is counted twice\n";
+    let note = "note: a tally has no ids, so rows of --unlabelled that it contains are counted twice\n";
     assert!(run.stderr.contains(note), "{}", run.stderr);
 }

@@ -14,7 +14,7 @@ use crate::{
     args::InspectArgs,
     error::{Error, list},
     input::Input,
-    labelled::{Keep, Labelled},
+    read::{CountOptions, CountedInput},
     report,
 };
 use model::ModelFacts;
@@ -43,7 +43,7 @@ pub(crate) fn inspect(args: &InspectArgs, control: &Control<'_>) -> Result<(), E
         }
         Input::Tally(place, evidence) => {
             args.columns.refuse_columns("inspect", "a tally")?;
-            let labelled = Labelled::of_tally(place, &evidence, &args.columns, control)?;
+            let labelled = CountedInput::of_tally(place, &evidence, &args.columns, control)?;
             Inspection::Tally(TallyFacts::of(&labelled.evidence))
         }
         Input::Table(table) => Inspection::Table(inspect_table(*table, args, control)?),
@@ -61,8 +61,13 @@ fn inspect_table(table: Table, args: &InspectArgs, control: &Control<'_>) -> Res
         if args.input.iter().any(|name| is_stream(name)) {
             return Err(place.refused("a file, which is read twice with --label", "a stream").into());
         }
-        let labelled =
-            Labelled::read(&args.input, &args.columns, "inspect", Keep::labelled(Level::Tally), control)?;
+        let labelled = CountedInput::read(
+            &args.input,
+            &args.columns,
+            "inspect",
+            CountOptions::labelled(Level::Tally),
+            control,
+        )?;
         facts.tally = Some(TallyFacts::of(&labelled.evidence));
     }
     Ok(facts)

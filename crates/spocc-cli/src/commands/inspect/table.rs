@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use spocc_table::{Error, RowBlock, Table, TextInterner};
 
-use crate::{commands::inspect::tally::TallyFacts, labelled::rows};
+use crate::{commands::inspect::tally::TallyFacts, error::rows};
 
 /// Distinct values that are counted in a column.
 const MAX_DISTINCT: usize = 10_000;

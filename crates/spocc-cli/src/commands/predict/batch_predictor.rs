@@ -10,7 +10,7 @@ use spocc_table::Error;
 use crate::{
     args::{OutputColumn, PredictArgs},
     commands::predict::{batches::InputBatch, note_absent, summary::PredictionSummary},
-    decided::{Block, Sheet},
+    write::{DecidedBlock, DecisionWriter},
 };
 
 /// Values of the classes that are held in memory at a time.
@@ -55,7 +55,7 @@ impl<'a> BatchPredictor<'a> {
     /// # Errors
     ///
     /// [`Error::Io`].
-    pub(super) fn write(&mut self, batch: &InputBatch, sheet: &mut dyn Sheet) -> Result<(), Error> {
+    pub(super) fn write(&mut self, batch: &InputBatch, writer: &mut dyn DecisionWriter) -> Result<(), Error> {
         let locate = |error| batch.lines.locate(&batch.place, error);
         let aligned = self.model.align_present(&batch.predictions).map_err(locate)?;
         let columns = self.columns();
@@ -70,7 +70,7 @@ impl<'a> BatchPredictor<'a> {
             let sets = sets.transpose().map_err(locate)?;
             let abstained = self.abstained(&decisions, sets.as_ref());
             self.summary.add_sets(sets.as_ref(), &abstained);
-            sheet.write(&Block {
+            writer.write(&DecidedBlock {
                 ids: &batch.ids,
                 first,
                 abstained: &abstained,
@@ -109,7 +109,7 @@ impl<'a> BatchPredictor<'a> {
         })
     }
 
-    /// Which decisions are left empty; an empty list if no option asks for abstention.
+    /// RowFilter decisions are left empty; an empty list if no option asks for abstention.
     fn abstained(&self, decisions: &Decisions, sets: Option<&PredictionSets>) -> Vec<bool> {
         if !self.args.sets.may_abstain() {
             return Vec::new();

@@ -9,7 +9,7 @@ use spocc_table::{
 use crate::{
     args::PredictArgs,
     commands::predict::columns_of,
-    labelled::{Answers, LongTable, Who, piece},
+    read::{ClassifierFilter, LongTable, PredictionCollector, batch_size},
 };
 
 /// RowBlock to decide at once.
@@ -66,10 +66,10 @@ impl BatchReader {
         if let Some(long) = &args.table.long {
             table.set_used([&long.item, &long.classifier, &long.label]);
             let place = table.location().clone();
-            let who = Who::Only(model.classifiers());
+            let who = ClassifierFilter::Only(model.classifiers());
             let read = LongTable::read(table, long, args.table.repeats, &who, None)?;
             let batch =
-                InputBatch { ids: vec![read.items], predictions: read.answers, lines: read.lines, place };
+                InputBatch { ids: vec![read.items], predictions: read.predictions, lines: read.lines, place };
             return Ok(Self {
                 ids: vec![long.item.clone()],
                 #[cfg(feature = "arrow")]
@@ -109,8 +109,8 @@ impl BatchReader {
 
 impl WideBatches {
     fn next(&mut self) -> Result<Option<InputBatch>, Error> {
-        let limit = piece(self.columns.len()) / 4;
-        let mut predictions = Answers::new(self.blocks.table(), &self.columns)?;
+        let limit = batch_size(self.columns.len()) / 4;
+        let mut predictions = PredictionCollector::new(self.blocks.table(), &self.columns)?;
         let mut ids = vec![TextColumn::default(); self.n_ids];
         while predictions.n_rows() < limit {
             let (block, from) = match self.rest.take() {
@@ -121,7 +121,7 @@ impl WideBatches {
                 },
             };
             let to = block.places.n_rows().min(from + limit - predictions.n_rows());
-            let taken = predictions.take(&block.predictions, from..to, &block.file, &block.places);
+            let taken = predictions.add(&block.predictions, from..to, &block.file, &block.places);
             taken.map_err(|(_, error)| error)?;
             ids.iter_mut().zip(&block.ids).for_each(|(ids, more)| ids.extend(more, from..to));
             // The error behind the last row of a full batch belongs to the next one.

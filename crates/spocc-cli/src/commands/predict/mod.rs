@@ -9,11 +9,11 @@ use spocc_table::Table;
 
 use crate::{
     args::{OutputColumn, PredictArgs},
-    decided::{Heading, Shape, Sheet},
     error::{Error, list, nearest, quoted},
     input::Input,
     output::Output,
     print_status,
+    write::{DecisionWriter, OutputHeader, OutputShape},
 };
 use batch_predictor::BatchPredictor;
 use batches::BatchReader;
@@ -26,7 +26,7 @@ use batches::BatchReader;
 pub(crate) fn predict(args: &PredictArgs, control: &Control<'_>) -> Result<(), Error> {
     let columns = columns(args);
     refuse_repeats(args, &columns)?;
-    let shape = Shape::new(args.format, &args.output)?;
+    let shape = OutputShape::new(args.format, &args.output)?;
     let output = Output::new(&args.output)?;
     output.refuse_inputs(args.input.iter().chain([&args.model]))?;
     let (place, model) = Input::model(&args.model)?;
@@ -38,7 +38,7 @@ pub(crate) fn predict(args: &PredictArgs, control: &Control<'_>) -> Result<(), E
     }
     let mut batches = BatchReader::open(args, &model)?;
     let ids = batches.ids.clone();
-    let heading = Heading {
+    let header = OutputHeader {
         ids: &ids,
         #[cfg(feature = "arrow")]
         id_types: batches.id_types.clone(),
@@ -46,21 +46,21 @@ pub(crate) fn predict(args: &PredictArgs, control: &Control<'_>) -> Result<(), E
         classes: model.classes(),
         abstains: args.sets.may_abstain(),
     };
-    heading.refuse_repeats(shape.is_json())?;
+    header.refuse_repeats(shape.is_json())?;
     // The first batch is checked before anything is written: most errors of the input show there.
     let mut predictor = BatchPredictor::new(&model, args, control);
     let first = batches.next()?;
     first.as_ref().map_or(Ok(()), |batch| predictor.check(batch))?;
-    let work = |sheet: &mut dyn Sheet| {
+    let work = |writer: &mut dyn DecisionWriter| {
         let mut next = first;
         while let Some(batch) = next {
-            predictor.write(&batch, sheet)?;
+            predictor.write(&batch, writer)?;
             next = batches.next()?;
             next.as_ref().map_or(Ok(()), |batch| predictor.check(batch))?;
         }
         Ok(predictor)
     };
-    output.write(|out| shape.write(out, &heading, work))?.report();
+    output.write(|out| shape.write(out, &header, work))?.report();
     Ok(())
 }
 
@@ -76,7 +76,7 @@ fn refuse_repeats(args: &PredictArgs, columns: &[OutputColumn]) -> Result<(), Er
         (Some(long), _) => vec![long.item.clone()],
         (None, ids) => ids.iter().flat_map(|names| names.0.clone()).collect(),
     };
-    let heading = Heading {
+    let header = OutputHeader {
         ids: &ids,
         #[cfg(feature = "arrow")]
         id_types: Vec::new(),
@@ -84,7 +84,7 @@ fn refuse_repeats(args: &PredictArgs, columns: &[OutputColumn]) -> Result<(), Er
         classes: &[],
         abstains: false,
     };
-    Ok(heading.refuse_repeats(false)?)
+    Ok(header.refuse_repeats(false)?)
 }
 
 /// The columns of the model's classifiers; if `allow_missing`, of those that the table has.

@@ -8,7 +8,7 @@ use spocc::{
     predict::{Decisions, UnseenLabel},
 };
 
-use crate::{labelled::rows, print_status};
+use crate::{error::rows, print_status};
 
 /// Unknown labels that are listed one by one.
 const SHOWN: usize = 8;
@@ -19,7 +19,7 @@ pub(super) struct PredictionSummary {
     n_rows: usize,
     n_ties: usize,
     n_prior: usize,
-    /// Sum of the sizes of all prediction sets.
+    /// EvidenceSum of the sizes of all prediction sets.
     total_set_size: usize,
     n_single_class_sets: usize,
     n_abstained: usize,

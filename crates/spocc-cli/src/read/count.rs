@@ -1,4 +1,4 @@
-//! The rows of one table, counted, or why there is nothing to count.
+//! Counts one table, and refuses a table without rows to count.
 
 use std::{fs, mem, path::PathBuf, sync::Arc};
 
@@ -7,42 +7,42 @@ use spocc_table::{Location, Table, expand};
 
 use crate::{
     args::ColumnArgs,
-    error::Error,
-    labelled::{IdSet, Keep, Labelled, Notes, Sum, Which, long, wide},
+    error::{Error, rows},
+    read::{CountOptions, CountedInput, EvidenceSum, IdSet, ReadNotes, RowFilter, long_table, wide_table},
 };
 
-/// What a table turned out to hold.
-pub(super) struct Counted {
+/// The counts of one table.
+pub(super) struct TableCounts {
     place: Location,
-    /// None if no row counts anything.
+    /// None if the table has no row to count.
     pub(super) evidence: Option<Evidence>,
-    pub(super) notes: Notes,
+    pub(super) notes: ReadNotes,
     ids: IdSet,
 }
 
-impl Counted {
+impl TableCounts {
     /// Reads and counts a table.
     ///
     /// # Errors
     ///
-    /// As [`Labelled::read`].
+    /// As [`CountedInput::read`].
     pub(super) fn read(
         table: Table,
         args: &ColumnArgs,
         command: &str,
-        keep: Keep<'_>,
+        options: CountOptions<'_>,
         control: &Control<'_>,
     ) -> Result<Self, Error> {
-        let label = match keep.which {
-            Which::Labelled => Some(args.label(command)?),
+        let label = match options.filter {
+            RowFilter::Labelled => Some(args.label(command)?),
             _ => args.label.as_deref(),
         };
         let place = table.location().clone();
         let (classes, ids) = (args.class_list(), IdSet::default());
-        let mut sum = Sum { place: &place, keep, classes, control, parts: Vec::new(), ids };
+        let mut sum = EvidenceSum { place: &place, options, classes, control, parts: Vec::new(), ids };
         let notes = match &args.table.long {
-            Some(columns) => long::count(table, args, columns, label, &mut sum)?,
-            None => wide::count(table, args, label, &mut sum)?,
+            Some(columns) => long_table::count(table, args, columns, label, &mut sum)?,
+            None => wide_table::count(table, args, label, &mut sum)?,
         };
         let ids = mem::take(&mut sum.ids);
         let counts = |evidence: &Evidence| evidence.n_rows() + evidence.n_unlabelled() > 0.0;
@@ -50,43 +50,44 @@ impl Counted {
         Ok(Self { place, evidence, notes, ids })
     }
 
-    /// Refuses a table without a row that counts.
+    /// Refuses a table without a row to count.
     ///
     /// # Errors
     ///
     /// [`Error::Table`].
-    pub(super) fn refuse_nothing(
+    pub(super) fn refuse_empty(
         self,
         args: &ColumnArgs,
         command: &str,
-        keep: Keep<'_>,
-    ) -> Result<Labelled, Error> {
+        options: CountOptions<'_>,
+    ) -> Result<CountedInput, Error> {
         let Self { place, evidence, notes, ids } = self;
         let Some(evidence) = evidence else {
             let found = match (notes.n_rows + notes.n_unlabelled, notes.n_skipped) {
-                (0, 0) => "no rows under the header".to_owned(),
+                (0, 0) => "no rows below the header".to_owned(),
                 (0, skipped) if command == "fit" => {
-                    let hint = "--unlabelled, or --method dawid-skene or majority without --label, need none";
-                    format!("none in {} ({hint})", super::rows(skipped))
+                    let hint =
+                        "--method dawid-skene and majority need no labelled rows if --label is not given";
+                    format!("none in {} ({hint})", rows(skipped))
                 }
-                (0, skipped) => format!("none in {}", super::rows(skipped)),
-                (rows, _) => format!("only rows that count nothing ({rows})"),
+                (0, skipped) => format!("none in {}", rows(skipped)),
+                (n, _) => format!("only rows with weight or count 0 ({n})"),
             };
-            let expected = match (keep.which, &args.label) {
-                (Which::Labelled, Some(label)) => format!("a truth in column `{label}` of some row"),
-                _ => "a row of answers".to_owned(),
+            let expected = match (options.filter, &args.label) {
+                (RowFilter::Labelled, Some(label)) => format!("a true label in column `{label}` of some row"),
+                _ => "a row of predictions".to_owned(),
             };
             return Err(place.refused(expected, found).into());
         };
-        Ok(Labelled { place, evidence, notes: Some(notes), ids: Arc::new(ids) })
+        Ok(CountedInput { place, evidence, notes: Some(notes), ids: Arc::new(ids) })
     }
 }
 
-/// Refuses rows that would count twice, where nothing tells which they are.
+/// Refuses the same file as labelled and unlabelled input, unless ids identify its rows.
 ///
 /// # Errors
 ///
-/// [`Error::Table`] for a file that is among both the labelled and the unlabelled ones, without --id or --long.
+/// [`Error::Table`] for such a file without --id or --long.
 pub(crate) fn refuse_same_file(
     labelled: &[PathBuf],
     unlabelled: &[PathBuf],
@@ -95,15 +96,14 @@ pub(crate) fn refuse_same_file(
     if args.id.is_some() || args.table.long.is_some() {
         return Ok(());
     }
-    // What is missing or wrong is told when it is read.
+    // Missing or wrong files are reported when they are read.
     let files = |names| expand(names).unwrap_or_default();
     let known: Vec<PathBuf> = files(labelled).iter().filter_map(|file| fs::canonicalize(file).ok()).collect();
     let is_known = |file: &&PathBuf| fs::canonicalize(file).is_ok_and(|file| known.contains(&file));
     match files(unlabelled).iter().find(is_known) {
         Some(file) => {
-            let expected = "other rows for --unlabelled than those of the labelled table";
-            let found =
-                "the same file (give --id COL so that each row counts once, or leave --unlabelled out)";
+            let expected = "an --unlabelled table other than the labelled table";
+            let found = "the same file (with --id COL each row counts once; or omit --unlabelled)";
             Err(Location::file(file, "").refused(expected, found).into())
         }
         None => Ok(()),

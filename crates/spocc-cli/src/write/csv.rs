@@ -1,4 +1,4 @@
-//! Decided rows as CSV.
+//! Writes decided rows as CSV.
 
 use std::io::{self, Write};
 
@@ -7,34 +7,34 @@ use rayon::prelude::*;
 
 use crate::{
     args::OutputColumn,
-    decided::{Block, Heading, Sheet, joined, texts},
+    write::{DecidedBlock, DecisionWriter, OutputHeader, joined, texts},
 };
 
-/// Rows that one core makes into text at a time.
+/// Rows that one task formats.
 const ROWS: usize = 1 << 12;
 
-/// Bits of text that are made before they are written.
+/// Tasks that run before their output is written.
 const AT_ONCE: usize = 64;
 
-/// A CSV file being written.
-pub(super) struct CsvSheet<W: Write> {
+/// Writes a CSV file.
+pub(super) struct CsvWriter<W: Write> {
     out: W,
     delimiter: u8,
     columns: Vec<OutputColumn>,
     classes: Vec<String>,
 }
 
-impl<W: Write> CsvSheet<W> {
+impl<W: Write> CsvWriter<W> {
     /// Writes the header.
-    pub(super) fn new(mut out: W, heading: &Heading<'_>, delimiter: u8) -> io::Result<Self> {
-        let header = text(delimiter, |text| text.write_record(heading.names()))?;
-        out.write_all(&header)?;
-        Ok(Self { out, delimiter, columns: heading.columns.to_vec(), classes: texts(heading.classes) })
+    pub(super) fn new(mut out: W, header: &OutputHeader<'_>, delimiter: u8) -> io::Result<Self> {
+        let line = text(delimiter, |text| text.write_record(header.names()))?;
+        out.write_all(&line)?;
+        Ok(Self { out, delimiter, columns: header.columns.to_vec(), classes: texts(header.classes) })
     }
 }
 
-impl<W: Write> Sheet for CsvSheet<W> {
-    fn write(&mut self, block: &Block<'_>) -> io::Result<()> {
+impl<W: Write> DecisionWriter for CsvWriter<W> {
+    fn write(&mut self, block: &DecidedBlock<'_>) -> io::Result<()> {
         let Self { out, delimiter, columns, classes } = self;
         let n_rows = block.decisions.len();
         let starts: Vec<usize> = (0..n_rows).step_by(ROWS).collect();
@@ -58,18 +58,18 @@ impl<W: Write> Sheet for CsvSheet<W> {
     }
 }
 
-type Text = Writer<Vec<u8>>;
+type CsvText = Writer<Vec<u8>>;
 
-/// What `write` writes.
-fn text(delimiter: u8, write: impl FnOnce(&mut Text) -> csv::Result<()>) -> io::Result<Vec<u8>> {
+/// The CSV text of what `write` writes.
+fn text(delimiter: u8, write: impl FnOnce(&mut CsvText) -> csv::Result<()>) -> io::Result<Vec<u8>> {
     let mut text = WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
     write(&mut text).map_err(io_error)?;
     text.into_inner().map_err(|error| io::Error::other(error.to_string()))
 }
 
 fn write_row(
-    out: &mut Text,
-    block: &Block<'_>,
+    out: &mut CsvText,
+    block: &DecidedBlock<'_>,
     row: usize,
     columns: &[OutputColumn],
     classes: &[String],
@@ -85,15 +85,15 @@ fn write_row(
 }
 
 fn write_cells(
-    out: &mut Text,
+    out: &mut CsvText,
     column: OutputColumn,
-    block: &Block<'_>,
+    block: &DecidedBlock<'_>,
     row: usize,
     classes: &[String],
 ) -> csv::Result<()> {
     let decisions = block.decisions;
-    // The debug form of a float is the shortest that reads back as the same number, small ones included.
-    let write_floats = |out: &mut Text, values: &[f64]| {
+    // The debug format of a float is the shortest that parses to the same number, also for small numbers.
+    let write_floats = |out: &mut CsvText, values: &[f64]| {
         values.iter().try_for_each(|value| out.write_field(format!("{value:?}")))
     };
     match column {
@@ -113,7 +113,7 @@ fn write_cells(
     }
 }
 
-/// What the system said when a table could not be written.
+/// The I/O error inside a CSV error.
 fn io_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(source) => source,

@@ -1,4 +1,4 @@
-//! Decided rows as one JSON array, or as JSON lines; an object per line in either.
+//! Writes decided rows as a JSON array or as JSON lines, with one object per line.
 
 use std::io::{self, Write};
 
@@ -7,19 +7,19 @@ use spocc::Label;
 
 use crate::{
     args::OutputColumn,
-    decided::{Block, Heading, Sheet, texts},
+    write::{DecidedBlock, DecisionWriter, OutputHeader, texts},
 };
 
-/// A JSON file being written.
-pub(super) struct JsonSheet<W: Write> {
+/// Writes a JSON file.
+pub(super) struct JsonWriter<W: Write> {
     out: W,
-    names: Names,
+    names: JsonColumns,
     lines: bool,
     is_empty: bool,
 }
 
-/// What the columns of the output are.
-struct Names {
+/// The columns of the output.
+struct JsonColumns {
     ids: Vec<String>,
     columns: Vec<OutputColumn>,
     classes: Vec<Label>,
@@ -27,13 +27,13 @@ struct Names {
 }
 
 /// One row as an object, in the order of the columns.
-struct Row<'a> {
-    names: &'a Names,
-    block: &'a Block<'a>,
+struct JsonRow<'a> {
+    names: &'a JsonColumns,
+    block: &'a DecidedBlock<'a>,
     at: usize,
 }
 
-impl Serialize for Row<'_> {
+impl Serialize for JsonRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { names, block, at } = self;
         let mut object = serializer.serialize_map(None)?;
@@ -57,10 +57,12 @@ impl Serialize for Row<'_> {
                     object.serialize_entry("margin", &decisions.margin.as_ref().map(|margin| margin[*at]))?;
                 }
                 OutputColumn::Possibility => {
-                    object.serialize_entry("possibility", &Object(of_classes(&decisions.possibility)))?;
+                    object
+                        .serialize_entry("possibility", &OrderedObject(of_classes(&decisions.possibility)))?;
                 }
                 OutputColumn::Probability => {
-                    object.serialize_entry("probability", &Object(of_classes(&decisions.probability)))?;
+                    object
+                        .serialize_entry("probability", &OrderedObject(of_classes(&decisions.probability)))?;
                 }
                 OutputColumn::Ties => object.serialize_entry("ties", &labels(&mut block.ties(*at)))?,
                 OutputColumn::Answered => {
@@ -72,37 +74,37 @@ impl Serialize for Row<'_> {
     }
 }
 
-/// Names and values that keep their order.
-pub(crate) struct Object<'a, T>(pub(crate) Vec<(&'a String, T)>);
+/// Names and values that are written in their order.
+pub(crate) struct OrderedObject<'a, T>(pub(crate) Vec<(&'a String, T)>);
 
-impl<T: Serialize> Serialize for Object<'_, T> {
+impl<T: Serialize> Serialize for OrderedObject<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
 
-impl<W: Write> JsonSheet<W> {
-    /// Opens the array, unless only lines are wanted.
-    pub(super) fn new(mut out: W, heading: &Heading<'_>, lines: bool) -> io::Result<Self> {
+impl<W: Write> JsonWriter<W> {
+    /// Writes the start of the array, except for JSON lines.
+    pub(super) fn new(mut out: W, header: &OutputHeader<'_>, lines: bool) -> io::Result<Self> {
         out.write_all(if lines { b"" } else { b"[" })?;
-        let names = Names {
-            ids: heading.ids.to_vec(),
-            columns: heading.columns.to_vec(),
-            classes: heading.classes.to_vec(),
-            texts: texts(heading.classes),
+        let names = JsonColumns {
+            ids: header.ids.to_vec(),
+            columns: header.columns.to_vec(),
+            classes: header.classes.to_vec(),
+            texts: texts(header.classes),
         };
         Ok(Self { out, names, lines, is_empty: true })
     }
 }
 
-impl<W: Write> Sheet for JsonSheet<W> {
-    fn write(&mut self, block: &Block<'_>) -> io::Result<()> {
+impl<W: Write> DecisionWriter for JsonWriter<W> {
+    fn write(&mut self, block: &DecidedBlock<'_>) -> io::Result<()> {
         for at in 0..block.decisions.len() {
             if !self.lines {
                 self.out.write_all(if self.is_empty { b"\n" } else { b",\n" })?;
             }
             self.is_empty = false;
-            serde_json::to_writer(&mut self.out, &Row { names: &self.names, block, at })?;
+            serde_json::to_writer(&mut self.out, &JsonRow { names: &self.names, block, at })?;
             self.out.write_all(if self.lines { b"\n" } else { b"" })?;
         }
         Ok(())

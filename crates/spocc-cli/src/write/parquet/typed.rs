@@ -1,7 +1,7 @@
-//! Texts as values of the type they came from: the way back from the cells of a table.
+//! Parses the cells of a table back into the type of their column.
 //!
-//! In: the texts of a column and its type. Out: an array of that type, or of the nearest that every reader of
-//! Parquet knows.
+//! In: the texts of a column and its type. Out: an array of that type, or of the nearest type that all readers of
+//! Parquet support.
 
 use std::{io, str::FromStr, sync::Arc};
 
@@ -18,10 +18,10 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, TimeUnit};
 use chrono::NaiveDateTime;
 
-/// Most digits of a decimal that polars and `DuckDB` know.
+/// The largest number of decimal digits that polars and `DuckDB` support.
 const DIGITS: u8 = 38;
 
-/// The type in which values of a type are kept: their own, the nearest, or text.
+/// The type in which values of a type are written: the same type, the nearest one, or text.
 pub(super) fn stored(own: &DataType) -> DataType {
     use DataType as T;
     match own {
@@ -47,15 +47,15 @@ pub(super) fn stored(own: &DataType) -> DataType {
     }
 }
 
-/// Reads the values of a column, which is of a stored type.
+/// Parses the values of a column with a type that [`stored`] returns.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::InvalidData`]: a text that is no such value.
+/// [`io::ErrorKind::InvalidData`] for a text that is not a value of the type.
 pub(super) fn typed(texts: &[Option<&str>], column: &Field) -> io::Result<ArrayRef> {
     use DataType as T;
     let bytes = || texts.iter().map(|text| text.map(str::as_bytes));
-    let cells = Cells { texts, column };
+    let cells = TypedColumn { texts, column };
     macro_rules! integers {
         ($type:ty) => {
             cells.values::<$type>(parse)
@@ -77,34 +77,34 @@ pub(super) fn typed(texts: &[Option<&str>], column: &Field) -> io::Result<ArrayR
             cells.values::<Time64NanosecondType>(|text| parse(text).map(time_to_time64ns))
         }
         T::Time64(_) => cells.values::<Time64MicrosecondType>(|text| parse(text).map(time_to_time64us)),
-        T::Timestamp(TimeUnit::Nanosecond, _) => cells.moments::<TimestampNanosecondType>(),
-        T::Timestamp(TimeUnit::Microsecond, _) => cells.moments::<TimestampMicrosecondType>(),
-        T::Timestamp(..) => cells.moments::<TimestampMillisecondType>(),
+        T::Timestamp(TimeUnit::Nanosecond, _) => cells.timestamps::<TimestampNanosecondType>(),
+        T::Timestamp(TimeUnit::Microsecond, _) => cells.timestamps::<TimestampMicrosecondType>(),
+        T::Timestamp(..) => cells.timestamps::<TimestampMillisecondType>(),
         other => Err(io::Error::new(io::ErrorKind::Unsupported, format!("values of type {other}")))
     }
 }
 
-/// Texts on their way to a type.
-struct Cells<'a> {
+/// The texts and the type of a column.
+struct TypedColumn<'a> {
     texts: &'a [Option<&'a str>],
     column: &'a Field,
 }
 
-impl Cells<'_> {
+impl TypedColumn<'_> {
     fn values<T: ArrowPrimitiveType>(
         &self,
         value: impl Fn(&str) -> Option<T::Native>,
     ) -> io::Result<ArrayRef> {
         let values: PrimitiveArray<T> = self.read(value)?.into_iter().collect();
-        // With its zone, or its scale.
+        // Keep the time zone or the scale.
         Ok(Arc::new(values.with_data_type(self.column.data_type().clone())))
     }
 
-    /// Days with their times, in UTC if there is a zone.
-    fn moments<T: ArrowTimestampType>(&self) -> io::Result<ArrayRef> {
+    /// Timestamps, in UTC if the type has a time zone.
+    fn timestamps<T: ArrowTimestampType>(&self) -> io::Result<ArrayRef> {
         self.values::<T>(|text| {
-            let moment: NaiveDateTime = parse(text.strip_suffix('Z').unwrap_or(text))?;
-            T::from_naive_datetime(moment, None)
+            let time: NaiveDateTime = parse(text.strip_suffix('Z').unwrap_or(text))?;
+            T::from_naive_datetime(time, None)
         })
     }
 
@@ -115,8 +115,8 @@ impl Cells<'_> {
 
     fn refuse(&self, text: &str) -> io::Error {
         let (name, expected) = (self.column.name(), self.column.data_type());
-        let said = format!("column `{name}`: expected a value of type {expected}, found `{text}`");
-        io::Error::new(io::ErrorKind::InvalidData, said)
+        let message = format!("column `{name}`: expected a value of type {expected}, found `{text}`");
+        io::Error::new(io::ErrorKind::InvalidData, message)
     }
 }
 
@@ -124,7 +124,7 @@ fn parse<V: FromStr>(text: &str) -> Option<V> {
     text.parse().ok()
 }
 
-/// A decimal as the integer that it is without its point.
+/// The digits of a decimal as an integer, without the decimal point.
 fn decimal(text: &str, digits: u8, scale: i8) -> Option<i128> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let scale = usize::try_from(scale).ok().filter(|scale| part.len() <= *scale)?;

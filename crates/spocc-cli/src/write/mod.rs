@@ -1,4 +1,4 @@
-//! Decided rows on their way out: ids, the decision, and what was asked about it.
+//! Writes decided rows: ids, the decision, and the columns of --columns.
 
 mod csv;
 mod json;
@@ -15,28 +15,28 @@ use std::{
 use clap::error::ErrorKind;
 use spocc::{Label, conformal::PredictionSets, predict::Decisions};
 
-pub(crate) use json::Object;
+pub(crate) use json::OrderedObject;
 use spocc_table::{Error, TextColumn};
 
 use crate::args::{OutputColumn, OutputFormat, usage};
 
-/// What the columns of the output are.
-pub(crate) struct Heading<'a> {
-    /// Names of the columns that are copied.
+/// The columns of the output.
+pub(crate) struct OutputHeader<'a> {
+    /// Names of the copied columns.
     pub(crate) ids: &'a [String],
-    /// Their types, where the input has such.
+    /// Types of the copied columns.
     #[cfg(feature = "arrow")]
     pub(crate) id_types: Vec<spocc_table::ArrowType>,
-    /// What is written about each row after the decision.
+    /// The columns after the decision.
     pub(crate) columns: &'a [OutputColumn],
     /// The classes.
     pub(crate) classes: &'a [Label],
-    /// Whether decisions may be left empty.
+    /// Whether decisions may be empty.
     #[cfg_attr(not(feature = "arrow"), allow(dead_code))]
     pub(crate) abstains: bool,
 }
 
-impl Heading<'_> {
+impl OutputHeader<'_> {
     /// The names of the columns.
     fn names(&self) -> Vec<String> {
         let mut names = self.ids.to_vec();
@@ -53,14 +53,14 @@ impl Heading<'_> {
         names
     }
 
-    /// Refuses two columns of one name, which no table may have.
+    /// Refuses two columns with one name.
     ///
     /// # Errors
     ///
-    /// A usage error that names it.
+    /// A usage error that names the column.
     pub(crate) fn refuse_repeats(&self, is_json: bool) -> Result<(), clap::Error> {
         let mut seen = HashSet::new();
-        // JSON has all possibilities of a row under one name, and all probabilities.
+        // JSON has one key for the possibilities of a row, and one for the probabilities.
         let nested = [OutputColumn::Possibility, OutputColumn::Probability]
             .into_iter()
             .filter(|column| is_json && self.columns.contains(column))
@@ -75,9 +75,9 @@ impl Heading<'_> {
     }
 }
 
-/// Some rows, decided.
-pub(crate) struct Block<'a> {
-    /// One list per column that is copied; its entry `first` belongs to the first row.
+/// Decided rows.
+pub(crate) struct DecidedBlock<'a> {
+    /// One list per copied column; its entry `first` belongs to the first row.
     pub(crate) ids: &'a [TextColumn],
     pub(crate) first: usize,
     /// Whether each decision is left empty; empty if none may be.
@@ -88,14 +88,14 @@ pub(crate) struct Block<'a> {
     pub(crate) sets: Option<&'a PredictionSets>,
 }
 
-impl Block<'_> {
-    /// Number of the class that is written for a row, if any is.
+impl DecidedBlock<'_> {
+    /// The index of the decided class of a row; none if the decision is left empty.
     fn class(&self, row: usize) -> Option<usize> {
         let abstains = self.abstained.get(row).copied().unwrap_or(false);
         (!abstains).then(|| self.decisions.class[row].into())
     }
 
-    /// Numbers of the classes in a row's set.
+    /// The indices of the classes in the prediction set of a row.
     fn set(&self, row: usize) -> impl ExactSizeIterator<Item = usize> {
         self.sets.and_then(|sets| sets.get(row)).unwrap_or_default().iter().map(|&class| class.into())
     }
@@ -112,38 +112,38 @@ impl Block<'_> {
     }
 }
 
-/// A format and a compression.
+/// The format and compression of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub(crate) struct OutputShape {
     format: OutputFormat,
-    /// Between the cells of a CSV.
+    /// The delimiter of CSV.
     delimiter: u8,
-    /// Whether JSON is an object per line and no array.
+    /// Whether JSON is written as JSON lines.
     lines: bool,
-    packing: RowPacking,
+    compression: OutputCompression,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RowPacking {
+enum OutputCompression {
     Plain,
     Gzip,
     Zstd,
 }
 
-impl Shape {
-    /// What the user asked for, or what the name of the file says.
+impl OutputShape {
+    /// The format of --format, or by the name of the file.
     ///
     /// # Errors
     ///
-    /// A usage error for Parquet where it was not built in, or packed twice.
+    /// A usage error for Parquet in a build without it, or with another compression.
     pub(crate) fn new(asked: Option<OutputFormat>, path: &Path) -> Result<Self, clap::Error> {
         let extension = |path: &Path| {
             path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase).unwrap_or_default()
         };
-        let (packing, inner) = match extension(path).as_str() {
-            "gz" => (RowPacking::Gzip, path.with_extension("")),
-            "zst" | "zstd" => (RowPacking::Zstd, path.with_extension("")),
-            _ => (RowPacking::Plain, path.to_owned()),
+        let (compression, inner) = match extension(path).as_str() {
+            "gz" => (OutputCompression::Gzip, path.with_extension("")),
+            "zst" | "zstd" => (OutputCompression::Zstd, path.with_extension("")),
+            _ => (OutputCompression::Plain, path.to_owned()),
         };
         let extension = extension(&inner);
         let format = asked.unwrap_or(match extension.as_str() {
@@ -158,10 +158,10 @@ impl Shape {
             OutputFormat::Parquet if cfg!(not(feature = "arrow")) => refuse(
                 "this spocc cannot write Parquet; one built with `--features arrow` can, see the README",
             ),
-            OutputFormat::Parquet if packing != RowPacking::Plain => {
-                refuse("Parquet is compressed inside: name it .parquet")
+            OutputFormat::Parquet if compression != OutputCompression::Plain => {
+                refuse("Parquet files are compressed internally; use a name that ends in .parquet")
             }
-            _ => Ok(Self { format, delimiter, lines, packing }),
+            _ => Ok(Self { format, delimiter, lines, compression }),
         }
     }
 
@@ -170,30 +170,30 @@ impl Shape {
         self.format == OutputFormat::Json
     }
 
-    /// Writes everything that `rows` hands over, under a heading.
+    /// Writes the header and all rows that `rows` writes.
     ///
     /// # Errors
     ///
-    /// Those of `rows`; [`Error::Writing`].
+    /// The errors of `rows`; [`Error::Writing`].
     pub(crate) fn write<T>(
         self,
         out: &mut (dyn Write + Send),
-        heading: &Heading<'_>,
-        rows: impl FnOnce(&mut dyn Sheet) -> Result<T, Error>,
+        header: &OutputHeader<'_>,
+        rows: impl FnOnce(&mut dyn DecisionWriter) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        match self.packing {
-            RowPacking::Plain => self.write_plain(out, heading, rows),
-            RowPacking::Gzip => {
-                let packed = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-                let mut packed = BufWriter::new(packed);
-                let value = self.write_plain(&mut packed, heading, rows)?;
-                packed.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?;
+        match self.compression {
+            OutputCompression::Plain => self.write_plain(out, header, rows),
+            OutputCompression::Gzip => {
+                let encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+                let mut encoder = BufWriter::new(encoder);
+                let value = self.write_plain(&mut encoder, header, rows)?;
+                encoder.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?;
                 Ok(value)
             }
-            RowPacking::Zstd => {
-                let mut packed = BufWriter::new(zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?);
-                let value = self.write_plain(&mut packed, heading, rows)?;
-                packed.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?;
+            OutputCompression::Zstd => {
+                let mut encoder = BufWriter::new(zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?);
+                let value = self.write_plain(&mut encoder, header, rows)?;
+                encoder.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?;
                 Ok(value)
             }
         }
@@ -202,45 +202,45 @@ impl Shape {
     fn write_plain<T>(
         self,
         out: &mut (dyn Write + Send),
-        heading: &Heading<'_>,
-        rows: impl FnOnce(&mut dyn Sheet) -> Result<T, Error>,
+        header: &OutputHeader<'_>,
+        rows: impl FnOnce(&mut dyn DecisionWriter) -> Result<T, Error>,
     ) -> Result<T, Error> {
         match self.format {
-            OutputFormat::Json => into(json::JsonSheet::new(out, heading, self.lines)?, rows),
+            OutputFormat::Json => into(json::JsonWriter::new(out, header, self.lines)?, rows),
             #[cfg(feature = "arrow")]
-            OutputFormat::Parquet => into(parquet::ParquetSheet::new(out, heading)?, rows),
-            _ => into(csv::CsvSheet::new(out, heading, self.delimiter)?, rows),
+            OutputFormat::Parquet => into(parquet::ParquetWriter::new(out, header)?, rows),
+            _ => into(csv::CsvWriter::new(out, header, self.delimiter)?, rows),
         }
     }
 }
 
-fn into<S: Sheet, T>(
-    mut sheet: S,
-    rows: impl FnOnce(&mut dyn Sheet) -> Result<T, Error>,
+fn into<S: DecisionWriter, T>(
+    mut writer: S,
+    rows: impl FnOnce(&mut dyn DecisionWriter) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let value = rows(&mut sheet)?;
-    sheet.finish()?;
+    let value = rows(&mut writer)?;
+    writer.finish()?;
     Ok(value)
 }
 
-/// A table being written.
-pub(crate) trait Sheet {
-    /// Writes some more rows.
+/// Writes decided rows in one format.
+pub(crate) trait DecisionWriter {
+    /// Writes more rows.
     ///
     /// # Errors
     ///
-    /// What the system says.
-    fn write(&mut self, block: &Block<'_>) -> io::Result<()>;
+    /// Those of the system.
+    fn write(&mut self, block: &DecidedBlock<'_>) -> io::Result<()>;
 
-    /// Ends the table.
+    /// Writes the end of the table.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// Those of the system.
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// Classes with bars between them; a bar or backslash that is part of a name has a backslash before it.
+/// Classes separated by `|`; a `|` or backslash in a name is escaped by a backslash.
 fn joined(numbers: impl Iterator<Item = usize>, classes: &[String]) -> String {
     let mut text = String::new();
     for (at, class) in numbers.enumerate() {
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn joined_classes_can_be_told_apart() {
+    fn joined_classes_are_unambiguous() {
         let classes = ["a", "a|b", "b", "\\"].map(str::to_owned);
         let of = |numbers: &[usize]| joined(numbers.iter().copied(), &classes);
         assert_eq!(of(&[0, 2]), "a|b");

@@ -1,4 +1,4 @@
-//! Which of the names there are classifiers: those chosen by name or glob, or all without another use.
+//! Selects the classifiers by name or glob, or all columns without another use.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -13,12 +13,12 @@ use crate::{
     error::{list, quoted, suggestion},
 };
 
-/// The places of the classifiers among `known`, those with `other` uses left out.
+/// The indices of the classifiers among `known`, without columns that have another use.
 ///
 /// # Errors
 ///
-/// [`Error::Refused`] for a name or a glob that meets nothing, and if none is left.
-pub(crate) fn pick(
+/// [`Error::Refused`] for a name or a glob without a match, and if no classifier is left.
+pub(super) fn select_classifiers(
     known: &[String],
     args: &ColumnArgs,
     other: &[usize],
@@ -33,7 +33,7 @@ pub(crate) fn pick(
         .collect();
     let find = |names, wanted: fn(String) -> String| find(known, &unused, names, wanted, place);
     if let Some(names) = &args.ignore {
-        left_out.extend(find(names, |name| format!("{name} to ignore"))?);
+        left_out.extend(find(names, |name| format!("a column {name} to ignore"))?);
     }
     let mut picked = match &args.classifiers {
         Some(names) => find(names, |name| format!("a classifier {name}"))?,
@@ -41,33 +41,35 @@ pub(crate) fn pick(
     };
     picked.retain(|at| !left_out.contains(at));
     if picked.is_empty() {
-        return Err(
-            place.refused("at least one column that is a classifier", format!("only {}", list(known)))
-        );
+        return Err(place.refused("at least one column with predictions", format!("only {}", list(known))));
     }
     Ok(picked)
 }
 
-/// Refuses a panel that is not the one expected, and says who is missing and who is there besides.
+/// Refuses classifiers that differ from those of the labelled rows, and names the missing and the additional ones.
 ///
 /// # Errors
 ///
 /// [`Error::Refused`].
-pub(super) fn refuse_others(panel: &[String], found: &[&String], place: &Location) -> Result<(), Error> {
+pub(super) fn refuse_other_classifiers(
+    panel: &[String],
+    found: &[&String],
+    place: &Location,
+) -> Result<(), Error> {
     let (known, here): (HashSet<_>, HashSet<_>) = (panel.iter().collect(), found.iter().copied().collect());
     let missing: Vec<&String> = panel.iter().filter(|name| !here.contains(name)).collect();
     let more: Vec<&&String> = found.iter().filter(|name| !known.contains(**name)).collect();
     let found = match (missing.is_empty(), more.is_empty()) {
         (true, true) => return Ok(()),
         (false, true) => format!("no {}", list(missing)),
-        (true, false) => format!("{} besides", list(more)),
+        (true, false) => format!("also {}", list(more)),
         (false, false) => format!("no {}, but {}", list(missing), list(more)),
     };
-    Err(place.refused("the classifiers of the rows with truths", found))
+    Err(place.refused("the classifiers of the labelled rows", found))
 }
 
-/// The places that these names and globs mean, each once, in the order they are named; one that means nothing is
-/// likely a misspelt name among those that are `unused`.
+/// The indices that these names and globs match, each once, in the order of the names. A name without a match is compared
+/// with the `unused` names for a suggestion.
 fn find(
     known: &[String],
     unused: &[&String],
@@ -100,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_before_globs_and_nothing_comes_twice() {
+    fn names_come_before_globs_and_no_index_comes_twice() {
         let known = ["a*", "ab", "b", "ac"].map(str::to_owned);
         let place = Location::file(Path::new("t"), "");
         let find = |names: &str| {

@@ -1,4 +1,4 @@
-//! What `--id` says of rows, or the item of `--long`: by that a row is recognised in another table.
+//! The ids of rows, from --id or the item of --long, which identify a row in another table.
 
 use spocc_table::{RowBlock, TextInterner};
 
@@ -6,12 +6,12 @@ use spocc_table::{RowBlock, TextInterner};
 #[derive(Default)]
 pub(super) struct RowIds {
     text: Vec<u8>,
-    /// Where each ends.
+    /// The end of each id.
     ends: Vec<usize>,
 }
 
 impl RowIds {
-    /// Takes the id of a row from these columns; false if there is nothing in them.
+    /// Adds the id of a row from these columns; returns false if all of them are missing.
     pub(super) fn push(&mut self, rows: &RowBlock, row: usize, columns: &[usize]) -> bool {
         let found = push_id(&mut self.text, rows, row, columns);
         if found {
@@ -39,7 +39,7 @@ impl IdSet {
         }
     }
 
-    /// Whether it has the id that a row has in these columns; an empty one is no id.
+    /// Whether the set has the id of a row; a row with an empty id is never in the set.
     pub(super) fn has_row(&self, rows: &RowBlock, row: usize, columns: &[usize]) -> bool {
         let mut id = Vec::new();
         push_id(&mut id, rows, row, columns) && self.has(&id)
@@ -57,8 +57,8 @@ pub(super) fn id_of(item: &str) -> Vec<u8> {
     id
 }
 
-/// Appends the cells that name a row, each with its length so that no two names run into each other; false if
-/// there is nothing in them.
+/// Appends the cells of an id, each after its length so that ids of several columns are unambiguous; returns false if
+/// all of them are missing.
 pub(super) fn push_id(id: &mut Vec<u8>, rows: &RowBlock, row: usize, columns: &[usize]) -> bool {
     columns.iter().for_each(|&column| push_cell(id, rows.cell(row, column).unwrap_or_default()));
     columns.iter().any(|&column| !rows.is_missing(row, column))

@@ -1,4 +1,4 @@
-//! Truths in a table of their own, found by the names of the rows.
+//! The table of --gold: true labels, joined to the rows of another table by their ids.
 
 use std::{
     path::Path,
@@ -15,28 +15,27 @@ use spocc_table::{
 
 use crate::{
     args::ColumnArgs,
-    error::list,
-    labelled::{
-        Notes,
-        ids::{RowIds, id_of, push_id},
-        rows,
+    error::{list, rows},
+    read::{
+        ReadNotes,
+        row_ids::{RowIds, id_of, push_id},
     },
 };
 
-/// The truth of rows by name.
-pub(super) struct Gold {
+/// True labels by id.
+pub(super) struct TruthTable {
     place: Location,
-    /// The columns that name rows.
+    /// The columns of the id.
     names: Vec<String>,
-    /// The truths by what names their row.
+    /// The index of each id in `truths`.
     keys: TextInterner,
-    /// The label of each truth, and whether a row asked for it.
+    /// The code of each true label, and whether a row has its id.
     truths: Vec<(u32, AtomicBool)>,
     labels: Arc<[Option<Label>]>,
 }
 
-/// Truths of some rows.
-struct Told {
+/// The true labels in a block of rows.
+struct TruthBlock {
     file: Location,
     places: RowPositions,
     ids: RowIds,
@@ -45,14 +44,14 @@ struct Told {
     fault: Option<Error>,
 }
 
-impl Gold {
-    /// Reads a table that has the columns of --id, or the item of --long, and the truth.
+impl TruthTable {
+    /// Reads a table with the columns of --id, or the item of --long, and the true label.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] for columns that are not there, and for a row with two truths.
+    /// [`Error::Refused`] for missing columns, and for two different true labels of an id.
     pub(super) fn read(path: &Path, args: &ColumnArgs, label: &str) -> Result<Self, Error> {
-        // It may be another kind of file than the answers, or one like them.
+        // Its delimiter may differ from that of the predictions.
         let reading = args.table.reading();
         let mut table = Table::open(&[path.to_owned()], &ReadOptions { delimiter: None, ..reading.clone() })?;
         if reading.delimiter.is_some() && !table.has_column(label) {
@@ -67,102 +66,105 @@ impl Gold {
         let (ids, column) = (table.columns(&names)?, table.column(label)?);
         table.select_columns(ids.iter().copied().chain([column]));
         let place = table.location().clone();
-        let mut told_rows = table.map_blocks(move |rows| tell(rows, &ids, column));
-        let mut taken = Taken::default();
-        while let Some(told) = told_rows.next()? {
-            taken.take(&told)?;
-            told.fault.map_or(Ok(()), Err)?;
+        let mut blocks = table.map_blocks(move |rows| read_block(rows, &ids, column));
+        let mut merger = TruthMerger::default();
+        while let Some(block) = blocks.next()? {
+            merger.add(&block)?;
+            block.fault.map_or(Ok(()), Err)?;
         }
-        let Taken { keys, truths, labels } = taken;
+        let TruthMerger { keys, truths, labels } = merger;
         if truths.is_empty() {
-            return Err(place.refused(format!("a truth in column `{label}` of some row"), "none").into());
+            return Err(place
+                .refused(format!("a true label in column `{label}` of some row"), "none")
+                .into());
         }
         let labels = labels.finish().iter().cloned().chain([None]).collect();
         Ok(Self { place, names, keys, truths, labels })
     }
 
-    /// The truth of a row of another table, by its number.
+    /// The code of the true label of a row of another table.
     pub(super) fn truth(&self, rows: &RowBlock, row: usize, ids: &[usize]) -> Option<u32> {
         let mut key = Vec::new();
         push_id(&mut key, rows, row, ids).then(|| self.find(&key)).flatten()
     }
 
-    /// The truth of an item, by its number.
+    /// The code of the true label of an item.
     pub(super) fn truth_of(&self, item: &str) -> Option<u32> {
         self.find(&id_of(item))
     }
 
     fn find(&self, key: &[u8]) -> Option<u32> {
-        let (label, asked) = &self.truths[self.keys.get(key)? as usize];
-        asked.store(true, Ordering::Relaxed);
+        let (label, is_used) = &self.truths[self.keys.get(key)? as usize];
+        is_used.store(true, Ordering::Relaxed);
         Some(*label)
     }
 
-    /// A number that means nothing.
-    pub(super) fn missing(&self) -> u32 {
+    /// The code of a missing label.
+    pub(super) fn missing_code(&self) -> u32 {
         self.labels.len() as u32 - 1
     }
 
-    /// The labels, by number.
+    /// The labels by code.
     pub(super) fn labels(&self) -> Arc<[Option<Label>]> {
         Arc::clone(&self.labels)
     }
 
-    /// Notes the truths that no row asked for.
+    /// Notes how many true labels have no row.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if that is all of them: the two tables then name rows differently.
-    pub(super) fn note(&self, notes: &mut Notes, table: &Location) -> Result<(), Error> {
-        notes.n_unmatched = self.truths.iter().filter(|(_, asked)| !asked.load(Ordering::Relaxed)).count();
+    /// [`Error::Refused`] if no row has a true label: the ids of the two tables do not match.
+    pub(super) fn note_unmatched(&self, notes: &mut ReadNotes, table: &Location) -> Result<(), Error> {
+        notes.n_unmatched =
+            self.truths.iter().filter(|(_, is_used)| !is_used.load(Ordering::Relaxed)).count();
         let n_rows = notes.n_rows + notes.n_unlabelled + notes.n_skipped;
         if notes.n_rows > 0 || n_rows == 0 {
             return Ok(());
         }
-        let expected = format!("a truth for some of the {} of {table}", rows(n_rows));
+        let expected = format!("a true label for some of the {} of {table}", rows(n_rows));
         let columns = if self.names.len() == 1 { "column" } else { "columns" };
-        Err(self.place.refused(expected, format!("none by {columns} {}", list(&self.names))))
+        Err(self.place.refused(expected, format!("no equal value in {columns} {}", list(&self.names))))
     }
 }
 
-fn tell(rows: &RowBlock, ids: &[usize], column: usize) -> Told {
+fn read_block(rows: &RowBlock, ids: &[usize], column: usize) -> TruthBlock {
     let (file, places) = (rows.file().clone(), RowPositions::default());
     let (row_ids, truths) = (RowIds::default(), Vec::new());
-    let mut told = Told { file, places, ids: row_ids, truths, labels: Arc::default(), fault: None };
-    let mut marker = LabelEncoder::default();
+    let mut block = TruthBlock { file, places, ids: row_ids, truths, labels: Arc::default(), fault: None };
+    let mut encoder = LabelEncoder::default();
     for row in 0..rows.n_rows() {
-        match marker.encode(rows, row, column) {
-            Ok(truth) if marker.label(truth).is_none() => continue,
-            Ok(truth) => told.truths.push(truth),
+        match encoder.encode(rows, row, column) {
+            Ok(truth) if encoder.label(truth).is_none() => continue,
+            Ok(truth) => block.truths.push(truth),
             Err(fault) => {
-                told.fault = Some(fault);
+                block.fault = Some(fault);
                 break;
             }
         }
-        if !told.ids.push(rows, row, ids) {
-            let expected = "the name of a row beside its truth";
-            told.fault = Some(rows.location(row).refused(expected, "an empty cell"));
+        if !block.ids.push(rows, row, ids) {
+            let expected = "an id beside the true label";
+            block.fault = Some(rows.location(row).refused(expected, "an empty cell"));
             break;
         }
-        told.places.push(rows.position(row));
+        block.places.push(rows.position(row));
     }
-    told.labels = marker.finish();
-    told
+    block.labels = encoder.finish();
+    block
 }
 
-/// Truths as they are read.
+/// The true labels of all blocks so far.
 #[derive(Default)]
-struct Taken {
+struct TruthMerger {
     keys: TextInterner,
     truths: Vec<(u32, AtomicBool)>,
     labels: LabelMerger,
 }
 
-impl Taken {
-    fn take(&mut self, told: &Told) -> Result<(), Error> {
-        let numbers = self.labels.codes(&told.labels);
-        for (row, key) in told.ids.iter().enumerate() {
-            let truth = numbers[told.truths[row] as usize];
+impl TruthMerger {
+    fn add(&mut self, block: &TruthBlock) -> Result<(), Error> {
+        let numbers = self.labels.codes(&block.labels);
+        for (row, key) in block.ids.iter().enumerate() {
+            let truth = numbers[block.truths[row] as usize];
             let Some(number) = self.keys.get(key) else {
                 self.keys.insert(key, self.truths.len() as u32);
                 self.truths.push((truth, AtomicBool::new(false)));
@@ -170,9 +172,9 @@ impl Taken {
             };
             let before = self.truths[number as usize].0;
             if let Some((known, here)) = self.labels.differ(before, truth) {
-                let place = told.places.location(&told.file, row);
+                let place = block.places.location(&block.file, row);
                 let found = format!("`{known}` before and `{here}` here");
-                return Err(place.refused("one truth for a row", found).into());
+                return Err(place.refused("one true label for a row", found).into());
             }
         }
         Ok(())

@@ -1,7 +1,6 @@
-//! Decided rows as Parquet: the ids with the types they came with, the rest with the types they have.
+//! Writes decided rows as Parquet. Ids keep the types of the input.
 //!
-//! In: blocks of decided rows. Out: a file that pandas, polars, `DuckDB` and Spark read without being told
-//! how.
+//! In: blocks of decided rows. Out: a file that pandas, polars, `DuckDB` and Spark read without options.
 
 mod typed;
 
@@ -20,12 +19,12 @@ use spocc::{Label, data::Written};
 
 use crate::{
     args::OutputColumn,
-    decided::{Block, Heading, Sheet, joined, texts},
+    write::{DecidedBlock, DecisionWriter, OutputHeader, joined, texts},
 };
 use typed::{stored, typed};
 
-/// A Parquet file being written.
-pub(super) struct ParquetSheet<W: Write + Send> {
+/// Writes a Parquet file.
+pub(super) struct ParquetWriter<W: Write + Send> {
     writer: ArrowWriter<W>,
     schema: SchemaRef,
     n_ids: usize,
@@ -33,10 +32,10 @@ pub(super) struct ParquetSheet<W: Write + Send> {
     classes: Vec<String>,
 }
 
-impl<W: Write + Send> ParquetSheet<W> {
-    /// Begins a file: the ids, the decision, then what was asked.
-    pub(super) fn new(out: W, heading: &Heading<'_>) -> io::Result<Self> {
-        let Heading { ids, id_types, columns, classes, abstains } = heading;
+impl<W: Write + Send> ParquetWriter<W> {
+    /// Writes the schema: the ids, the decision, then the other columns.
+    pub(super) fn new(out: W, header: &OutputHeader<'_>) -> io::Result<Self> {
+        let OutputHeader { ids, id_types, columns, classes, abstains } = header;
         let ids = ids.iter().zip(id_types);
         let mut fields: Vec<Field> = ids.map(|(name, of)| Field::new(name, stored(of), true)).collect();
         let n_ids = fields.len();
@@ -64,7 +63,7 @@ impl<W: Write + Send> ParquetSheet<W> {
         let schema = Arc::new(Schema::new(fields));
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
-            // The form in which readers look for writers with known faults.
+            // Readers parse this form to work around known faults of writers.
             .set_created_by(concat!("spocc version ", env!("CARGO_PKG_VERSION")).to_owned())
             .build();
         let writer = ArrowWriter::try_new(out, Arc::clone(&schema), Some(properties)).map_err(of_parquet)?;
@@ -72,7 +71,7 @@ impl<W: Write + Send> ParquetSheet<W> {
         Ok(Self { writer, schema, n_ids, columns: columns.to_vec(), classes })
     }
 
-    fn batch(&self, block: &Block<'_>) -> io::Result<RecordBatch> {
+    fn batch(&self, block: &DecidedBlock<'_>) -> io::Result<RecordBatch> {
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
         for (ids, field) in block.ids.iter().zip(&self.schema.fields()[..self.n_ids]) {
             let rows = block.first..(block.first + block.decisions.len()).min(ids.len());
@@ -93,11 +92,11 @@ impl<W: Write + Send> ParquetSheet<W> {
                 _ => self.push(*column, block, &mut arrays),
             }
         }
-        // Refuses columns of unequal length.
+        // Fails for columns of unequal length.
         RecordBatch::try_new(Arc::clone(&self.schema), arrays).map_err(io::Error::other)
     }
 
-    fn push(&self, column: OutputColumn, block: &Block<'_>, arrays: &mut Vec<ArrayRef>) {
+    fn push(&self, column: OutputColumn, block: &DecidedBlock<'_>, arrays: &mut Vec<ArrayRef>) {
         let decisions = block.decisions;
         let mut push_classes = |values: &Option<Vec<f64>>| {
             for class in 0..self.classes.len() {
@@ -124,8 +123,8 @@ impl<W: Write + Send> ParquetSheet<W> {
         }
     }
 
-    /// The sets as lists of what the classes were written as.
-    fn sets(&self, block: &Block<'_>) -> io::Result<ArrayRef> {
+    /// The prediction sets as lists with the type of the classes.
+    fn sets(&self, block: &DecidedBlock<'_>) -> io::Result<ArrayRef> {
         let item = Arc::new(Field::new_list_field(self.schema.field(self.n_ids).data_type().clone(), false));
         let rows = || (0..block.decisions.len()).map(|row| block.set(row));
         let classes: Vec<Option<&str>> = rows().flatten().map(|class| self.class(class)).collect();
@@ -141,8 +140,8 @@ impl<W: Write + Send> ParquetSheet<W> {
     }
 }
 
-impl<W: Write + Send> Sheet for ParquetSheet<W> {
-    fn write(&mut self, block: &Block<'_>) -> io::Result<()> {
+impl<W: Write + Send> DecisionWriter for ParquetWriter<W> {
+    fn write(&mut self, block: &DecidedBlock<'_>) -> io::Result<()> {
         let batch = self.batch(block)?;
         self.writer.write(&batch).map_err(of_parquet)
     }
@@ -153,7 +152,7 @@ impl<W: Write + Send> Sheet for ParquetSheet<W> {
     }
 }
 
-/// The type in which the user wrote every class; text if there is no such type.
+/// The common type of all classes in the input; text if they have different types.
 fn decided(classes: &[Label]) -> DataType {
     let all = |written: &Written| classes.iter().all(|class| class.written() == written);
     if all(&Written::Boolean) {
@@ -167,7 +166,7 @@ fn decided(classes: &[Label]) -> DataType {
     }
 }
 
-/// What the system said when a file could not be written.
+/// The I/O error inside a Parquet error.
 fn of_parquet(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(source) => {
@@ -217,8 +216,8 @@ mod tests {
         model.decide_all(&rows, DecisionColumns::ALL, &Control::default()).expect("decisions")
     }
 
-    fn block<'a>(ids: &'a [TextColumn], decisions: &'a Decisions) -> Block<'a> {
-        Block { ids, first: 0, abstained: &[], decisions, sets: None }
+    fn block<'a>(ids: &'a [TextColumn], decisions: &'a Decisions) -> DecidedBlock<'a> {
+        DecidedBlock { ids, first: 0, abstained: &[], decisions, sets: None }
     }
 
     fn write(
@@ -231,12 +230,17 @@ mod tests {
         let types: Vec<DataType> = ids.iter().map(|(_, of, _)| of.clone()).collect();
         let texts: Vec<TextColumn> = ids.iter().map(|(.., texts)| texts.iter().copied().collect()).collect();
         let mut bytes = Vec::new();
-        let heading =
-            Heading { ids: &names, id_types: types, columns, classes: decisions.classes(), abstains: false };
-        let mut sheet = ParquetSheet::new(&mut bytes, &heading)?;
-        sheet.write(&block(&texts, &decisions))?;
-        sheet.finish()?;
-        drop(sheet);
+        let header = OutputHeader {
+            ids: &names,
+            id_types: types,
+            columns,
+            classes: decisions.classes(),
+            abstains: false,
+        };
+        let mut writer = ParquetWriter::new(&mut bytes, &header)?;
+        writer.write(&block(&texts, &decisions))?;
+        writer.finish()?;
+        drop(writer);
         Ok(bytes.into())
     }
 
@@ -286,13 +290,14 @@ mod tests {
         let decided = model.predict(&rows).expect("decisions");
         let columns = [OutputColumn::Decision, OutputColumn::Set, OutputColumn::SetSize];
         let (classes, abstained) = (model.classes(), [vec![true], vec![false; 39]].concat());
-        let heading = Heading { ids: &[], id_types: Vec::new(), columns: &columns, classes, abstains: true };
+        let header =
+            OutputHeader { ids: &[], id_types: Vec::new(), columns: &columns, classes, abstains: true };
         let mut bytes = Vec::new();
-        let mut sheet = ParquetSheet::new(&mut bytes, &heading).expect("a file");
+        let mut writer = ParquetWriter::new(&mut bytes, &header).expect("a file");
         let block = block(&[], &decided);
-        sheet.write(&Block { abstained: &abstained, sets: Some(&sets), ..block }).expect("written");
-        sheet.finish().expect("written");
-        drop(sheet);
+        writer.write(&DecidedBlock { abstained: &abstained, sets: Some(&sets), ..block }).expect("written");
+        writer.finish().expect("written");
+        drop(writer);
         let batch = read(bytes.into());
         assert!(batch.column(0).is_null(0) && batch.column(0).null_count() == 1);
         let lists = batch.column(1).as_list::<i32>();
@@ -399,14 +404,19 @@ mod tests {
         short.margin.as_mut().expect("asked for").pop();
         unasked.possibility = None;
         let (names, id_types) = (["id".to_owned()], vec![DataType::Utf8]);
-        let heading =
-            Heading { ids: &names, id_types, columns: &ALL, classes: decisions.classes(), abstains: false };
-        let mut sheet = ParquetSheet::new(Vec::new(), &heading).expect("a file");
+        let header = OutputHeader {
+            ids: &names,
+            id_types,
+            columns: &ALL,
+            classes: decisions.classes(),
+            abstains: false,
+        };
+        let mut writer = ParquetWriter::new(Vec::new(), &header).expect("a file");
         let ids = [[None, None].into_iter().collect::<TextColumn>()];
         for (ids, decisions) in [(&ids[..], &short), (&ids[..], &unasked), (&[], &decisions)] {
-            assert!(sheet.write(&block(ids, decisions)).is_err());
+            assert!(writer.write(&block(ids, decisions)).is_err());
         }
-        assert!(sheet.write(&block(&ids, &decisions)).is_ok());
+        assert!(writer.write(&block(&ids, &decisions)).is_ok());
     }
 
     #[test]
@@ -422,10 +432,10 @@ mod tests {
         }
         let decisions = decide(["a", "b"].map(Label::from));
         let classes = decisions.classes();
-        let heading = Heading { ids: &[], id_types: Vec::new(), columns: &[], classes, abstains: false };
-        let written = ParquetSheet::new(Closed, &heading).and_then(|mut sheet| {
-            sheet.write(&block(&[], &decisions))?;
-            sheet.finish()
+        let header = OutputHeader { ids: &[], id_types: Vec::new(), columns: &[], classes, abstains: false };
+        let written = ParquetWriter::new(Closed, &header).and_then(|mut writer| {
+            writer.write(&block(&[], &decisions))?;
+            writer.finish()
         });
         assert_eq!(written.expect_err("a closed pipe").kind(), io::ErrorKind::BrokenPipe);
     }

@@ -1,0 +1,78 @@
+//! Reads labelled tables and tallies into evidence.
+//!
+//! A wide table is read and counted in batches whose counts are added up, so that memory does not grow with the number
+//! of rows. A long table is read as a whole, because the predictions for an item can be anywhere in it.
+
+mod count;
+mod counted_input;
+mod evidence_sum;
+mod long_table;
+mod notes;
+mod predictions;
+mod repeats;
+mod row_ids;
+mod select_columns;
+mod truth_table;
+mod wide_table;
+
+use std::sync::Arc;
+
+use spocc::evidence::Level;
+
+pub(crate) use count::refuse_same_file;
+pub(crate) use counted_input::CountedInput;
+use evidence_sum::{CountBatch, EvidenceSum};
+pub(crate) use long_table::{ClassifierFilter, LongTable};
+use notes::ReadNotes;
+pub(crate) use predictions::PredictionCollector;
+use row_ids::IdSet;
+use select_columns::{refuse_other_classifiers, select_classifiers};
+use truth_table::TruthTable;
+pub(crate) use wide_table::batch_size;
+
+/// Which rows of a table are counted, and in how much detail.
+#[derive(Clone, Copy)]
+pub(crate) struct CountOptions<'a> {
+    level: Level,
+    filter: RowFilter<'a>,
+    /// Whether ids are kept, to recognise the rows in another table.
+    with_ids: bool,
+}
+
+/// Which rows are counted.
+#[derive(Clone, Copy)]
+enum RowFilter<'a> {
+    /// Labelled rows.
+    Labelled,
+    /// Labelled and unlabelled rows.
+    All,
+    /// All rows except those with an id in `counted`, as unlabelled rows; the table must have these classifiers.
+    Unlabelled { classifiers: &'a [String], counted: &'a Arc<IdSet> },
+}
+
+impl RowFilter<'_> {
+    fn has_truths(self) -> bool {
+        !matches!(self, Self::Unlabelled { .. })
+    }
+
+    fn has_unlabelled(self) -> bool {
+        !matches!(self, Self::Labelled)
+    }
+}
+
+impl CountOptions<'_> {
+    /// Counts labelled rows.
+    pub(crate) fn labelled(level: Level) -> Self {
+        Self { level, filter: RowFilter::Labelled, with_ids: false }
+    }
+
+    /// Counts labelled and unlabelled rows.
+    pub(crate) fn all(level: Level) -> Self {
+        Self { level, filter: RowFilter::All, with_ids: false }
+    }
+
+    /// Also keeps the ids of rows.
+    pub(crate) fn with_ids(self) -> Self {
+        Self { with_ids: true, ..self }
+    }
+}
