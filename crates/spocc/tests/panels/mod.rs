@@ -100,7 +100,13 @@ pub(crate) fn config(cases: u32) -> Config {
         RngSeed::Random => RngSeed::Fixed(20_260_101),
         RngSeed::Fixed(chosen) => RngSeed::Fixed(chosen),
     };
-    Config { cases: cases * soak, rng_seed, failure_persistence: None, max_global_rejects: 20_000 * soak, ..given }
+    Config {
+        cases: cases * soak,
+        rng_seed,
+        failure_persistence: None,
+        max_global_rejects: 20_000 * soak,
+        ..given
+    }
 }
 
 /// Panels of up to `n_classifiers`, `n_classes`, `n_rows`, of every kind.
