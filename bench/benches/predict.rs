@@ -1,9 +1,9 @@
-//! `predict/<shape>/<method>`: decisions for every row.
+//! `predict/<shape>/<method>`: the label of every row. `decide/<shape>/<method>`: all columns of every decision.
 
 use std::{hint::black_box, time::Duration};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use spocc::{Evidence, Fit, Method};
+use spocc::{Control, Evidence, Fit, Method, predict::DecisionColumns};
 use spocc_bench::{Ease, PanelShape};
 
 /// Rows that every model is fitted to before its predictions are timed.
@@ -19,6 +19,11 @@ fn predict(criterion: &mut Criterion) {
             let model = method.combiner().fit(&evidence).expect("rows");
             criterion.bench_function(&format!("predict/{shape}/{method}"), |bench| {
                 bench.iter(|| model.predict(black_box(&predictions)));
+            });
+            criterion.bench_function(&format!("decide/{shape}/{method}"), |bench| {
+                bench.iter(|| {
+                    model.decide_all(black_box(&predictions), DecisionColumns::ALL, &Control::default())
+                });
             });
         }
     }

@@ -16,7 +16,7 @@ use crate::{
         alignment::RowBuffer,
         decisions::DecisionRows,
         linear_kernel::{ColumnMap, LinearKernel, UNDECIDED},
-        row_values::{Outcome, RowDecider},
+        row_values::{RowDecider, RowOutcome},
     },
     progress::Control,
 };
@@ -265,7 +265,7 @@ impl<'a> Worker<'a> {
         write(out, at, outcome);
     }
 
-    fn outcome(&mut self, row: Row<'_>, out: &mut DecisionRows<'_>, at: usize) -> Outcome {
+    fn outcome(&mut self, row: Row<'_>, out: &mut DecisionRows<'_>, at: usize) -> RowOutcome {
         let row = self.predictor.aligned.translate(row, &mut self.buffer);
         if self.predictor.columns.any() {
             self.decider.outcome_and_values(row, out, at)
@@ -275,7 +275,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-fn write(out: &mut DecisionRows<'_>, at: usize, (class, is_tie, basis): Outcome) {
+fn write(out: &mut DecisionRows<'_>, at: usize, (class, is_tie, basis): RowOutcome) {
     out.class[at] = class;
     out.is_tie[at] = is_tie;
     out.basis[at] = basis;

@@ -27,7 +27,7 @@ pub(super) struct RowDecider<'a> {
 }
 
 /// The class of a row, whether others are as good, and the basis.
-pub(super) type Outcome = (u16, bool, Basis);
+pub(super) type RowOutcome = (u16, bool, Basis);
 
 impl<'a> RowDecider<'a> {
     pub(super) fn new(model: &'a Model) -> Self {
@@ -43,7 +43,7 @@ impl<'a> RowDecider<'a> {
 
     /// The outcome alone, for which surprisals may be raised to a common power.
     #[inline]
-    pub(super) fn outcome(&mut self, row: Row<'_>) -> Outcome {
+    pub(super) fn outcome(&mut self, row: Row<'_>) -> RowOutcome {
         let Some(power) = self.model.rule.surprisals_monotone(row, &mut self.scratch) else {
             return self.prior_outcome(row);
         };
@@ -54,13 +54,13 @@ impl<'a> RowDecider<'a> {
     }
 
     #[cold]
-    fn prior_outcome(&mut self, row: Row<'_>) -> Outcome {
+    fn prior_outcome(&mut self, row: Row<'_>) -> RowOutcome {
         self.model.prior_surprisals(&mut self.scratch.out);
         self.decide(row, self.tolerance, Basis::Prior)
     }
 
     #[inline]
-    fn decide(&self, row: Row<'_>, tolerance: f64, basis: Basis) -> Outcome {
+    fn decide(&self, row: Row<'_>, tolerance: f64, basis: Basis) -> RowOutcome {
         let (class, is_tie) =
             decision::decide(&self.scratch.out, tolerance, self.model.ties, |seed| row.hash(seed));
         (class as u16, is_tie, basis)
@@ -72,7 +72,7 @@ impl<'a> RowDecider<'a> {
         row: Row<'_>,
         rows: &mut DecisionRows<'_>,
         at: usize,
-    ) -> Outcome {
+    ) -> RowOutcome {
         let outcome = if self.model.rule.surprisals(row, &mut self.scratch) {
             self.decide(row, self.tolerance, Basis::Panel)
         } else {
