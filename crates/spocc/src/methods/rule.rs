@@ -20,7 +20,7 @@ use crate::{
 pub(crate) enum Rule {
     Spocc(PossibilityTable),
     AdaSpocc(Box<FittedAdaSpocc>),
-    Selection(selection::Ranking),
+    Selection(selection::AccuracyRanking),
     Vote(majority::Vote),
     NaiveBayes(naive_bayes::Likelihoods),
     Bayes(bayes::JointTable),

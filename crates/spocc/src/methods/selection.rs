@@ -34,18 +34,18 @@ impl Learn for Selection {
         order.sort_by(|&a, &b| accuracies[b as usize].total_cmp(&accuracies[a as usize]));
         let mut ranks = vec![0; order.len()];
         (0..).zip(&order).for_each(|(rank, &k)| ranks[k as usize] = rank);
-        Ok(Rule::Selection(Ranking { n_classes: evidence.n_classes(), ranks }))
+        Ok(Rule::Selection(AccuracyRanking { n_classes: evidence.n_classes(), ranks }))
     }
 }
 
 /// The rank of every classifier by accuracy, 0 the most accurate.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Ranking {
+pub(crate) struct AccuracyRanking {
     n_classes: usize,
     ranks: Vec<u32>,
 }
 
-impl Ranking {
+impl AccuracyRanking {
     /// The classifiers, the most accurate first.
     pub(crate) fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.ranks.len()).collect();
@@ -71,7 +71,7 @@ pub(super) fn best_ranked(
     best.map(|(_, j)| j)
 }
 
-impl FittedRule for Ranking {
+impl FittedRule for AccuracyRanking {
     fn surprisals(&self, row: Row<'_>, scratch: &mut Scratch) -> bool {
         scratch.out.clear();
         scratch.out.resize(self.n_classes, f64::INFINITY);
