@@ -150,9 +150,29 @@ fn closing(bytes: &[u8], mut from: usize) -> Option<usize> {
     }
 }
 
+/// Whether bytes that begin with a row end inside a quoted cell.
+pub(super) fn ends_in_quotes(bytes: &[u8], delimiter: u8) -> bool {
+    let mut from = 0;
+    while let Some(quote) = find_quote(bytes, from) {
+        from = quote + 1;
+        if quote > 0 && !ends_cell(bytes[quote - 1], delimiter) {
+            continue;
+        }
+        loop {
+            let Some(quote) = find_quote(bytes, from) else { return true };
+            from = quote + 1;
+            if bytes.get(from) != Some(&b'"') {
+                break;
+            }
+            from += 1;
+        }
+    }
+    false
+}
+
 /// The next quote.
 #[inline]
-pub(super) fn find_quote(bytes: &[u8], from: usize) -> Option<usize> {
+fn find_quote(bytes: &[u8], from: usize) -> Option<usize> {
     // Most quoted cells are short.
     const NEAR: usize = 16;
     let rest = &bytes[from..];
@@ -163,7 +183,7 @@ pub(super) fn find_quote(bytes: &[u8], from: usize) -> Option<usize> {
 
 /// Whether a byte ends an unquoted cell.
 #[inline]
-pub(super) fn ends_cell(byte: u8, delimiter: u8) -> bool {
+fn ends_cell(byte: u8, delimiter: u8) -> bool {
     byte == delimiter || byte == b'\n' || byte == b'\r'
 }
 

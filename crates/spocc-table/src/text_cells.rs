@@ -1,14 +1,16 @@
 //! Splits a block of text into cells: the byte range of each cell and the line of each row.
 //!
-//! The grammar is that of the csv crate, which is the reference implementation in the tests. A quote opens a quoted
-//! cell only at the start of the cell, two quotes inside it are one, text after the closing quote belongs to the cell,
-//! a line ends with a line feed, a return or both, and empty lines are skipped.
+//! The grammar is that of the csv crate. A quote opens a quoted cell only at the start of the cell, two quotes inside
+//! it are one, text after the closing quote belongs to the cell, a line ends with a line feed, a return or both, and
+//! empty lines are skipped. The csv crate itself reads blocks with quotes or returns. Blocks without them, the usual
+//! ones, are split by a faster loop (see docs/performance.md).
 
 use std::mem;
 
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::memchr2;
 
-use crate::text_blocks::{MAX_BLOCK, TextBlock, count_line_ends, ends_cell, find_quote};
+use crate::text_blocks::{MAX_BLOCK, TextBlock, count_line_ends, ends_in_quotes};
 
 /// Bytes after the last cell, so that eight bytes can be loaded at the start of any cell.
 const PADDING: usize = 8;
@@ -63,12 +65,13 @@ impl TextCells {
             return (Self::default(), Some(RowError { line, expected, found }));
         }
         found.spans.reserve(bytes.len() / 2 + 1);
-        let (error, unquoted) = if memchr2(b'"', b'\r', &bytes).is_none() {
-            (found.find_plain(&bytes, delimiter), Vec::new())
+        let error = if memchr2(b'"', b'\r', &bytes).is_none() {
+            found.find_plain(&bytes, delimiter)
         } else {
-            found.find_quoted(&bytes, delimiter)
+            let (error, unquoted) = found.find_quoted(&bytes, delimiter);
+            bytes = unquoted;
+            error
         };
-        bytes.extend_from_slice(&unquoted);
         bytes.extend_from_slice(&[0; PADDING]);
         let CellFinder { spans, lines, .. } = found;
         (Self { bytes, spans, width, line, lines }, error)
@@ -121,13 +124,11 @@ pub(super) fn short_key(bytes: [u8; 8], length: u32) -> u64 {
 ///
 /// A quote that is not closed.
 pub(super) fn first_row(block: &TextBlock, delimiter: u8) -> Result<Option<FirstRow>, RowError> {
-    let mut scanner =
-        RowScanner { bytes: &block.bytes, delimiter, at: 0, line: block.line, unquoted: Vec::new() };
+    let mut records = RecordReader::new(&block.bytes, delimiter, block.line);
     let mut spans = Vec::new();
-    let Some(line) = scanner.row(&mut spans)? else { return Ok(None) };
-    let all = [&block.bytes, scanner.unquoted.as_slice()].concat();
-    let cells = spans.iter().map(|&(start, end)| all[start as usize..end as usize].to_vec()).collect();
-    Ok(Some(FirstRow { cells, line, end: scanner.at }))
+    let Some(line) = records.read(&mut spans)? else { return Ok(None) };
+    let cell = |&(start, end): &Span| records.output[start as usize..end as usize].to_vec();
+    Ok(Some(FirstRow { cells: spans.iter().map(cell).collect(), line, end: records.at }))
 }
 
 /// The cells of a block found so far.
@@ -182,19 +183,18 @@ impl CellFinder {
         None
     }
 
-    /// Finds the cells of any block. Also returns the bytes of cells that differ from the block, such as those with
-    /// doubled quotes.
+    /// Finds the cells of any block with the csv crate. Also returns the bytes that the spans refer to.
     fn find_quoted(&mut self, bytes: &[u8], delimiter: u8) -> (Option<RowError>, Vec<u8>) {
-        let mut scanner = RowScanner { bytes, delimiter, at: 0, line: self.line, unquoted: Vec::new() };
+        let mut records = RecordReader::new(bytes, delimiter, self.line);
         loop {
-            let (next_line, first) = (scanner.line, self.spans.len());
-            let error = match scanner.row(&mut self.spans) {
-                Ok(None) => return (None, scanner.unquoted),
+            let (next_line, first) = (records.line, self.spans.len());
+            let error = match records.read(&mut self.spans) {
+                Ok(None) => return (None, records.finish()),
                 Ok(Some(line)) => self.end_row(self.spans.len() - first, line, next_line),
                 Err(error) => Some(error),
             };
             if error.is_some() {
-                return (error, scanner.unquoted);
+                return (error, records.finish());
             }
         }
     }
@@ -234,96 +234,84 @@ fn equal_bytes(word: u64, other: u64) -> u64 {
     !(((different & LOW) + LOW) | different | LOW)
 }
 
-/// Scans a text row by row.
-struct RowScanner<'a> {
+/// Reads the rows of a block with the csv crate.
+struct RecordReader<'a> {
+    reader: Reader,
     bytes: &'a [u8],
     delimiter: u8,
     at: usize,
+    /// The line of the next byte.
     line: u64,
-    /// The bytes of cells that differ from the text; their spans continue after the end of the text.
-    unquoted: Vec<u8>,
+    /// The bytes of all cells, without quotes.
+    output: Vec<u8>,
+    n_output: usize,
+    ends: Vec<usize>,
 }
 
-impl RowScanner<'_> {
-    /// Scans the next row and returns the line on which it begins; none at the end.
-    fn row(&mut self, spans: &mut Vec<Span>) -> Result<Option<u64>, RowError> {
-        while self.skip_line_end() {}
-        if self.at == self.bytes.len() {
+impl<'a> RecordReader<'a> {
+    fn new(bytes: &'a [u8], delimiter: u8, line: u64) -> Self {
+        let mut reader = ReaderBuilder::new().delimiter(delimiter).build();
+        // The csv crate drops a byte order mark at the start of its input, but a block may begin with such a cell.
+        reader.read_record(b"\n", &mut [0], &mut [0]);
+        let (output, ends) = (vec![0; bytes.len() + 1], vec![0; 16]);
+        Self { reader, bytes, delimiter, at: 0, line, output, n_output: 0, ends }
+    }
+
+    /// Reads the next row and returns the line on which it begins; none at the end.
+    fn read(&mut self, spans: &mut Vec<Span>) -> Result<Option<u64>, RowError> {
+        let empty = self.bytes[self.at..].iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+        self.advance(self.at + empty);
+        let start = self.at;
+        if start == self.bytes.len() {
             return Ok(None);
         }
-        let line = self.line;
-        loop {
-            let span = if self.bytes.get(self.at) == Some(&b'"') {
-                self.quoted_cell(line)?
-            } else {
-                self.plain_cell()
-            };
-            spans.push(span);
-            if self.bytes.get(self.at) != Some(&self.delimiter) {
-                self.skip_line_end();
-                return Ok(Some(line));
-            }
-            self.at += 1;
-        }
-    }
-
-    /// Skips a line end, if there is one.
-    fn skip_line_end(&mut self) -> bool {
-        let length = match self.bytes.get(self.at) {
-            Some(b'\r') if self.bytes.get(self.at + 1) == Some(&b'\n') => 2,
-            Some(b'\r' | b'\n') => 1,
-            _ => return false,
-        };
-        self.at += length;
-        self.line += 1;
-        true
-    }
-
-    /// Scans an unquoted cell.
-    fn plain_cell(&mut self) -> Span {
-        let start = self.at;
-        let rest = self.bytes[start..].iter();
-        self.at = start + rest.take_while(|byte| !ends_cell(**byte, self.delimiter)).count();
-        (start as u32, self.at as u32)
-    }
-
-    /// Scans a quoted cell of the row that begins on `line`.
-    fn quoted_cell(&mut self, line: u64) -> Result<Span, RowError> {
-        let start = self.at;
-        let open = || {
+        let (line, first_byte) = (self.line, self.n_output);
+        let (end, n_cells) = self.read_record();
+        if end == self.bytes.len() && ends_in_quotes(&self.bytes[start..], self.delimiter) {
             let (expected, found) = ("a closing quote".to_owned(), "the end of the table".to_owned());
-            RowError { line, expected, found }
-        };
-        let quote = find_quote(self.bytes, start + 1).ok_or_else(open)?;
-        let is_plain = self.bytes.get(quote + 1).is_none_or(|&next| ends_cell(next, self.delimiter));
-        let span = if is_plain {
-            self.at = quote + 1;
-            (start + 1, quote)
-        } else {
-            self.unquote(quote).ok_or_else(open)?
-        };
-        self.line += line_ends_in(&self.bytes[start..self.at]);
-        Ok((span.0 as u32, span.1 as u32))
-    }
-
-    /// Copies a cell without its quotes. Its first inner quote is at `quote`. None if the cell is not closed.
-    fn unquote(&mut self, mut quote: usize) -> Option<(usize, usize)> {
-        let start = self.unquoted.len();
-        let mut from = self.at + 1;
-        while self.bytes.get(quote + 1) == Some(&b'"') {
-            self.unquoted.extend_from_slice(&self.bytes[from..=quote]);
-            from = quote + 2;
-            quote = find_quote(self.bytes, from)?;
+            return Err(RowError { line, expected, found });
         }
-        self.unquoted.extend_from_slice(&self.bytes[from..quote]);
-        self.at = quote + 1;
-        let (from, to) = self.plain_cell();
-        self.unquoted.extend_from_slice(&self.bytes[from as usize..to as usize]);
-        Some((self.bytes.len() + start, self.bytes.len() + self.unquoted.len()))
+        self.advance(end);
+        let mut cell_start = first_byte;
+        for &end in &self.ends[..n_cells] {
+            spans.push((cell_start as u32, (first_byte + end) as u32));
+            cell_start = first_byte + end;
+        }
+        Ok(Some(line))
     }
-}
 
-/// Number of line ends inside a cell; most cells have none.
-fn line_ends_in(cell: &[u8]) -> u64 {
-    if cell.iter().any(|byte| matches!(byte, b'\n' | b'\r')) { count_line_ends(cell) } else { 0 }
+    /// Reads a record; returns the end of its line and the number of its cells, whose ends count from the record on.
+    fn read_record(&mut self) -> (usize, usize) {
+        let (mut at, mut n_cells) = (self.at, 0);
+        loop {
+            let (result, n_read, n_written, n_ended) = self.reader.read_record(
+                &self.bytes[at..],
+                &mut self.output[self.n_output..],
+                &mut self.ends[n_cells..],
+            );
+            (at, n_cells) = (at + n_read, n_cells + n_ended);
+            self.n_output += n_written;
+            match result {
+                // The next call has no input, which ends the last record.
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::OutputFull => self.output.resize(2 * self.output.len(), 0),
+                ReadRecordResult::OutputEndsFull => self.ends.resize(2 * self.ends.len(), 0),
+                ReadRecordResult::Record | ReadRecordResult::End => break,
+            }
+        }
+        // The csv crate may leave the second half of a line end to the next record.
+        let is_half = self.bytes[..at].ends_with(b"\r") && self.bytes[at..].starts_with(b"\n");
+        (at + usize::from(is_half), n_cells)
+    }
+
+    /// Advances to a byte and counts the lines before it.
+    fn advance(&mut self, to: usize) {
+        self.line += count_line_ends(&self.bytes[self.at..to]);
+        self.at = to;
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        self.output.truncate(self.n_output);
+        self.output
+    }
 }

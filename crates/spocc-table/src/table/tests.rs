@@ -232,6 +232,11 @@ fn tables_in_odd_shapes_read_as_they_were_meant() {
 }
 
 #[test]
+fn a_byte_order_mark_inside_a_text_is_part_of_a_cell() {
+    agree("a,b\n\u{feff}x,\"1\"\n\u{feff}\"y\",\"2\"\r\n".as_bytes());
+}
+
+#[test]
 fn a_cell_may_be_longer_than_any_block() {
     let long = "ab\n\"\",".repeat(100_000);
     let text = format!("a,b\n1,\"{long}\"\n2,x\n");

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use csv::{Writer, WriterBuilder};
 use rayon::prelude::*;
 
-use super::{OutputSchema, OutputValues, join};
+use super::{BlockValues, TableSchema, join};
 
 /// Rows that one task formats.
 const ROWS: usize = 1 << 12;
@@ -24,7 +24,7 @@ impl<'a> CsvWriter<'a> {
     /// Writes the header.
     pub(super) fn new(
         out: &'a mut (dyn Write + Send),
-        schema: &OutputSchema,
+        schema: &TableSchema,
         delimiter: u8,
     ) -> io::Result<Self> {
         let header = format(delimiter, |writer| writer.write_record(schema.names()))?;
@@ -32,7 +32,7 @@ impl<'a> CsvWriter<'a> {
         Ok(Self { out, delimiter, texts: schema.texts() })
     }
 
-    pub(super) fn write(&mut self, n_rows: usize, block: &[OutputValues<'_>]) -> io::Result<()> {
+    pub(super) fn write(&mut self, n_rows: usize, block: &[BlockValues<'_>]) -> io::Result<()> {
         let Self { out, delimiter, texts } = self;
         let starts: Vec<usize> = (0..n_rows).step_by(ROWS).collect();
         for starts in starts.chunks(CHUNKS) {
@@ -67,22 +67,22 @@ fn format(delimiter: u8, write: impl FnOnce(&mut Writer<Vec<u8>>) -> csv::Result
 
 fn write_row(
     out: &mut Writer<Vec<u8>>,
-    block: &[OutputValues<'_>],
+    block: &[BlockValues<'_>],
     row: usize,
     texts: &[String],
     n_rows: usize,
 ) -> csv::Result<()> {
     for values in block {
         match values {
-            OutputValues::Text(column, first) => {
+            BlockValues::Text(column, first) => {
                 out.write_field(column.get(first + row).unwrap_or_default())?;
             }
-            OutputValues::Label(labels) => {
+            BlockValues::Label(labels) => {
                 out.write_field(labels[row].map_or("", |label| &texts[usize::from(label)]))?;
             }
-            OutputValues::LabelLists(lists) => out.write_field(join(lists.get(row), texts))?,
-            OutputValues::Integer(integers) => out.write_field(integers[row].to_string())?,
-            OutputValues::Float(floats) => {
+            BlockValues::LabelLists(lists) => out.write_field(join(lists.get(row), texts))?,
+            BlockValues::Integer(integers) => out.write_field(integers[row].to_string())?,
+            BlockValues::Float(floats) => {
                 let width = floats.len() / n_rows;
                 // The debug form of a float is the shortest that parses to the same number, also for small ones.
                 let mut floats = floats[row * width..(row + 1) * width].iter();

@@ -4,12 +4,12 @@ use std::io::{self, Write};
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use super::{OutputSchema, OutputType, OutputValues};
+use super::{BlockValues, TableSchema, ValueType};
 
 /// A JSON file being written.
 pub(super) struct JsonWriter<'a> {
     out: &'a mut (dyn Write + Send),
-    schema: &'a OutputSchema,
+    schema: &'a TableSchema,
     texts: Vec<String>,
     lines: bool,
     is_empty: bool,
@@ -17,9 +17,9 @@ pub(super) struct JsonWriter<'a> {
 
 /// One row as an object, in the order of the columns.
 struct JsonRow<'a> {
-    schema: &'a OutputSchema,
+    schema: &'a TableSchema,
     texts: &'a [String],
-    block: &'a [OutputValues<'a>],
+    block: &'a [BlockValues<'a>],
     row: usize,
 }
 
@@ -43,20 +43,20 @@ impl Serialize for JsonRow<'_> {
         for (column, values) in schema.columns.iter().zip(*block) {
             let name = &column.name;
             match values {
-                OutputValues::Text(column, first) => {
+                BlockValues::Text(column, first) => {
                     object.serialize_entry(name, &column.get(first + row))?;
                 }
-                OutputValues::Label(labels) => object.serialize_entry(name, &labels[row].map(label))?,
-                OutputValues::LabelLists(lists) => {
+                BlockValues::Label(labels) => object.serialize_entry(name, &labels[row].map(label))?,
+                BlockValues::LabelLists(lists) => {
                     let labels: Vec<_> = lists.get(row).iter().map(|&index| label(index)).collect();
                     object.serialize_entry(name, &labels)?;
                 }
-                OutputValues::Integer(integers) => object.serialize_entry(name, &integers[row])?,
-                OutputValues::Float(floats) if matches!(column.output_type, OutputType::FloatPerLabel) => {
+                BlockValues::Integer(integers) => object.serialize_entry(name, &integers[row])?,
+                BlockValues::Float(floats) if matches!(column.value_type, ValueType::FloatPerLabel) => {
                     let floats = &floats[row * texts.len()..(row + 1) * texts.len()];
                     object.serialize_entry(name, &FloatObject { texts, floats })?;
                 }
-                OutputValues::Float(floats) => object.serialize_entry(name, &floats[row])?,
+                BlockValues::Float(floats) => object.serialize_entry(name, &floats[row])?,
             }
         }
         object.end()
@@ -67,14 +67,14 @@ impl<'a> JsonWriter<'a> {
     /// Opens the array, if there is one.
     pub(super) fn new(
         out: &'a mut (dyn Write + Send),
-        schema: &'a OutputSchema,
+        schema: &'a TableSchema,
         lines: bool,
     ) -> io::Result<Self> {
         out.write_all(if lines { b"" } else { b"[" })?;
         Ok(Self { out, schema, texts: schema.texts(), lines, is_empty: true })
     }
 
-    pub(super) fn write(&mut self, n_rows: usize, block: &[OutputValues<'_>]) -> io::Result<()> {
+    pub(super) fn write(&mut self, n_rows: usize, block: &[BlockValues<'_>]) -> io::Result<()> {
         let Self { out, schema, texts, lines, is_empty } = self;
         for row in 0..n_rows {
             if !*lines {

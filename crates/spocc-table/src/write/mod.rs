@@ -1,7 +1,7 @@
 //! Writes a table as CSV, JSON or Parquet: a schema first, then blocks of columns.
 //!
-//! The caller says which columns there are ([`OutputSchema`]) and supplies their values block by block
-//! ([`OutputValues`]). Labels are values of a fixed list, given by index.
+//! The caller says which columns there are ([`TableSchema`]) and supplies their values block by block
+//! ([`BlockValues`]). Labels are values of a fixed list, given by index.
 
 mod csv;
 mod json;
@@ -24,25 +24,25 @@ use parquet::ParquetWriter;
 
 /// The columns of a table to write.
 #[derive(Clone, Debug, Default)]
-pub struct OutputSchema {
+pub struct TableSchema {
     /// The columns in order.
-    pub columns: Vec<OutputColumn>,
+    pub columns: Vec<ColumnSpec>,
     /// The labels that values refer to by index.
     pub labels: Vec<Label>,
 }
 
 /// A column to write.
 #[derive(Clone, Debug)]
-pub struct OutputColumn {
+pub struct ColumnSpec {
     /// Its name.
     pub name: String,
     /// Its type.
-    pub output_type: OutputType,
+    pub value_type: ValueType,
 }
 
 /// The type of a column to write.
 #[derive(Clone, Debug)]
-pub enum OutputType {
+pub enum ValueType {
     /// Texts copied from a table. Parquet parses them to the type that they had there.
     Text(ColumnType),
     /// A label per row; only a nullable column may lack some.
@@ -64,7 +64,7 @@ pub enum OutputType {
 
 /// The values of a column in a block of rows.
 #[derive(Clone, Debug)]
-pub enum OutputValues<'a> {
+pub enum BlockValues<'a> {
     /// Texts, of which the first belongs to the first row.
     Text(&'a TextColumn, usize),
     /// A label per row.
@@ -120,11 +120,11 @@ impl From<arrow_schema::DataType> for ColumnType {
     }
 }
 
-impl OutputSchema {
-    /// The column names, those of a [`FloatPerLabel`](OutputType::FloatPerLabel) for each label.
+impl TableSchema {
+    /// The column names, those of a [`FloatPerLabel`](ValueType::FloatPerLabel) for each label.
     pub fn names(&self) -> Vec<String> {
-        let names = |column: &OutputColumn| match column.output_type {
-            OutputType::FloatPerLabel => {
+        let names = |column: &ColumnSpec| match column.value_type {
+            ValueType::FloatPerLabel => {
                 self.labels.iter().map(|label| format!("{}:{label}", column.name)).collect()
             }
             _ => vec![column.name.clone()],
@@ -138,7 +138,7 @@ impl OutputSchema {
     }
 
     /// Refuses values that do not fit the columns.
-    fn check(&self, n_rows: usize, block: &[OutputValues<'_>]) -> io::Result<()> {
+    fn check(&self, n_rows: usize, block: &[BlockValues<'_>]) -> io::Result<()> {
         let refuse = |column: &str, expected: &str, found: usize| {
             let message = format!("column `{column}`: expected {expected}, found {found}");
             Err(io::Error::new(io::ErrorKind::InvalidInput, message))
@@ -146,21 +146,21 @@ impl OutputSchema {
         if block.len() != self.columns.len() {
             return refuse("", &format!("{} columns", self.columns.len()), block.len());
         }
-        for (OutputColumn { name, output_type }, values) in self.columns.iter().zip(block) {
-            let (expected, found) = match (output_type, values) {
-                (OutputType::Text(_), OutputValues::Text(texts, first)) => {
+        for (ColumnSpec { name, value_type }, values) in self.columns.iter().zip(block) {
+            let (expected, found) = match (value_type, values) {
+                (ValueType::Text(_), BlockValues::Text(texts, first)) => {
                     (n_rows, texts.len().saturating_sub(*first).min(n_rows))
                 }
-                (OutputType::Label { .. }, OutputValues::Label(labels)) => (n_rows, labels.len()),
-                (OutputType::LabelList | OutputType::RareLabelList, OutputValues::LabelLists(lists)) => {
+                (ValueType::Label { .. }, BlockValues::Label(labels)) => (n_rows, labels.len()),
+                (ValueType::LabelList | ValueType::RareLabelList, BlockValues::LabelLists(lists)) => {
                     (n_rows, lists.ends.len())
                 }
-                (OutputType::Integer, OutputValues::Integer(integers)) => (n_rows, integers.len()),
-                (OutputType::Float, OutputValues::Float(floats)) => (n_rows, floats.len()),
-                (OutputType::FloatPerLabel, OutputValues::Float(floats)) => {
+                (ValueType::Integer, BlockValues::Integer(integers)) => (n_rows, integers.len()),
+                (ValueType::Float, BlockValues::Float(floats)) => (n_rows, floats.len()),
+                (ValueType::FloatPerLabel, BlockValues::Float(floats)) => {
                     (n_rows * self.labels.len(), floats.len())
                 }
-                _ => return refuse(name, &format!("values of type {output_type:?}"), 0),
+                _ => return refuse(name, &format!("values of type {value_type:?}"), 0),
             };
             if expected != found {
                 return refuse(name, &format!("{expected} values"), found);
@@ -172,7 +172,7 @@ impl OutputSchema {
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OutputFormat {
+pub enum FileFormat {
     /// Text with a delimiter.
     Csv {
         /// The delimiter.
@@ -189,7 +189,7 @@ pub enum OutputFormat {
 
 /// The compression of a whole file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OutputCompression {
+pub enum FileCompression {
     /// No compression.
     None,
     /// Gzip.
@@ -205,21 +205,21 @@ pub enum OutputCompression {
 /// Those of `write_blocks` and of `out`; [`io::ErrorKind::Unsupported`] for Parquet without the feature `arrow`.
 pub fn write_table<T, E: From<io::Error>>(
     out: &mut (dyn Write + Send),
-    format: OutputFormat,
-    compression: OutputCompression,
-    schema: &OutputSchema,
+    format: FileFormat,
+    compression: FileCompression,
+    schema: &TableSchema,
     write_blocks: impl FnOnce(&mut TableWriter<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
     match compression {
-        OutputCompression::None => write_plain(out, format, schema, write_blocks),
-        OutputCompression::Gzip => {
+        FileCompression::None => write_plain(out, format, schema, write_blocks),
+        FileCompression::Gzip => {
             let encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
             let mut encoder = BufWriter::new(encoder);
             let value = write_plain(&mut encoder, format, schema, write_blocks)?;
             encoder.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?;
             Ok(value)
         }
-        OutputCompression::Zstd => {
+        FileCompression::Zstd => {
             let mut encoder = BufWriter::new(zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?);
             let value = write_plain(&mut encoder, format, schema, write_blocks)?;
             encoder.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?;
@@ -230,8 +230,8 @@ pub fn write_table<T, E: From<io::Error>>(
 
 fn write_plain<T, E: From<io::Error>>(
     out: &mut (dyn Write + Send),
-    format: OutputFormat,
-    schema: &OutputSchema,
+    format: FileFormat,
+    schema: &TableSchema,
     write_blocks: impl FnOnce(&mut TableWriter<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
     let mut writer = TableWriter::new(out, format, schema)?;
@@ -242,7 +242,7 @@ fn write_plain<T, E: From<io::Error>>(
 
 /// A table being written.
 pub struct TableWriter<'a> {
-    schema: &'a OutputSchema,
+    schema: &'a TableSchema,
     writer: FormatWriter<'a>,
 }
 
@@ -254,18 +254,14 @@ enum FormatWriter<'a> {
 }
 
 impl<'a> TableWriter<'a> {
-    fn new(
-        out: &'a mut (dyn Write + Send),
-        format: OutputFormat,
-        schema: &'a OutputSchema,
-    ) -> io::Result<Self> {
+    fn new(out: &'a mut (dyn Write + Send), format: FileFormat, schema: &'a TableSchema) -> io::Result<Self> {
         let writer = match format {
-            OutputFormat::Csv { delimiter } => FormatWriter::Csv(CsvWriter::new(out, schema, delimiter)?),
-            OutputFormat::Json { lines } => FormatWriter::Json(JsonWriter::new(out, schema, lines)?),
+            FileFormat::Csv { delimiter } => FormatWriter::Csv(CsvWriter::new(out, schema, delimiter)?),
+            FileFormat::Json { lines } => FormatWriter::Json(JsonWriter::new(out, schema, lines)?),
             #[cfg(feature = "arrow")]
-            OutputFormat::Parquet => FormatWriter::Parquet(Box::new(ParquetWriter::new(out, schema)?)),
+            FileFormat::Parquet => FormatWriter::Parquet(Box::new(ParquetWriter::new(out, schema)?)),
             #[cfg(not(feature = "arrow"))]
-            OutputFormat::Parquet => return Err(io::ErrorKind::Unsupported.into()),
+            FileFormat::Parquet => return Err(io::ErrorKind::Unsupported.into()),
         };
         Ok(Self { schema, writer })
     }
@@ -275,7 +271,7 @@ impl<'a> TableWriter<'a> {
     /// # Errors
     ///
     /// An error of the system; [`io::ErrorKind::InvalidInput`] if the values do not fit the columns.
-    pub fn write(&mut self, n_rows: usize, block: &[OutputValues<'_>]) -> io::Result<()> {
+    pub fn write(&mut self, n_rows: usize, block: &[BlockValues<'_>]) -> io::Result<()> {
         self.schema.check(n_rows, block)?;
         match &mut self.writer {
             FormatWriter::Csv(writer) => writer.write(n_rows, block),

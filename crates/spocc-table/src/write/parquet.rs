@@ -16,20 +16,20 @@ use parquet::{
 use spocc::{Label, data::Written};
 
 use super::{
-    LabelLists, OutputSchema, OutputType, OutputValues, join,
+    BlockValues, LabelLists, TableSchema, ValueType, join,
     parse_text::{parse_column, stored_type},
 };
 
 /// A Parquet file being written.
 pub(super) struct ParquetWriter<'a> {
     writer: ArrowWriter<&'a mut (dyn Write + Send)>,
-    output: &'a OutputSchema,
+    output: &'a TableSchema,
     schema: SchemaRef,
     texts: Vec<String>,
 }
 
 impl<'a> ParquetWriter<'a> {
-    pub(super) fn new(out: &'a mut (dyn Write + Send), output: &'a OutputSchema) -> io::Result<Self> {
+    pub(super) fn new(out: &'a mut (dyn Write + Send), output: &'a TableSchema) -> io::Result<Self> {
         let schema = Arc::new(Schema::new(fields(output)));
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
@@ -40,35 +40,35 @@ impl<'a> ParquetWriter<'a> {
         Ok(Self { writer, output, schema, texts: output.texts() })
     }
 
-    pub(super) fn write(&mut self, n_rows: usize, block: &[OutputValues<'_>]) -> io::Result<()> {
+    pub(super) fn write(&mut self, n_rows: usize, block: &[BlockValues<'_>]) -> io::Result<()> {
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
         for (column, values) in self.output.columns.iter().zip(block) {
             let field = self.schema.field(arrays.len());
             match values {
-                OutputValues::Text(texts, first) => {
+                BlockValues::Text(texts, first) => {
                     let texts: Vec<Option<&str>> =
                         (*first..first + n_rows).map(|row| texts.get(row)).collect();
                     arrays.push(parse_column(&texts, field)?);
                 }
-                OutputValues::Label(labels) => {
+                BlockValues::Label(labels) => {
                     let texts: Vec<Option<&str>> =
                         labels.iter().map(|label| label.map(|label| self.text(label))).collect();
                     arrays.push(parse_column(&texts, field)?);
                 }
-                OutputValues::LabelLists(lists) => match column.output_type {
-                    OutputType::RareLabelList => {
+                BlockValues::LabelLists(lists) => match column.value_type {
+                    ValueType::RareLabelList => {
                         let lists = (0..n_rows).map(|row| lists.get(row));
                         let joined = lists.map(|list| (!list.is_empty()).then(|| join(list, &self.texts)));
                         arrays.push(Arc::new(joined.collect::<StringArray>()));
                     }
                     _ => arrays.push(self.lists(lists)?),
                 },
-                OutputValues::Integer(integers) => {
+                BlockValues::Integer(integers) => {
                     let integers = integers.iter().map(|integer| Some(i64::from(*integer)));
                     arrays.push(Arc::new(integers.collect::<Int64Array>()));
                 }
-                OutputValues::Float(floats) => {
-                    let per_label = matches!(column.output_type, OutputType::FloatPerLabel);
+                BlockValues::Float(floats) => {
+                    let per_label = matches!(column.value_type, ValueType::FloatPerLabel);
                     let width = if per_label { self.texts.len() } else { 1 };
                     for label in 0..width {
                         let floats = floats.iter().skip(label).step_by(width).map(|float| Some(*float));
@@ -103,22 +103,22 @@ impl<'a> ParquetWriter<'a> {
     }
 }
 
-fn fields(output: &OutputSchema) -> Vec<Field> {
+fn fields(output: &TableSchema) -> Vec<Field> {
     let labels = label_type(&output.labels);
     let mut fields = Vec::new();
     for column in &output.columns {
         let field = |data_type, nullable| Field::new(&column.name, data_type, nullable);
-        match &column.output_type {
-            OutputType::Text(column_type) => fields.push(field(stored_type(&column_type.arrow), true)),
-            OutputType::Label { nullable } => fields.push(field(labels.clone(), *nullable)),
-            OutputType::LabelList => {
+        match &column.value_type {
+            ValueType::Text(column_type) => fields.push(field(stored_type(&column_type.arrow), true)),
+            ValueType::Label { nullable } => fields.push(field(labels.clone(), *nullable)),
+            ValueType::LabelList => {
                 let item = Field::new_list_field(labels.clone(), false);
                 fields.push(field(DataType::List(Arc::new(item)), false));
             }
-            OutputType::RareLabelList => fields.push(field(DataType::Utf8, true)),
-            OutputType::Integer => fields.push(field(DataType::Int64, false)),
-            OutputType::Float => fields.push(field(DataType::Float64, false)),
-            OutputType::FloatPerLabel => {
+            ValueType::RareLabelList => fields.push(field(DataType::Utf8, true)),
+            ValueType::Integer => fields.push(field(DataType::Int64, false)),
+            ValueType::Float => fields.push(field(DataType::Float64, false)),
+            ValueType::FloatPerLabel => {
                 let name = |label: &Label| format!("{}:{label}", column.name);
                 let names = output.labels.iter().map(name);
                 fields.extend(names.map(|name| Field::new(name, DataType::Float64, false)));

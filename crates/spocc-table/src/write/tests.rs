@@ -4,17 +4,17 @@ use spocc::Label;
 
 use super::*;
 
-fn schema() -> OutputSchema {
-    let column = |name: &str, output_type| OutputColumn { name: name.to_owned(), output_type };
-    OutputSchema {
+fn schema() -> TableSchema {
+    let column = |name: &str, value_type| ColumnSpec { name: name.to_owned(), value_type };
+    TableSchema {
         columns: vec![
-            column("id", OutputType::Text(ColumnType::default())),
-            column("decision", OutputType::Label { nullable: true }),
-            column("margin", OutputType::Float),
-            column("possibility", OutputType::FloatPerLabel),
-            column("set", OutputType::LabelList),
-            column("ties", OutputType::RareLabelList),
-            column("answered", OutputType::Integer),
+            column("id", ValueType::Text(ColumnType::default())),
+            column("decision", ValueType::Label { nullable: true }),
+            column("margin", ValueType::Float),
+            column("possibility", ValueType::FloatPerLabel),
+            column("set", ValueType::LabelList),
+            column("ties", ValueType::RareLabelList),
+            column("answered", ValueType::Integer),
         ],
         labels: [Label::from("a|b"), Label::from(2)].to_vec(),
     }
@@ -25,24 +25,24 @@ fn ids() -> TextColumn {
 }
 
 /// Two rows; the ids begin with the second cell.
-fn block(ids: &TextColumn) -> Vec<OutputValues<'_>> {
+fn block(ids: &TextColumn) -> Vec<BlockValues<'_>> {
     let lists = |lists: [&[u16]; 2]| {
         let mut made = LabelLists::default();
         lists.iter().for_each(|list| made.push(list.iter().copied()));
-        OutputValues::LabelLists(made)
+        BlockValues::LabelLists(made)
     };
     vec![
-        OutputValues::Text(ids, 1),
-        OutputValues::Label(vec![Some(1), None]),
-        OutputValues::Float(&[0.5, 1e-7]),
-        OutputValues::Float(&[0.5, 1.0, 1.0, 0.0]),
+        BlockValues::Text(ids, 1),
+        BlockValues::Label(vec![Some(1), None]),
+        BlockValues::Float(&[0.5, 1e-7]),
+        BlockValues::Float(&[0.5, 1.0, 1.0, 0.0]),
         lists([&[1], &[0, 1]]),
         lists([&[], &[0, 1]]),
-        OutputValues::Integer(vec![2, 0]),
+        BlockValues::Integer(vec![2, 0]),
     ]
 }
 
-fn write(format: OutputFormat, compression: OutputCompression) -> Vec<u8> {
+fn write(format: FileFormat, compression: FileCompression) -> Vec<u8> {
     let (ids, mut out) = (ids(), Vec::new());
     let blocks = |writer: &mut TableWriter<'_>| {
         writer.write(2, &block(&ids))?;
@@ -52,13 +52,13 @@ fn write(format: OutputFormat, compression: OutputCompression) -> Vec<u8> {
     out
 }
 
-fn emptied<'a>(values: &OutputValues<'a>) -> OutputValues<'a> {
+fn emptied<'a>(values: &BlockValues<'a>) -> BlockValues<'a> {
     match values {
-        OutputValues::Text(column, _) => OutputValues::Text(column, 0),
-        OutputValues::Label(_) => OutputValues::Label(Vec::new()),
-        OutputValues::LabelLists(_) => OutputValues::LabelLists(LabelLists::default()),
-        OutputValues::Integer(_) => OutputValues::Integer(Vec::new()),
-        OutputValues::Float(_) => OutputValues::Float(&[]),
+        BlockValues::Text(column, _) => BlockValues::Text(column, 0),
+        BlockValues::Label(_) => BlockValues::Label(Vec::new()),
+        BlockValues::LabelLists(_) => BlockValues::LabelLists(LabelLists::default()),
+        BlockValues::Integer(_) => BlockValues::Integer(Vec::new()),
+        BlockValues::Float(_) => BlockValues::Float(&[]),
     }
 }
 
@@ -67,7 +67,7 @@ fn csv_has_a_column_per_label_and_joined_lists() {
     let expected = "id\tdecision\tmargin\tpossibility:a|b\tpossibility:2\tset\tties\tanswered\n\
         x,y\t2\t0.5\t0.5\t1.0\t2\t\t2\n\
         \t\t1e-7\t1.0\t0.0\ta\\|b|2\ta\\|b|2\t0\n";
-    let written = write(OutputFormat::Csv { delimiter: b'\t' }, OutputCompression::None);
+    let written = write(FileFormat::Csv { delimiter: b'\t' }, FileCompression::None);
     assert_eq!(String::from_utf8(written).expect("text"), expected);
 }
 
@@ -77,20 +77,20 @@ fn json_keeps_the_types_of_labels() {
         r#"{"id":"x,y","decision":2,"margin":0.5,"possibility":{"a|b":0.5,"2":1.0},"set":[2],"ties":[],"answered":2}"#,
         r#"{"id":null,"decision":null,"margin":1e-7,"possibility":{"a|b":1.0,"2":0.0},"set":["a|b",2],"ties":["a|b",2],"answered":0}"#,
     ];
-    let write = |lines| write(OutputFormat::Json { lines }, OutputCompression::None);
+    let write = |lines| write(FileFormat::Json { lines }, FileCompression::None);
     assert_eq!(String::from_utf8(write(true)).expect("text"), format!("{}\n{}\n", rows[0], rows[1]));
     assert_eq!(String::from_utf8(write(false)).expect("text"), format!("[\n{},\n{}\n]\n", rows[0], rows[1]));
 }
 
 #[test]
 fn compressed_files_hold_the_same_bytes() {
-    let format = OutputFormat::Csv { delimiter: b',' };
-    let plain = write(format, OutputCompression::None);
-    let gzip = write(format, OutputCompression::Gzip);
+    let format = FileFormat::Csv { delimiter: b',' };
+    let plain = write(format, FileCompression::None);
+    let gzip = write(format, FileCompression::Gzip);
     let mut bytes = Vec::new();
     io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&gzip[..]), &mut bytes).expect("gzip");
     assert_eq!(bytes, plain);
-    let zstd = write(format, OutputCompression::Zstd);
+    let zstd = write(format, FileCompression::Zstd);
     assert_eq!(zstd::decode_all(&zstd[..]).expect("zstd"), plain);
 }
 
@@ -98,9 +98,9 @@ fn compressed_files_hold_the_same_bytes() {
 fn values_that_do_not_fit_the_columns_are_refused() {
     let (schema, ids) = (schema(), ids());
     let mut out = Vec::new();
-    let format = OutputFormat::Csv { delimiter: b',' };
+    let format = FileFormat::Csv { delimiter: b',' };
     let write = |writer: &mut TableWriter<'_>| {
-        let refused = |n_rows, block: &[OutputValues<'_>]| {
+        let refused = |n_rows, block: &[BlockValues<'_>]| {
             let error = schema.check(n_rows, block).expect_err("values that do not fit");
             assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
         };
@@ -119,7 +119,7 @@ fn values_that_do_not_fit_the_columns_are_refused() {
         refused(2, &swapped);
         writer.write(2, &block(&ids))
     };
-    write_table::<(), io::Error>(&mut out, format, OutputCompression::None, &schema, write).expect("memory");
+    write_table::<(), io::Error>(&mut out, format, FileCompression::None, &schema, write).expect("memory");
 }
 
 #[test]

@@ -13,22 +13,22 @@ use super::*;
 use crate::{
     TextColumn,
     arrow::ColumnFile,
-    write::{ColumnType, OutputColumn, OutputCompression, OutputFormat, TableWriter, write_table},
+    write::{ColumnSpec, ColumnType, FileCompression, FileFormat, TableWriter, write_table},
 };
 
-fn column(name: &str, output_type: OutputType) -> OutputColumn {
-    OutputColumn { name: name.to_owned(), output_type }
+fn column(name: &str, value_type: ValueType) -> ColumnSpec {
+    ColumnSpec { name: name.to_owned(), value_type }
 }
 
 fn write(
-    columns: Vec<OutputColumn>,
+    columns: Vec<ColumnSpec>,
     labels: &[Label],
     n_rows: usize,
-    block: &[OutputValues<'_>],
+    block: &[BlockValues<'_>],
 ) -> io::Result<Bytes> {
-    let schema = OutputSchema { columns, labels: labels.to_vec() };
+    let schema = TableSchema { columns, labels: labels.to_vec() };
     let mut out = Vec::new();
-    write_table(&mut out, OutputFormat::Parquet, OutputCompression::None, &schema, |writer| {
+    write_table(&mut out, FileFormat::Parquet, FileCompression::None, &schema, |writer| {
         writer.write(n_rows, block)
     })?;
     Ok(out.into())
@@ -45,27 +45,27 @@ fn read(bytes: Bytes) -> RecordBatch {
     batches.expect("rows").remove(0)
 }
 
-fn lists(lists: &[&[u16]]) -> OutputValues<'static> {
+fn lists(lists: &[&[u16]]) -> BlockValues<'static> {
     let mut made = LabelLists::default();
     lists.iter().for_each(|list| made.push(list.iter().copied()));
-    OutputValues::LabelLists(made)
+    BlockValues::LabelLists(made)
 }
 
 #[test]
 fn all_types_of_columns_are_read_back() {
     let columns = vec![
-        column("decision", OutputType::Label { nullable: false }),
-        column("margin", OutputType::Float),
-        column("possibility", OutputType::FloatPerLabel),
-        column("ties", OutputType::RareLabelList),
-        column("answered", OutputType::Integer),
+        column("decision", ValueType::Label { nullable: false }),
+        column("margin", ValueType::Float),
+        column("possibility", ValueType::FloatPerLabel),
+        column("ties", ValueType::RareLabelList),
+        column("answered", ValueType::Integer),
     ];
     let block = [
-        OutputValues::Label(vec![Some(0), Some(0)]),
-        OutputValues::Float(&[0.25, 0.0]),
-        OutputValues::Float(&[1.0, 0.75, 0.5, 0.125]),
+        BlockValues::Label(vec![Some(0), Some(0)]),
+        BlockValues::Float(&[0.25, 0.0]),
+        BlockValues::Float(&[1.0, 0.75, 0.5, 0.125]),
         lists(&[&[], &[0, 1]]),
-        OutputValues::Integer(vec![2, 1]),
+        BlockValues::Integer(vec![2, 1]),
     ];
     let batch = read(write(columns, &["a", "b"].map(Label::from), 2, &block).expect("a file"));
     let names: Vec<&str> = batch.schema_ref().fields().iter().map(|field| field.name().as_str()).collect();
@@ -82,9 +82,9 @@ fn all_types_of_columns_are_read_back() {
 #[test]
 fn lists_have_the_type_of_the_labels_and_a_missing_label_is_null() {
     let columns =
-        vec![column("decision", OutputType::Label { nullable: true }), column("set", OutputType::LabelList)];
+        vec![column("decision", ValueType::Label { nullable: true }), column("set", ValueType::LabelList)];
     let sets: [&[u16]; 4] = [&[0, 1], &[1], &[], &[0]];
-    let block = [OutputValues::Label(vec![None, Some(1), Some(0), Some(0)]), lists(&sets)];
+    let block = [BlockValues::Label(vec![None, Some(1), Some(0), Some(0)]), lists(&sets)];
     let batch = read(write(columns, &[10, 20].map(Label::from), 4, &block).expect("a file"));
     assert!(batch.column(0).is_null(0) && batch.column(0).null_count() == 1);
     for (row, set) in sets.iter().enumerate() {
@@ -97,8 +97,8 @@ fn lists_have_the_type_of_the_labels_and_a_missing_label_is_null() {
 #[test]
 fn a_label_column_has_the_type_of_the_labels() {
     let of = |labels: [Label; 2]| {
-        let columns = vec![column("decision", OutputType::Label { nullable: false })];
-        let block = [OutputValues::Label(vec![Some(0), Some(1)])];
+        let columns = vec![column("decision", ValueType::Label { nullable: false })];
+        let block = [BlockValues::Label(vec![Some(0), Some(1)])];
         let bytes = write(columns, &labels, 2, &block).expect("a file");
         read(bytes).schema().field(0).data_type().clone()
     };
@@ -110,9 +110,9 @@ fn a_label_column_has_the_type_of_the_labels() {
 }
 
 fn write_texts(name: &str, of: DataType, texts: [Option<&str>; 2]) -> io::Result<Bytes> {
-    let columns = vec![column(name, OutputType::Text(ColumnType::from(of)))];
+    let columns = vec![column(name, ValueType::Text(ColumnType::from(of)))];
     let texts: TextColumn = texts.into_iter().collect();
-    write(columns, &[], 2, &[OutputValues::Text(&texts, 0)])
+    write(columns, &[], 2, &[BlockValues::Text(&texts, 0)])
 }
 
 #[test]
@@ -189,9 +189,9 @@ fn a_closed_pipe_is_reported_as_such() {
             Ok(())
         }
     }
-    let columns = vec![column("answered", OutputType::Integer)];
-    let schema = OutputSchema { columns, labels: Vec::new() };
-    let blocks = |writer: &mut TableWriter<'_>| writer.write(1, &[OutputValues::Integer(vec![1])]);
-    let written = write_table(&mut Closed, OutputFormat::Parquet, OutputCompression::None, &schema, blocks);
+    let columns = vec![column("answered", ValueType::Integer)];
+    let schema = TableSchema { columns, labels: Vec::new() };
+    let blocks = |writer: &mut TableWriter<'_>| writer.write(1, &[BlockValues::Integer(vec![1])]);
+    let written = write_table(&mut Closed, FileFormat::Parquet, FileCompression::None, &schema, blocks);
     assert_eq!(written.expect_err("a closed pipe").kind(), io::ErrorKind::BrokenPipe);
 }
