@@ -62,7 +62,7 @@ fn no_method_decides_what_is_no_candidate() {
 
 #[test]
 fn what_is_no_candidate_counts_as_a_prediction() {
-    // `na` is said of every fourth row, on which `one` errs as elsewhere: naive Bayes has a likelihood for it.
+    // `na` is predicted of every fourth row, on which `one` errs as elsewhere: naive Bayes has a likelihood for it.
     let (rows, truth) = panel(60);
     let closed =
         spocc::evidence::Counting { classes: Some(CLASSES.map(Label::from).to_vec()), ..Default::default() };
@@ -94,7 +94,7 @@ fn models_keep_counts_that_merge_and_are_read_back() {
 }
 
 #[test]
-fn the_merged_rows_say_what_is_a_candidate() {
+fn candidates_depend_on_the_merged_rows() {
     let quiet = Control::default();
     // Nine rows with `na` leave it possible, eighteen do not.
     let half = evidence(36);
@@ -154,8 +154,8 @@ fn split_conformal_keeps_the_kind_of_the_labels() {
     let mut truth = Truth::default();
     for t in 0..61i64 {
         let class = if t == 60 { Label::from(1) } else { Label::from("b") };
-        let said = if t % 5 == 0 { Label::from(1) } else { Label::from("b") };
-        rows.push([Some(said.clone()), Some(said)]).expect("two cells");
+        let predicted = if t % 5 == 0 { Label::from(1) } else { Label::from("b") };
+        rows.push([Some(predicted.clone()), Some(predicted)]).expect("two cells");
         truth.push(Some(class)).expect("two classes");
     }
     let evidence = Evidence::new(&rows.finish(), &truth).expect("rows");

@@ -91,8 +91,8 @@ fn crowds_are_counted_sparsely_and_decided_well() {
         {
             let model = method.combiner().fit(&evidence).expect("gold");
             let decided = model.predict(&table).expect("all workers");
-            let judged = |t: &usize| t % 2 == 1 && crowd.truth[*t].is_some();
-            let rows: Vec<usize> = (0..n).filter(judged).collect();
+            let is_held_out = |t: &usize| t % 2 == 1 && crowd.truth[*t].is_some();
+            let rows: Vec<usize> = (0..n).filter(is_held_out).collect();
             let labels: Vec<String> = decided.labels().map(ToString::to_string).collect();
             let right =
                 rows.iter().filter(|&&t| crowd.truth[t].as_deref() == Some(labels[t].as_str())).count();

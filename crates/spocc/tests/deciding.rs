@@ -26,13 +26,13 @@ const SHAPES: [(usize, usize, usize, f64); 11] = [
     (60, 4, 2_000, 0.97),
 ];
 
-fn panel((n_classifiers, n_classes, n_rows, gaps): (usize, usize, usize, f64), seed: u64) -> Panel {
+fn panel((n_classifiers, n_classes, n_rows, missing_share): (usize, usize, usize, f64), seed: u64) -> Panel {
     Panel::new(Shape {
         n_classifiers,
         n_classes,
         n_others: seed as usize % 3,
         n_rows,
-        gaps,
+        missing_share,
         weighted: false,
         seed,
     })

@@ -27,7 +27,7 @@ fn small_panel() -> Panel {
         n_classes: 2,
         n_others: 1,
         n_rows: 12,
-        gaps: 0.2,
+        missing_share: 0.2,
         weighted: false,
         seed: 5,
     };
@@ -41,7 +41,7 @@ fn sparse_panel() -> Panel {
         n_classes: 3,
         n_others: 0,
         n_rows: 20,
-        gaps: 0.85,
+        missing_share: 0.85,
         weighted: true,
         seed: 6,
     };
@@ -225,7 +225,7 @@ fn a_sister_file_is_called_by_its_name() {
 }
 
 #[test]
-fn weights_and_silences_that_no_fit_gives_are_refused() {
+fn weights_and_missing_labels_that_no_fit_gives_are_refused() {
     let evidence = small_panel().tally();
     let class = evidence.labels().classes()[0].clone();
     let options = Options {
@@ -246,11 +246,11 @@ fn weights_and_silences_that_no_fit_gives_are_refused() {
         let error = model_error(&resealed(&forged)).to_string();
         assert!(error.contains("expected no weights or one above 0 per class"), "{error}");
     }
-    // After the choice: everyone's silence is an answer.
+    // After the choice: all classifiers's a missing cell is an answer.
     let n = model.classifiers().len();
-    let everyone: Vec<u8> = [1, n as u8].into_iter().chain(vec![1; n]).collect();
+    let all_classifiers: Vec<u8> = [1, n as u8].into_iter().chain(vec![1; n]).collect();
     let mut forged = bytes.clone();
-    forged[find(&everyone) + 2] = 0;
+    forged[find(&all_classifiers) + 2] = 0;
     let error = model_error(&resealed(&forged)).to_string();
     assert!(error.contains("expected whose silence is an answer"), "{error}");
 }

@@ -4,7 +4,7 @@
 mod naive;
 mod panels;
 
-use naive::{Judged, Variant};
+use naive::{Validation, Variant};
 use panels::{Panel, Random, Shape, config, plain_panels};
 use proptest::prelude::*;
 use spocc::{
@@ -372,8 +372,15 @@ fn a_discount_runs_from_the_distribution_to_neutrality() {
 
 /// Panels, by seed, on which each departure from the search ends in other exponents.
 fn pinned_panel(seed: u64) -> Panel {
-    let shape =
-        Shape { n_classifiers: 6, n_classes: 3, n_others: 0, n_rows: 40, gaps: 0.0, weighted: false, seed };
+    let shape = Shape {
+        n_classifiers: 6,
+        n_classes: 3,
+        n_others: 0,
+        n_rows: 40,
+        missing_share: 0.0,
+        weighted: false,
+        seed,
+    };
     Panel { is_closed: true, ..Panel::new(shape) }
 }
 
@@ -384,7 +391,7 @@ fn exponents(seed: u64, variant: Variant) -> [Vec<f64>; 3] {
     let Parameters::AdaSpocc { dendrogram, exponents, .. } = model.parameters() else {
         panic!("an adaSPOCC model")
     };
-    let plain = |variant| naive::adaspocc(&panel, &dendrogram, Judged::OnItself, variant).exponents;
+    let plain = |variant| naive::adaspocc(&panel, &dendrogram, Validation::Resubstitution, variant).exponents;
     [exponents.into_iter().map(f64::from).collect(), plain(Variant::Right), plain(variant)]
 }
 

@@ -36,12 +36,12 @@ fn crowd(n_rows: usize, seed: u64) -> (Panel, Vec<usize>) {
     let mut random = Random(seed);
     let truth: Vec<usize> = (0..n_rows).map(|_| random.below(n_classes)).collect();
     let row = |class: &usize| {
-        let said = |k: usize, random: &mut Random| {
+        let predicted = |k: usize, random: &mut Random| {
             let chance = if k.is_multiple_of(3) { 0.95 } else { 0.2 };
-            let said = if random.unit() < chance { *class } else { random.below(n_classes) };
-            (random.unit() < 0.1).then_some(said)
+            let predicted = if random.unit() < chance { *class } else { random.below(n_classes) };
+            (random.unit() < 0.1).then_some(predicted)
         };
-        (0..n_workers).map(|k| said(k, &mut random)).collect()
+        (0..n_workers).map(|k| predicted(k, &mut random)).collect()
     };
     let rows: Vec<Vec<Option<usize>>> = truth.iter().map(row).collect();
     let shape = Shape {
@@ -49,7 +49,7 @@ fn crowd(n_rows: usize, seed: u64) -> (Panel, Vec<usize>) {
         n_classes,
         n_others: 0,
         n_rows: 0,
-        gaps: 0.0,
+        missing_share: 0.0,
         weighted: false,
         seed: 0,
     };
@@ -79,8 +79,10 @@ fn by_the_book(panel: &Panel, n_steps: usize) -> Vec<Vec<f64>> {
             let Some(shares) = shares else { continue };
             for i in 0..l {
                 prior[i] += shares[i];
-                for (k, said) in row.iter().enumerate().filter_map(|(k, said)| said.map(|j| (k, j))) {
-                    table[k][said][i] += shares[i];
+                for (k, predicted) in
+                    row.iter().enumerate().filter_map(|(k, predicted)| predicted.map(|j| (k, j)))
+                {
+                    table[k][predicted][i] += shares[i];
                 }
             }
         }
@@ -93,13 +95,18 @@ fn by_the_book(panel: &Panel, n_steps: usize) -> Vec<Vec<f64>> {
         (normal(prior), table)
     };
     let likely = |t: usize, i: usize, table: &[Vec<Vec<f64>>]| -> f64 {
-        panel.rows[t].iter().enumerate().filter_map(|(k, said)| said.map(|j| table[k][j][i])).product()
+        panel.rows[t]
+            .iter()
+            .enumerate()
+            .filter_map(|(k, predicted)| predicted.map(|j| table[k][j][i]))
+            .product()
     };
     let rows = 0..panel.rows.len();
     let gold: Vec<Option<Vec<f64>>> = rows.clone().map(known).collect();
     let (_, table) = estimate(&gold, 1.0);
-    let votes =
-        |t: usize, i: usize| panel.rows[t].iter().filter(|said| **said == Some(i)).count() as f64 + 1.0;
+    let votes = |t: usize, i: usize| {
+        panel.rows[t].iter().filter(|predicted| **predicted == Some(i)).count() as f64 + 1.0
+    };
     let begin = |t: usize| normal((0..l).map(|i| votes(t, i) * likely(t, i, &table)).collect());
     let mut shares: Vec<Option<Vec<f64>>> =
         rows.clone().map(|t| known(t).or_else(|| Some(begin(t)))).collect();
@@ -120,7 +127,7 @@ fn dawid_skene_is_what_the_textbook_computes_row_by_row() {
             n_classes: 3,
             n_others: 1,
             n_rows: 40,
-            gaps: 0.2,
+            missing_share: 0.2,
             weighted: false,
             seed,
         };
@@ -151,7 +158,7 @@ fn dawid_skene_is_what_the_textbook_computes_row_by_row() {
 }
 
 #[test]
-fn a_crowd_that_nobody_checked_is_better_than_its_vote() {
+fn dawid_skene_without_truth_beats_the_vote() {
     let (panel, truth) = crowd(600, 1);
     let evidence = all(&without_truth(&panel));
     assert_eq!((evidence.n_rows(), evidence.n_unlabelled()), (0.0, 600.0));
@@ -161,13 +168,13 @@ fn a_crowd_that_nobody_checked_is_better_than_its_vote() {
 }
 
 #[test]
-fn known_truths_turn_a_panel_of_liars_round() {
+fn known_truths_relabel_a_panel_of_adversaries() {
     let (panel, truth) = crowd(600, 2);
-    let lie = |said: &mut Option<usize>| *said = said.map(|j| (j + 1) % 3);
+    let lie = |predicted: &mut Option<usize>| *predicted = predicted.map(|j| (j + 1) % 3);
     let mut liars = panel;
     liars.rows.iter_mut().flatten().for_each(lie);
     let alone = DawidSkene.fit(&all(&without_truth(&liars))).expect("answers");
-    assert!(accuracy(&alone, &liars, &truth) < 0.1, "nobody could know");
+    assert!(accuracy(&alone, &liars, &truth) < 0.1, "no truth is known");
     liars.truth.iter_mut().skip(200).for_each(|truth| *truth = None);
     let taught = DawidSkene.fit(&all(&liars)).expect("answers");
     assert!(accuracy(&taught, &liars, &truth) > 0.8, "{}", accuracy(&taught, &liars, &truth));
@@ -240,7 +247,7 @@ fn other_methods_never_see_them() {
         n_classes: 3,
         n_others: 0,
         n_rows: 60,
-        gaps: 0.3,
+        missing_share: 0.3,
         weighted: false,
         seed: 4,
     };
@@ -268,7 +275,7 @@ fn other_methods_never_see_them() {
 }
 
 #[test]
-fn a_vote_needs_no_truth_and_other_methods_say_that_they_do() {
+fn a_vote_needs_no_truth_and_other_methods_require_it() {
     let mut rows = Predictions::builder(["ann", "bob", "eve"]).expect("three names");
     for answers in [["cat", "cat", "dog"], ["dog", "dog", "dog"]] {
         rows.push(answers.map(Some)).expect("three answers");
@@ -283,7 +290,7 @@ fn a_vote_needs_no_truth_and_other_methods_say_that_they_do() {
             Ok(model) => {
                 let decided = model.predict(&rows).expect("the same rows");
                 let labels: Vec<String> = decided.labels().map(ToString::to_string).collect();
-                // Of a row of silence, the first of the classes decided equally often.
+                // Of a row of a missing cell, the first of the classes decided equally often.
                 assert_eq!(labels, ["cat", "dog", "cat"], "{method}");
                 let again = Model::from_bytes(&model.to_bytes()).expect("our own bytes");
                 assert_eq!(again.to_bytes(), model.to_bytes());
@@ -294,7 +301,7 @@ fn a_vote_needs_no_truth_and_other_methods_say_that_they_do() {
             }
         }
     }
-    let silent = Evidence::count(
+    let unanswered = Evidence::count(
         &{
             let mut rows = Predictions::builder(["ann"]).expect("a name");
             rows.push([None::<&str>]).expect("a gap");
@@ -308,7 +315,7 @@ fn a_vote_needs_no_truth_and_other_methods_say_that_they_do() {
     for missing in [Missing::Ignore, Missing::Answer] {
         let options = Options { missing, ..Options::default() };
         for combiner in [&Majority as &dyn Combiner, &DawidSkene] {
-            let refused = Model::fit(combiner, &silent, &options, &quiet()).expect_err("nobody spoke");
+            let refused = Model::fit(combiner, &unanswered, &options, &quiet()).expect_err("no predictions");
             assert_eq!(refused, Error::NoLabelledRows);
         }
     }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn bad_tables_say_where_what_was_expected_and_what_was_found() {
+fn errors_of_tables_name_the_place_the_expected_and_the_found_value() {
     let message = |result: Result<Predictions, Error>| result.expect_err("a bad table").to_string();
     let mut rows = Predictions::builder(["ann", "bob"]).expect("two names");
     rows.push([Some("cat"), None]).expect("two answers");
@@ -21,7 +21,7 @@ fn bad_tables_say_where_what_was_expected_and_what_was_found() {
         "classifiers: expected distinct names, found `ann` twice"
     );
     assert_eq!(
-        Predictions::builder([""; 0]).expect_err("nobody").to_string(),
+        Predictions::builder([""; 0]).expect_err("no classifiers").to_string(),
         "classifiers: expected at least one, found none"
     );
     let labels = || vec![Label::from("cat"), Label::from("dog")];
@@ -79,7 +79,7 @@ fn the_last_row_number_there_is_is_past_the_end() {
 }
 
 #[test]
-fn bad_evidence_says_where_what_was_expected_and_what_was_found() {
+fn errors_of_evidence_name_the_place_the_expected_and_the_found_value() {
     let rows = table(&["ann", "bob"], &[&["cat", "dog"], &["dog", "dog"]]);
     let count = |truths: &[&str], options: &Counting<'_>| {
         Evidence::count(&rows, &truth(truths), options, &quiet()).expect_err("bad rows").to_string()
@@ -226,6 +226,6 @@ fn distances_of_any_size_make_a_tree() {
 }
 
 #[test]
-fn there_is_no_tree_over_nobody() {
+fn a_tree_without_leaves_is_refused() {
     assert_eq!(Dissimilarities::from_condensed(0, Vec::new()), Err(Error::NoClassifiers));
 }

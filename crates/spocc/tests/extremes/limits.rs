@@ -9,7 +9,7 @@ fn a_tally_over_the_limit_is_refused_with_its_estimate() {
         n_classes: 5,
         n_others: 0,
         n_rows: 4_000,
-        gaps: 0.0,
+        missing_share: 0.0,
         weighted: false,
         seed: 4,
     };
@@ -51,12 +51,12 @@ fn a_tally_over_the_limit_is_refused_with_its_estimate() {
 fn assert_cancels(what: &str, work: impl Fn(&Control<'_>) -> Option<Error>) -> Vec<&'static str> {
     let stages = std::sync::Mutex::new(Vec::new());
     let note = |at: spocc::progress::Progress| {
-        stages.lock().expect("nobody panicked").push(at.stage);
+        stages.lock().expect("no thread panicked").push(at.stage);
         assert!(at.done <= at.total, "{what}: {} of {}", at.done, at.total);
         ControlFlow::Continue(())
     };
     assert_eq!(work(&Control::new(&note)), None, "{what}");
-    let stages = stages.into_inner().expect("nobody panicked");
+    let stages = stages.into_inner().expect("no thread panicked");
     // Long work reports often: the first report of each stage and a dozen in between will do.
     let step = stages.len() / 12 + 1;
     let is_first = |at: usize| at == 0 || stages[at] != stages[at - 1];
@@ -81,7 +81,7 @@ fn every_long_stage_can_be_stopped() {
         n_classes: 3,
         n_others: 0,
         n_rows: 60,
-        gaps: 0.1,
+        missing_share: 0.1,
         weighted: false,
         seed: 8,
     };

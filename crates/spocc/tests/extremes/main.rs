@@ -3,7 +3,7 @@
 mod sizes;
 mod weights;
 mod numbers;
-mod silence;
+mod missing;
 mod limits;
 mod bad_input;
 #[path = "../panels/mod.rs"]
@@ -33,7 +33,7 @@ fn quiet() -> Control<'static> {
     Control::default()
 }
 
-/// A table from rows of words; `-` is a gap.
+/// A table from rows of words; `-` is a missing cell.
 fn table(names: &[&str], rows: &[&[&str]]) -> Predictions {
     let mut table = Predictions::builder(names.iter().copied()).expect("distinct names");
     for row in rows {

@@ -39,7 +39,7 @@ fn possibility_zero_is_an_infinite_surprise() {
     }
     let none = Discount::try_from(1.0).expect("from 0 to 1");
     assert_eq!(distribution.discounted(none).degrees(), [1.0; 3]);
-    // Naive Bayes excludes a class that was never true, whoever speaks for it.
+    // Naive Bayes excludes a class that was never true, whatever is predicted.
     let options = Counting { classes: Some(["cat", "dog"].map(Label::from).to_vec()), ..Counting::default() };
     let rows = table(&["ann"], &[&["cat"], &["dog"]]);
     let evidence = Evidence::count(&rows, &truth(&["cat", "cat"]), &options, &quiet()).expect("rows");
@@ -69,13 +69,13 @@ fn probabilities_of_any_size_are_transformed_alike() {
 #[test]
 fn a_tie_is_a_tie_in_every_column() {
     for seed in 0..40 {
-        let gaps = if seed % 2 == 0 { 0.0 } else { 0.2 };
+        let missing_share = if seed % 2 == 0 { 0.0 } else { 0.2 };
         let panel = Panel::new(Shape {
             n_classifiers: 5,
             n_classes: 3,
             n_others: 0,
             n_rows: 12,
-            gaps,
+            missing_share,
             weighted: false,
             seed,
         });
@@ -118,8 +118,8 @@ fn a_faint_possibility_is_not_lost_to_rounding() {
 #[test]
 fn a_tie_up_to_rounding_is_a_tie() {
     let names = ["a", "b", "c"];
-    let said = |right: usize, t: usize| if t < right { "x" } else { "z" };
-    let rows: Vec<[&str; 3]> = (0..10).map(|t| [said(1, t), said(2, t), said(3, t)]).collect();
+    let predicted = |right: usize, t: usize| if t < right { "x" } else { "z" };
+    let rows: Vec<[&str; 3]> = (0..10).map(|t| [predicted(1, t), predicted(2, t), predicted(3, t)]).collect();
     let rows: Vec<&[&str]> = rows.iter().map(<[&str; 3]>::as_slice).collect();
     let model = WeightedVote.fit(&evidence(&names, &rows, &["x"; 10])).expect("rows");
     for answers in [["x", "x", "z"], ["z", "z", "x"]] {

@@ -24,14 +24,19 @@ fn one_classifier_is_a_panel() {
     let rows: [&[&str]; 5] = [&["cat"], &["cat"], &["cat"], &["dog"], &["dog"]];
     let evidence = evidence(&["ann"], &rows, &["dog", "dog", "dog", "cat", "dog"]);
     for model in all_models(&evidence, &Options::default()) {
-        let said = |word: &str| decide(&model, &["ann"], &[word]).label.to_string();
+        let predicted = |word: &str| decide(&model, &["ann"], &[word]).label.to_string();
         match model.method() {
             // These take the classifier's word, which is wrong most often.
             Method::Selection | Method::Majority | Method::WeightedVote | Method::ExpVote => {
-                assert_eq!((said("cat"), said("dog")), ("cat".into(), "dog".into()), "{}", model.method());
+                assert_eq!(
+                    (predicted("cat"), predicted("dog")),
+                    ("cat".into(), "dog".into()),
+                    "{}",
+                    model.method()
+                );
             }
             // Three of three rows, however they are weighed against the frequencies.
-            _ => assert_eq!(said("cat"), "dog", "{}", model.method()),
+            _ => assert_eq!(predicted("cat"), "dog", "{}", model.method()),
         }
     }
     let model = AdaSpocc::default().fit(&evidence).expect("rows");
@@ -49,7 +54,7 @@ fn one_row_is_enough() {
         assert!(decision.possibility.degrees().iter().all(|degree| (0.0..=1.0).contains(degree)));
         let knows_both = !matches!(
             model.method(),
-            // Told apart by one row only, these cannot or need not follow it.
+            // Distinguished by one row only, these methods cannot or need not follow it.
             Method::Ladder | Method::Majority | Method::ExpVote | Method::AdaSpocc
         );
         assert!(!knows_both || decision.label.to_string() == "dog", "{}", model.method());
@@ -62,7 +67,7 @@ fn identical_rows_leave_no_doubt() {
     let evidence = evidence(&["ann", "bob", "eve"], &rows, &["dog"; 50]);
     assert_eq!(evidence.n_patterns(), Some(1));
     let dissimilarities = Dissimilarities::new(&evidence, &quiet()).expect("a tally");
-    assert!(dissimilarities.condensed().iter().all(|d| *d == 1.0), "constants depend on nobody");
+    assert!(dissimilarities.condensed().iter().all(|d| *d == 1.0), "constants depend on no classifier");
     for model in all_models(&evidence, &Options::default()) {
         let decision = decide(&model, &["ann", "bob", "eve"], &["cat", "dog", "cat"]);
         assert_eq!(
@@ -99,7 +104,7 @@ fn an_answer_never_given_is_no_opinion() {
     let table = table(&["ann", "bob"], &[&["cat", "dog"], &["cat", "cat"], &["cat", "dog"]]);
     let evidence = Evidence::count(&table, &truth(&["cat", "cat", "dog"]), &options, &quiet()).expect("rows");
     let model = Spocc::default().fit(&evidence).expect("rows");
-    // `ann` never said dog: the row is decided by what `bob` says.
+    // `ann` never predicted dog: the row is decided by what `bob` says.
     let both = decide(&model, &["ann", "bob"], &["dog", "cat"]);
     let alone = decide(&model, &["ann", "bob"], &["-", "cat"]);
     assert_eq!((&both.possibility, both.basis), (&alone.possibility, Basis::Panel));
@@ -111,14 +116,14 @@ fn an_answer_never_given_is_no_opinion() {
 }
 
 #[test]
-fn ten_thousand_classifiers_are_counted_and_heard() {
+fn ten_thousand_classifiers_are_counted_and_used() {
     const N: usize = 10_000;
     let shape = Shape {
         n_classifiers: N,
         n_classes: 3,
         n_others: 0,
         n_rows: 12,
-        gaps: 0.0,
+        missing_share: 0.0,
         weighted: false,
         seed: 1,
     };
@@ -156,7 +161,7 @@ fn ten_thousand_classifiers_are_counted_and_heard() {
 }
 
 #[test]
-fn a_thousand_classes_are_told_apart() {
+fn a_thousand_classes_are_distinguished() {
     const L: i64 = 1_000;
     // `exact` is always right; `near` is one off every third time; `same` always says 7.
     let panel = |n_rows: i64| {

@@ -81,17 +81,17 @@ fn weights_that_are_all_alike_change_nothing() {
 }
 
 #[test]
-fn a_heavy_class_wins_rows_that_nobody_answers() {
+fn a_heavy_class_wins_rows_without_predictions() {
     let rows = [(vec![0], 0), (vec![0], 0), (vec![0], 0), (vec![1], 1), (vec![0], 1)];
     let evidence = Panel::of(2, &rows).tally();
-    let silent = Predictions::builder(["c0"]).and_then(|mut table| {
+    let missing = Predictions::builder(["c0"]).and_then(|mut table| {
         table.push([None::<&str>])?;
         Ok(table.finish())
     });
-    let silent = silent.expect("one gap");
+    let missing = missing.expect("one missing cell");
     let decide = |options: &Options| {
         let model = fitted(Method::NaiveBayes.combiner().as_ref(), &evidence, options);
-        model.predict(&silent).expect("a column").class[0]
+        model.predict(&missing).expect("a column").class[0]
     };
     assert_eq!(decide(&Options::default()), 0);
     let second = ClassWeights::Given(vec![("l1".into(), 2.0)]);
@@ -99,7 +99,7 @@ fn a_heavy_class_wins_rows_that_nobody_answers() {
 }
 
 #[test]
-fn auto_is_silent_where_nobody_is_ever_silent() {
+fn auto_is_ignore_where_no_cell_is_missing() {
     proptest!(config(20), |(panel in plain_panels(4, 3, 40))| {
         let evidence = panel.tally();
         for combiner in combiners(&panel) {

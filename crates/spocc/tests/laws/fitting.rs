@@ -54,7 +54,7 @@ fn stacking_a_merge_is_stacking_the_whole() {
 }
 
 #[test]
-fn a_method_needs_no_more_evidence_than_it_says() {
+fn a_method_needs_no_more_evidence_than_it_declares() {
     proptest!(config(30), |(panel in panels(4, 3, 40))| {
         prop_assume!(panel.has_truth());
         for combiner in combiners(&panel) {
@@ -83,13 +83,13 @@ fn the_number_of_threads_does_not_matter() {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be had")
     });
     // Rows enough for every stage to be cut into pieces.
-    for (seed, gaps) in [(1, 0.0), (2, 0.4)] {
+    for (seed, missing_share) in [(1, 0.0), (2, 0.4)] {
         let shape = Shape {
             n_classifiers: 6,
             n_classes: 4,
             n_others: 1,
             n_rows: 3_000,
-            gaps,
+            missing_share,
             weighted: seed == 2,
             seed,
         };

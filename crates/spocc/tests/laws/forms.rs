@@ -51,13 +51,23 @@ fn evidence_read_back_is_the_same() {
 
 /// Wide panels: some rows are full, others have an answer or two, so that both forms of storage are met.
 fn wide_panel(seed: u64) -> Panel {
-    let shape =
-        Shape { n_classifiers: 24, n_classes: 3, n_others: 1, n_rows: 60, gaps: 0.0, weighted: false, seed };
+    let shape = Shape {
+        n_classifiers: 24,
+        n_classes: 3,
+        n_others: 1,
+        n_rows: 60,
+        missing_share: 0.0,
+        weighted: false,
+        seed,
+    };
     let mut panel = Panel::new(shape);
     let mut random = Random(seed);
     for row in panel.rows.iter_mut().skip(10) {
-        let speaks = [random.below(24), random.below(24)];
-        row.iter_mut().enumerate().filter(|(k, _)| !speaks.contains(k)).for_each(|(_, cell)| *cell = None);
+        let answers_row = [random.below(24), random.below(24)];
+        row.iter_mut()
+            .enumerate()
+            .filter(|(k, _)| !answers_row.contains(k))
+            .for_each(|(_, cell)| *cell = None);
     }
     panel
 }
@@ -131,7 +141,7 @@ fn how_a_label_is_written_in_rows_without_truth_does_not_matter() {
     // Evidence depends on labelled rows alone, so these two tables are the same evidence.
     let count = |answers: &[(&str, Option<&str>)]| {
         let mut rows = Predictions::builder(["ann"]).expect("one name");
-        answers.iter().for_each(|(said, _)| rows.push([Some(*said)]).expect("one answer"));
+        answers.iter().for_each(|(predicted, _)| rows.push([Some(*predicted)]).expect("one answer"));
         let truth = Truth::new(answers.iter().map(|(_, truth)| *truth)).expect("few labels");
         Evidence::new(&rows.finish(), &truth).expect("rows").to_bytes()
     };
@@ -139,7 +149,7 @@ fn how_a_label_is_written_in_rows_without_truth_does_not_matter() {
     assert_eq!(count(&[labelled, ("1", None)]), count(&[labelled]));
 }
 
-/// One label, written as an integer, as a text, or as a data frame with gaps writes it.
+/// One label, written as an integer, as a text, or as a data frame with missing cells writes it.
 fn written(id: usize, random: &mut Random) -> Label {
     match random.below(3) {
         0 => Label::from(i64::try_from(id).expect("a small number")),
@@ -151,13 +161,13 @@ fn written(id: usize, random: &mut Random) -> Label {
 #[test]
 fn one_label_written_in_many_ways_is_one_label() {
     proptest!(config(100), |(panel in panels(4, 3, 40), n_parts in 1..4usize, seed: u64)| {
-        // With weights and gaps as they come, and classes as met: nobody says how a class is written.
+        // With weights and missing cells as they come, and classes as met: no classifier says how a class is written.
         let panel = Panel { is_closed: false, ..panel };
         let mut random = Random(seed);
         let cells: Vec<Vec<Option<Label>>> = panel
             .rows
             .iter()
-            .map(|row| row.iter().map(|said| said.map(|j| written(j, &mut random))).collect())
+            .map(|row| row.iter().map(|predicted| predicted.map(|j| written(j, &mut random))).collect())
             .collect();
         let truths: Vec<Option<Label>> =
             panel.truth.iter().map(|class| class.map(|i| written(i, &mut random))).collect();
@@ -182,9 +192,9 @@ fn one_label_written_in_many_ways_is_one_label() {
             let (found, expected_labels) = (whole.labels(), expected.labels());
             prop_assert_eq!(found.all(), expected_labels.all());
             for k in 0..panel.names.len() {
-                for said in &plain.labels {
+                for predicted in &plain.labels {
                     for class in &plain.labels {
-                        let of = |evidence: &Evidence| evidence.count_of(k, said.as_str(), class.as_str());
+                        let of = |evidence: &Evidence| evidence.count_of(k, predicted.as_str(), class.as_str());
                         prop_assert_eq!(of(&whole), of(&expected));
                     }
                 }

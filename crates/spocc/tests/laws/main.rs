@@ -15,7 +15,7 @@ mod panels;
 
 use fitting::{choices, combiners, fitted};
 use merging::{merged, parts};
-use naive::{Closeness, Judged, Variant};
+use naive::{Closeness, Validation, Variant};
 use panels::{Panel, Random, Shape, config, panels, plain_panels};
 use proptest::prelude::*;
 use spocc::{

@@ -176,7 +176,7 @@ fn less_of_a_tally_is_what_counting_less_gives() {
 #[test]
 fn choosing_classifiers_is_what_counting_them_gives() {
     proptest!(config(100), |(panel in panels(5, 3, 40), seed: u64)| {
-        // With classes as met a label that only the others said would stay.
+        // With classes as met a label that only the others predicted would stay.
         let panel = Panel { is_closed: true, ..panel };
         let mut random = Random(seed);
         let mut order = random.order(panel.names.len());
@@ -188,9 +188,9 @@ fn choosing_classifiers_is_what_counting_them_gives() {
             prop_assert_eq!(selected.classifiers(), counted.classifiers());
             prop_assert_eq!(selected.n_patterns(), counted.n_patterns());
             for k in 0..order.len() {
-                for said in &panel.labels {
+                for predicted in &panel.labels {
                     for class in &panel.labels {
-                        let count = |evidence: &Evidence| evidence.count_of(k, said.as_str(), class.as_str());
+                        let count = |evidence: &Evidence| evidence.count_of(k, predicted.as_str(), class.as_str());
                         prop_assert_eq!(count(&selected), count(&counted));
                     }
                 }

@@ -44,8 +44,8 @@ fn other_names_in_the_same_order_change_nothing_but_names() {
 fn untied_panels() -> impl Strategy<Value = Panel> {
     (2..=4usize, 2..=3usize, 25..=50usize, any::<u64>()).prop_map(
         |(n_classifiers, n_classes, n_rows, seed)| {
-            let (n_others, gaps, weighted) = (0, 0.0, true);
-            let shape = Shape { n_classifiers, n_classes, n_others, n_rows, gaps, weighted, seed };
+            let (n_others, missing_share, weighted) = (0, 0.0, true);
+            let shape = Shape { n_classifiers, n_classes, n_others, n_rows, missing_share, weighted, seed };
             Panel { is_closed: true, ..Panel::new(shape) }
         },
     )
@@ -56,7 +56,7 @@ fn tree(panel: &Panel) -> Dendrogram {
 }
 
 /// Whether no decision on the way to a fit of adaSPOCC is near a tie, nor any height of the tree.
-fn is_untied(panel: &Panel, judged: Judged) -> bool {
+fn is_untied(panel: &Panel, validation: Validation) -> bool {
     let tree = tree(panel);
     let heights: Vec<f64> = tree.merges().iter().map(|merge| merge.height).collect();
     let dissimilarities = Dissimilarities::new(&panel.tally(), &quiet()).expect("a tally");
@@ -64,18 +64,18 @@ fn is_untied(panel: &Panel, judged: Judged) -> bool {
     distances.sort_by(f64::total_cmp);
     // The first height is the least dissimilarity itself.
     let n_equal = distances.windows(2).filter(|two| two[1] - two[0] < CLEAR).count();
-    let found = naive::adaspocc(panel, &tree, judged, Variant::Right);
+    let found = naive::adaspocc(panel, &tree, validation, Variant::Right);
     n_equal <= 1 && found.closeness.nearest > CLEAR
 }
 
 /// Compares two models of one panel on all patterns; `classes` says where each class of the first went.
 fn assert_same_decisions(
     (model, panel): (&Model, &Panel),
-    (other, twin): (&Model, &Panel),
+    (other, counterpart): (&Model, &Panel),
     rows: [&[Vec<Option<usize>>]; 2],
     classes: &[usize],
 ) {
-    let tables = [panel.table(rows[0]), twin.table(rows[1])];
+    let tables = [panel.table(rows[0]), counterpart.table(rows[1])];
     let (first, second) = (
         model.align(&tables[0]).expect("the same columns"),
         other.align(&tables[1]).expect("the same columns"),
@@ -104,15 +104,15 @@ fn tunable(combiner: &dyn Combiner) -> bool {
 fn renaming_classes_renames_decisions_without_tuning() {
     proptest!(config(80), |(panel in untied_panels(), seed: u64)| {
         let new = Random(seed).order(panel.n_classes);
-        let twin = panel.renamed(&new);
+        let counterpart = panel.renamed(&new);
         let rows = panel.all_patterns();
         let asked = Panel { rows: rows.clone(), ..panel.clone() }.renamed(&new).rows;
         for method in Method::ALL {
             let combiner = method.combiner();
             if method == Method::Bayes || !tunable(combiner.as_ref()) {
                 let model = combiner.fit(&panel.tally()).expect("rows");
-                let other = combiner.fit(&twin.tally()).expect("rows");
-                assert_same_decisions((&model, &panel), (&other, &twin), [&rows, &asked], &new);
+                let other = combiner.fit(&counterpart.tally()).expect("rows");
+                assert_same_decisions((&model, &panel), (&other, &counterpart), [&rows, &asked], &new);
             }
         }
     });
@@ -122,17 +122,17 @@ fn renaming_classes_renames_decisions_without_tuning() {
 fn renaming_classes_renames_decisions_of_adaspocc() {
     proptest!(config(60), |(panel in untied_panels(), seed: u64)| {
         let new = Random(seed).order(panel.n_classes);
-        let twin = panel.renamed(&new);
+        let counterpart = panel.renamed(&new);
         let rows = panel.all_patterns();
         let asked = Panel { rows: rows.clone(), ..panel.clone() }.renamed(&new).rows;
-        for (tuning, judged) in
-            [(Tuning::Resubstitution, Judged::OnItself), (Tuning::LeaveOneOut, Judged::WithoutOwnRow)]
+        for (tuning, validation) in
+            [(Tuning::Resubstitution, Validation::Resubstitution), (Tuning::LeaveOneOut, Validation::LeaveOneOut)]
         {
-            prop_assume!(is_untied(&panel, judged));
+            prop_assume!(is_untied(&panel, validation));
             let model = AdaSpocc { tuning }.fit(&panel.tally()).expect("rows");
-            let other = AdaSpocc { tuning }.fit(&twin.tally()).expect("rows");
+            let other = AdaSpocc { tuning }.fit(&counterpart.tally()).expect("rows");
             prop_assert_eq!(model.parameters(), other.parameters());
-            assert_same_decisions((&model, &panel), (&other, &twin), [&rows, &asked], &new);
+            assert_same_decisions((&model, &panel), (&other, &counterpart), [&rows, &asked], &new);
         }
     });
 }
@@ -141,7 +141,7 @@ fn renaming_classes_renames_decisions_of_adaspocc() {
 fn reordering_classifiers_changes_nothing_without_tuning() {
     proptest!(config(80), |(panel in untied_panels(), seed: u64)| {
         let order = Random(seed).order(panel.names.len());
-        let twin = panel.reordered(&order);
+        let counterpart = panel.reordered(&order);
         let rows = panel.all_patterns();
         let asked = Panel { rows: rows.clone(), ..panel.clone() }.reordered(&order).rows;
         let same: Vec<usize> = (0..panel.n_classes).collect();
@@ -153,8 +153,8 @@ fn reordering_classifiers_changes_nothing_without_tuning() {
             let combiner = method.combiner();
             if method == Method::Bayes || !tunable(combiner.as_ref()) {
                 let model = combiner.fit(&panel.tally()).expect("rows");
-                let other = combiner.fit(&twin.tally()).expect("rows");
-                assert_same_decisions((&model, &panel), (&other, &twin), [&rows, &asked], &same);
+                let other = combiner.fit(&counterpart.tally()).expect("rows");
+                assert_same_decisions((&model, &panel), (&other, &counterpart), [&rows, &asked], &same);
             }
         }
     });
@@ -164,23 +164,23 @@ fn reordering_classifiers_changes_nothing_without_tuning() {
 fn reordering_classifiers_changes_nothing_for_adaspocc() {
     proptest!(config(60), |(panel in untied_panels(), seed: u64)| {
         let order = Random(seed).order(panel.names.len());
-        let twin = panel.reordered(&order);
+        let counterpart = panel.reordered(&order);
         let rows = panel.all_patterns();
         let asked = Panel { rows: rows.clone(), ..panel.clone() }.reordered(&order).rows;
         let same: Vec<usize> = (0..panel.n_classes).collect();
-        for (tuning, judged) in
-            [(Tuning::Resubstitution, Judged::OnItself), (Tuning::LeaveOneOut, Judged::WithoutOwnRow)]
+        for (tuning, validation) in
+            [(Tuning::Resubstitution, Validation::Resubstitution), (Tuning::LeaveOneOut, Validation::LeaveOneOut)]
         {
-            prop_assume!(is_untied(&panel, judged));
+            prop_assume!(is_untied(&panel, validation));
             let model = AdaSpocc { tuning }.fit(&panel.tally()).expect("rows");
-            let other = AdaSpocc { tuning }.fit(&twin.tally()).expect("rows");
+            let other = AdaSpocc { tuning }.fit(&counterpart.tally()).expect("rows");
             let parameters = |model: &Model| match model.parameters() {
                 Parameters::AdaSpocc { exponents, severity, .. } => (exponents, severity),
                 other => panic!("an adaSPOCC model, not {other:?}"),
             };
             prop_assert_eq!(parameters(&model).0, parameters(&other).0);
             prop_assert!(close(parameters(&model).1, parameters(&other).1));
-            assert_same_decisions((&model, &panel), (&other, &twin), [&rows, &asked], &same);
+            assert_same_decisions((&model, &panel), (&other, &counterpart), [&rows, &asked], &same);
         }
     });
 }
@@ -190,7 +190,7 @@ fn columns_are_found_by_name() {
     proptest!(config(60), |(panel in panels(5, 3, 30), seed: u64)| {
         prop_assume!(panel.has_truth());
         let mut random = Random(seed);
-        // A table with its columns in another order and one that is nobody's.
+        // A table with its columns in another order and one that is no classifier's.
         let order = random.order(panel.names.len());
         let mut other = panel.reordered(&order);
         other.names.push("stranger".to_owned());

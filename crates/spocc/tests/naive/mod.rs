@@ -12,14 +12,14 @@ use crate::panels::Panel;
 pub(crate) const TIE: f64 = 1e-10;
 /// Two ways of rounding one number differ by less than this, relatively.
 const ROUNDING: f64 = 1e-12;
-/// What differs by more than this is told apart by everyone.
+/// What differs by more than this is always distinguished.
 const CLEAR: f64 = 1e-9;
 
-/// How a panel is judged.
+/// How a panel is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Judged {
-    OnItself,
-    WithoutOwnRow,
+pub(crate) enum Validation {
+    Resubstitution,
+    LeaveOneOut,
 }
 
 /// The counts of a panel, as tables of integers.
@@ -29,7 +29,7 @@ pub(crate) struct Counts {
     pub(crate) unit: u64,
     /// Of every row.
     pub(crate) weights: Vec<u64>,
-    /// Classifier, said, true.
+    /// Classifier, predicted, true.
     pub(crate) confusion: Vec<Vec<Vec<u64>>>,
     pub(crate) total: u64,
     pub(crate) classes: Vec<u64>,
@@ -47,8 +47,8 @@ impl Counts {
         for (t, row) in panel.rows.iter().enumerate() {
             let Some(i) = panel.truth[t] else { continue };
             classes[i] += weights[t];
-            for (k, said) in row.iter().enumerate() {
-                if let Some(j) = said {
+            for (k, predicted) in row.iter().enumerate() {
+                if let Some(j) = predicted {
                     confusion[k][*j][i] += weights[t];
                 }
             }
@@ -60,18 +60,18 @@ impl Counts {
         (0..self.classes.len()).map(|i| self.confusion[k][i][i]).sum()
     }
 
-    fn spoken(&self, k: usize) -> u64 {
+    fn answered(&self, k: usize) -> u64 {
         self.confusion[k].iter().flatten().sum()
     }
 
-    /// `(right + silent * panel mean) / n`.
+    /// `(right + missing * panel mean) / n`.
     pub(crate) fn accuracies(&self) -> Vec<f64> {
         let n = self.confusion.len();
         let right: u64 = (0..n).map(|k| self.right(k)).sum();
-        let spoken: u64 = (0..n).map(|k| self.spoken(k)).sum();
-        let mean = right as f64 / (spoken as f64).max(1.0);
+        let answered: u64 = (0..n).map(|k| self.answered(k)).sum();
+        let mean = right as f64 / (answered as f64).max(1.0);
         let total = self.total as f64;
-        (0..n).map(|k| (self.right(k) as f64 + (total - self.spoken(k) as f64) * mean) / total).collect()
+        (0..n).map(|k| (self.right(k) as f64 + (total - self.answered(k) as f64) * mean) / total).collect()
     }
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn possibility(counts: &[u64], unit: u64) -> Vec<f64> {
     smoothed.iter().map(|&own| if own == most { 1.0 } else { share(own) }).collect()
 }
 
-/// Mutual information over the rows where both spoke, as a share of all rows, in plain floats.
+/// Mutual information over the rows where both answered, as a share of all rows, in plain floats.
 pub(crate) fn mutual_information(panel: &Panel, a: usize, b: usize) -> f64 {
     let counts = Counts::new(panel);
     let n_labels = panel.labels.len();
@@ -209,7 +209,7 @@ fn numbered(n: usize, merges: &[(usize, usize, f64)]) -> Vec<Merge> {
 pub(crate) struct Closeness {
     /// The least relative lead of any decision.
     pub(crate) nearest: f64,
-    /// Whether some lead is neither a tie for everyone nor clear for everyone.
+    /// Whether some lead is neither a tie for all classifiers nor clear for all classifiers.
     pub(crate) is_doubtful: bool,
 }
 
@@ -235,30 +235,30 @@ impl Closeness {
     }
 }
 
-/// A row to be judged: the possibilities that every classifier's answer gives, none where it is silent.
-pub(crate) struct Case {
+/// A row to be evaluated: the possibilities that every classifier's answer gives, none where it is missing.
+pub(crate) struct NaiveCase {
     pub(crate) possibilities: Vec<Option<Vec<f64>>>,
     pub(crate) truth: usize,
     pub(crate) weight: u64,
 }
 
 /// Every labelled row with the possibilities it meets.
-pub(crate) fn cases(panel: &Panel, judged: Judged) -> Vec<Case> {
+pub(crate) fn cases(panel: &Panel, validation: Validation) -> Vec<NaiveCase> {
     let counts = Counts::new(panel);
     let mut cases = Vec::new();
     for (t, row) in panel.rows.iter().enumerate() {
         let Some(truth) = panel.truth[t] else { continue };
-        let distribution = |(k, said): (usize, &Option<usize>)| {
-            said.map(|j| {
+        let distribution = |(k, predicted): (usize, &Option<usize>)| {
+            predicted.map(|j| {
                 let mut table = counts.confusion[k][j].clone();
-                if judged == Judged::WithoutOwnRow {
+                if validation == Validation::LeaveOneOut {
                     table[truth] -= table[truth].min(counts.unit);
                 }
                 possibility(&table, counts.unit)
             })
         };
         let possibilities = row.iter().enumerate().map(distribution).collect();
-        cases.push(Case { possibilities, truth, weight: counts.weights[t] });
+        cases.push(NaiveCase { possibilities, truth, weight: counts.weights[t] });
     }
     cases
 }
@@ -282,8 +282,8 @@ pub(crate) fn fuse(tree: &[Merge], exponents: &[f64], leaves: &[Vec<f64>]) -> Ve
     values.pop().expect("a tree has a root")
 }
 
-/// Surprisals of every leaf after discounting; silence is no surprise.
-fn leaves(case: &Case, discounts: &[f64], n_classes: usize) -> Vec<Vec<f64>> {
+/// Surprisals of every leaf after discounting; a missing cell is no surprise.
+fn leaves(case: &NaiveCase, discounts: &[f64], n_classes: usize) -> Vec<Vec<f64>> {
     let leaf = |(distribution, &d): (&Option<Vec<f64>>, &f64)| match distribution {
         Some(degrees) => degrees.iter().map(|degree| -((1.0 - d) * degree + d).ln() + 0.0).collect(),
         None => vec![0.0; n_classes],
@@ -306,7 +306,7 @@ pub(crate) enum Variant {
 
 /// What the search found.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct NaiveExponents {
     pub(crate) exponents: Vec<f64>,
     pub(crate) severity: f64,
     pub(crate) discounts: Vec<f64>,
@@ -318,8 +318,13 @@ pub(crate) fn exponent_grid() -> Vec<f64> {
 }
 
 /// The whole fit of adaSPOCC on a given tree.
-pub(crate) fn adaspocc(panel: &Panel, tree: &Dendrogram, judged: Judged, variant: Variant) -> Found {
-    let cases = cases(panel, judged);
+pub(crate) fn adaspocc(
+    panel: &Panel,
+    tree: &Dendrogram,
+    validation: Validation,
+    variant: Variant,
+) -> NaiveExponents {
+    let cases = cases(panel, validation);
     let mut closeness = Closeness::default();
     let exponents = search(panel, tree, &cases, variant, &mut closeness);
     let counts = Counts::new(panel);
@@ -330,26 +335,26 @@ pub(crate) fn adaspocc(panel: &Panel, tree: &Dendrogram, judged: Judged, variant
         accuracies.iter().map(|accuracy| 1.0 - share(accuracy).powf(severity)).collect()
     };
     let mut grid: Vec<f64> = (0..=100).map(|i| 10f64.powf(-2.0 + f64::from(i) / 25.0)).collect();
-    if judged == Judged::WithoutOwnRow {
+    if validation == Validation::LeaveOneOut {
         grid.insert(0, 0.0);
     }
     let right: Vec<u64> = grid
         .iter()
         .map(|&severity| {
             let discounts = discounts(severity);
-            count_right(&cases, panel.n_classes, &mut closeness, |case| {
+            count_correct(&cases, panel.n_classes, &mut closeness, |case| {
                 fuse(tree.merges(), &exponents, &leaves(case, &discounts, panel.n_classes))
             })
         })
         .collect();
     let severity = median_of_best(&grid, &right);
-    Found { exponents, severity, discounts: discounts(severity), closeness }
+    NaiveExponents { exponents, severity, discounts: discounts(severity), closeness }
 }
 
 fn search(
     panel: &Panel,
     tree: &Dendrogram,
-    cases: &[Case],
+    cases: &[NaiveCase],
     variant: Variant,
     closeness: &mut Closeness,
 ) -> Vec<f64> {
@@ -371,7 +376,7 @@ fn search(
             let mut right = Vec::new();
             for &x in &grid[..end] {
                 group.iter().for_each(|&node| exponents[node - n] = x);
-                right.push(count_right(cases, panel.n_classes, closeness, |case| {
+                right.push(count_correct(cases, panel.n_classes, closeness, |case| {
                     fuse(tree.merges(), &exponents, &leaves(case, &nothing, panel.n_classes))
                 }));
             }
@@ -434,11 +439,11 @@ fn groups(tree: &Dendrogram, n_clusters: usize, variant: Variant) -> Vec<Vec<usi
     groups
 }
 
-fn count_right(
-    cases: &[Case],
+fn count_correct(
+    cases: &[NaiveCase],
     n_classes: usize,
     closeness: &mut Closeness,
-    surprisals: impl Fn(&Case) -> Vec<f64>,
+    surprisals: impl Fn(&NaiveCase) -> Vec<f64>,
 ) -> u64 {
     let mut right = 0;
     for case in cases {

@@ -1,5 +1,5 @@
 //! Small panels with a known truth, made from a seed: classifiers of mixed skill, some of them copies, adversaries
-//! or guessers, with gaps, weights and answers that are no class where a test asks for them.
+//! or guessers, with missing cells, weights and answers that are no class where a test asks for them.
 
 // Every test file uses its own part of this module.
 #![allow(dead_code)]
@@ -55,7 +55,7 @@ pub(crate) struct Shape {
     pub(crate) n_others: usize,
     pub(crate) n_rows: usize,
     /// Share of empty cells, and of rows without a truth.
-    pub(crate) gaps: f64,
+    pub(crate) missing_share: f64,
     /// Rows with weights that are no whole numbers.
     pub(crate) weighted: bool,
     pub(crate) seed: u64,
@@ -75,7 +75,7 @@ pub(crate) struct Panel {
 }
 
 impl std::fmt::Debug for Panel {
-    /// One word per row: the answers, a dot for a gap, then the truth.
+    /// One word per row: the answers, a dot for a missing cell, then the truth.
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let word = |cell: &Option<usize>| cell.map_or(".".to_owned(), |id| id.to_string());
         write!(
@@ -111,12 +111,11 @@ pub(crate) fn config(cases: u32) -> Config {
 
 /// Panels of up to `n_classifiers`, `n_classes`, `n_rows`, of every kind.
 pub(crate) fn panels(n_classifiers: usize, n_classes: usize, n_rows: usize) -> impl Strategy<Value = Panel> {
-    let gaps = prop_oneof![Just(0.0), Just(0.3), Just(0.9)];
-    (1..=n_classifiers, 1..=n_classes, 0..=2usize, 1..=n_rows, gaps, any::<bool>(), any::<u64>()).prop_map(
-        |(n_classifiers, n_classes, n_others, n_rows, gaps, weighted, seed)| {
-            Panel::new(Shape { n_classifiers, n_classes, n_others, n_rows, gaps, weighted, seed })
-        },
-    )
+    let missing_share = prop_oneof![Just(0.0), Just(0.3), Just(0.9)];
+    (1..=n_classifiers, 1..=n_classes, 0..=2usize, 1..=n_rows, missing_share, any::<bool>(), any::<u64>())
+        .prop_map(|(n_classifiers, n_classes, n_others, n_rows, missing_share, weighted, seed)| {
+            Panel::new(Shape { n_classifiers, n_classes, n_others, n_rows, missing_share, weighted, seed })
+        })
 }
 
 /// Complete panels of at least two classifiers, with whole counts and every answer a class.
@@ -127,8 +126,8 @@ pub(crate) fn plain_panels(
 ) -> impl Strategy<Value = Panel> {
     (2..=n_classifiers, 2..=n_classes, n_rows / 2..=n_rows, any::<u64>()).prop_map(
         |(n_classifiers, n_classes, n_rows, seed)| {
-            let (n_others, gaps, weighted) = (0, 0.0, false);
-            Panel::new(Shape { n_classifiers, n_classes, n_others, n_rows, gaps, weighted, seed })
+            let (n_others, missing_share, weighted) = (0, 0.0, false);
+            Panel::new(Shape { n_classifiers, n_classes, n_others, n_rows, missing_share, weighted, seed })
         },
     )
 }
@@ -147,14 +146,16 @@ impl Panel {
         for _ in 0..shape.n_rows {
             // The larger of two draws: classes are not equally frequent.
             let class = random.below(shape.n_classes).max(random.below(shape.n_classes));
-            let mut said: Vec<usize> = Vec::with_capacity(shape.n_classifiers);
+            let mut predicted: Vec<usize> = Vec::with_capacity(shape.n_classifiers);
             for k in 0..shape.n_classifiers {
                 let own = if random.unit() < skill[k] { class } else { random.below(n_labels) };
                 let repeats = random.unit() < 0.8;
-                said.push(copied[k].filter(|_| repeats).map_or(own, |other| said[other]));
+                predicted.push(copied[k].filter(|_| repeats).map_or(own, |other| predicted[other]));
             }
-            rows.push(said.into_iter().map(|j| (random.unit() >= shape.gaps).then_some(j)).collect());
-            truth.push((random.unit() >= shape.gaps / 3.0).then_some(class));
+            rows.push(
+                predicted.into_iter().map(|j| (random.unit() >= shape.missing_share).then_some(j)).collect(),
+            );
+            truth.push((random.unit() >= shape.missing_share / 3.0).then_some(class));
         }
         let weights = shape.weighted.then(|| (0..shape.n_rows).map(|_| 0.25 + 3.0 * random.unit()).collect());
         Self {
@@ -175,7 +176,7 @@ impl Panel {
             labels: (0..n_classes).map(|j| format!("l{j}")).collect(),
             n_classes,
             is_closed: true,
-            rows: rows.iter().map(|(said, _)| said.iter().copied().map(Some).collect()).collect(),
+            rows: rows.iter().map(|(predicted, _)| predicted.iter().copied().map(Some).collect()).collect(),
             truth: rows.iter().map(|(_, class)| Some(*class)).collect(),
             weights: None,
         }
@@ -197,7 +198,7 @@ impl Panel {
     pub(crate) fn table(&self, rows: &[Vec<Option<usize>>]) -> Predictions {
         let mut table = Predictions::builder(self.names.clone()).expect("names are distinct");
         for row in rows {
-            table.push(row.iter().map(|said| said.map(|j| self.label(j)))).expect("rows are whole");
+            table.push(row.iter().map(|predicted| predicted.map(|j| self.label(j)))).expect("rows are whole");
         }
         table.finish()
     }
@@ -248,7 +249,11 @@ impl Panel {
     pub(crate) fn renamed(&self, new: &[usize]) -> Self {
         let id = |id: usize| new.get(id).copied().unwrap_or(id);
         Self {
-            rows: self.rows.iter().map(|row| row.iter().map(|said| said.map(id)).collect()).collect(),
+            rows: self
+                .rows
+                .iter()
+                .map(|row| row.iter().map(|predicted| predicted.map(id)).collect())
+                .collect(),
             truth: self.truth.iter().map(|class| class.map(id)).collect(),
             ..self.clone()
         }
@@ -258,13 +263,13 @@ impl Panel {
         self.truth.iter().any(Option::is_some)
     }
 
-    /// A row as a model fitted to the panel understands it: labels met in no labelled row are silence.
+    /// A row as a model fitted to the panel understands it: labels met in no labelled row are a missing cell.
     pub(crate) fn understood(&self, row: &[Option<usize>]) -> Vec<Option<usize>> {
         let is_met = |j: usize| {
-            let said = |t: usize| self.truth[t].is_some() && self.rows[t].contains(&Some(j));
-            j < self.n_classes || (0..self.rows.len()).any(said)
+            let predicted = |t: usize| self.truth[t].is_some() && self.rows[t].contains(&Some(j));
+            j < self.n_classes || (0..self.rows.len()).any(predicted)
         };
-        row.iter().map(|said| said.filter(|j| is_met(*j))).collect()
+        row.iter().map(|predicted| predicted.filter(|j| is_met(*j))).collect()
     }
 
     /// Every pattern of answers there can be, for few classifiers.

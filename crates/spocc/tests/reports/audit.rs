@@ -1,9 +1,9 @@
-//! What an audit says of a panel whose members are known.
+//! The audit of a panel with known members.
 
 use super::*;
 
 #[test]
-fn everyone_is_seen_through() {
+fn verdicts_match_how_the_classifiers_were_drawn() {
     let audit = panel(600).audit();
     let verdicts: Vec<String> =
         audit.classifiers.iter().map(|entry| format!("{}: {}", entry.name, entry.verdict)).collect();
@@ -15,16 +15,16 @@ fn everyone_is_seen_through() {
             "near-copy: copy of mediocre",
             "renamed: copy of mediocre",
             "guesser: guesser",
-            "liar: adversary",
-            "stuck: constant",
-            "mute: no predictions",
+            "adversary: adversary",
+            "constant: constant",
+            "no-predictions: no predictions",
             "rare: unproven",
         ]
     );
 }
 
 #[test]
-fn with_a_dozen_rows_nobody_is_condemned() {
+fn a_dozen_rows_are_too_few_for_a_guesser_or_a_copy() {
     let audit = panel(12).audit();
     for entry in &audit.classifiers {
         assert_ne!(entry.verdict, Verdict::Guesser, "{}", entry.name);
@@ -110,18 +110,18 @@ fn two_perfect_classifiers_are_not_called_copies() {
 }
 
 #[test]
-fn figures_are_what_their_names_say() {
+fn figures_match_their_definitions() {
     let panel = panel(600);
     let audit = panel.audit();
-    let liar = &audit.classifiers[5];
+    let adversary = &audit.classifiers[5];
     let right =
         panel.rows.iter().zip(&panel.truth).filter(|(row, truth)| row[5] == Some(**truth)).count() as f64;
-    assert_eq!(liar.accuracy, right / 600.0);
-    assert_eq!(liar.interval, clopper_pearson(right, 600.0));
-    assert!(liar.relabelled_accuracy > 0.85 && liar.p_value < 1e-10);
-    assert_eq!(liar.degrees_of_freedom, 9);
+    assert_eq!(adversary.accuracy, right / 600.0);
+    assert_eq!(adversary.interval, clopper_pearson(right, 600.0));
+    assert!(adversary.relabelled_accuracy > 0.85 && adversary.p_value < 1e-10);
+    assert_eq!(adversary.degrees_of_freedom, 9);
     // 2 n times the mutual information in nats
-    assert!((liar.g_statistic - 2.0 * 600.0 * liar.information * 2f64.ln()).abs() < 1e-9);
+    assert!((adversary.g_statistic - 2.0 * 600.0 * adversary.information * 2f64.ln()).abs() < 1e-9);
     assert_eq!(audit.classifiers[7].coverage, 0.0);
     assert_eq!(audit.classifiers[8].coverage, 3.0 / 600.0);
     assert_eq!(audit.n_rows, 600.0);
@@ -133,16 +133,18 @@ fn figures_are_what_their_names_say() {
 #[test]
 fn relabelled_accuracy_is_never_below_the_accuracy() {
     let one = |rows: Vec<(&'static str, &'static str, usize)>| {
-        let cells: Vec<(&str, &str)> =
-            rows.iter().flat_map(|&(said, class, n)| std::iter::repeat_n((said, class), n)).collect();
-        let rows = cells.iter().map(|&(said, _)| vec![Some(said)]).collect();
+        let cells: Vec<(&str, &str)> = rows
+            .iter()
+            .flat_map(|&(predicted, class, n)| std::iter::repeat_n((predicted, class), n))
+            .collect();
+        let rows = cells.iter().map(|&(predicted, _)| vec![Some(predicted)]).collect();
         let truth = cells.iter().map(|&(_, class)| class).collect();
         let entry = Panel { names: vec!["k"], rows, truth }.audit().classifiers.remove(0);
         (entry.accuracy, entry.relabelled_accuracy)
     };
-    // Always right, with one row of each class: leave-one-out said 0 %.
+    // Always right, with one row of each class: leave-one-out predicted 0 %.
     assert_eq!(one(vec![("a", "a", 1), ("b", "b", 1), ("c", "c", 1)]), (1.0, 1.0));
-    // Half right, two classes: leave-one-out said 0 %.
+    // Half right, two classes: leave-one-out predicted 0 %.
     assert_eq!(one(vec![("a", "a", 50), ("a", "b", 50), ("b", "b", 50), ("b", "a", 50)]), (0.5, 0.5));
     assert_eq!(one(vec![("a", "a", 51), ("a", "b", 49), ("b", "b", 51), ("b", "a", 49)]), (0.51, 0.51));
     // A lead of 3 rows in 7 may be chance, one of 6 in 8 is not.
@@ -248,9 +250,9 @@ fn copies_count_as_one_voice() {
     let (mut rows, mut truth) = (Vec::new(), Vec::new());
     for _ in 0..400 {
         let class = CLASSES[(random(&mut state) * 4.0) as usize];
-        let said =
+        let predicted =
             if random(&mut state) < 0.6 { class } else { CLASSES[(random(&mut state) * 4.0) as usize] };
-        rows.push(vec![Some(said); 5]);
+        rows.push(vec![Some(predicted); 5]);
         truth.push(class);
     }
     let audit = Panel { names: vec!["1", "2", "3", "4", "5"], rows, truth }.audit();
@@ -258,7 +260,7 @@ fn copies_count_as_one_voice() {
 }
 
 #[test]
-fn less_evidence_says_less_and_nothing_else() {
+fn a_lower_level_omits_figures_and_changes_none() {
     let panel = panel(300);
     let full = panel.audit();
     for level in [Level::Marginals, Level::Pairs] {

@@ -86,11 +86,11 @@ fn the_last_join_is_the_decision_and_contributions_add_up_for_a_product() {
     let evidence = panel.evidence(Level::Tally);
     let ada = AdaSpocc::default().fit(&evidence).expect("rows");
     let explanation = explained(&ada, &table, 3);
-    let last = explanation.joins.last().expect("several spoke");
+    let last = explanation.joins.last().expect("several predictions");
     for (joined, decided) in last.possibility.iter().zip(explanation.decision.possibility.degrees()) {
         assert!((joined - decided).abs() <= 1e-12 * decided);
     }
-    // At exponent 1 surprisals add up, so what each voice adds is exactly its own share of the lead.
+    // At exponent 1 surprisals add up, so the contribution of each classifier is exactly its share of the lead.
     let product = spocc::methods::SpoccExponent::Fixed(spocc::fusion::Exponent::PRODUCT);
     let model = Spocc { exponent: product }.fit(&evidence).expect("rows");
     for row in 0..20 {
@@ -107,8 +107,8 @@ fn the_last_join_is_the_decision_and_contributions_add_up_for_a_product() {
 fn a_row_without_predictions_is_explained_by_the_prior() {
     let panel = panel(100);
     let model = Majority.fit(&panel.evidence(Level::Tally)).expect("rows");
-    let silent = Panel { names: panel.names.clone(), rows: vec![vec![None; 9]], truth: vec!["a"] };
-    let explanation = explained(&model, &silent.predictions(), 0);
+    let unanswered = Panel { names: panel.names.clone(), rows: vec![vec![None; 9]], truth: vec!["a"] };
+    let explanation = explained(&model, &unanswered.predictions(), 0);
     assert_eq!(explanation.decision.basis, Basis::Prior);
     assert!(explanation.to_string().contains("the most frequent class: no prediction"));
     let rows = &explanation.contributions;

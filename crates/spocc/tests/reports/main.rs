@@ -1,4 +1,4 @@
-//! What an audit says of a panel whose members are known, and what an explanation says of a decision.
+//! The audit of a panel with known members, and the explanation of a decision.
 
 mod audit;
 mod explanations;
@@ -29,7 +29,17 @@ struct Panel {
 
 fn panel(n: usize) -> Panel {
     let mut state = 42;
-    let names = vec!["good", "mediocre", "near-copy", "renamed", "guesser", "liar", "stuck", "mute", "rare"];
+    let names = vec![
+        "good",
+        "mediocre",
+        "near-copy",
+        "renamed",
+        "guesser",
+        "adversary",
+        "constant",
+        "no-predictions",
+        "rare",
+    ];
     let (mut rows, mut truth) = (Vec::new(), Vec::new());
     for t in 0..n {
         let class = (random(&mut state) * 4.0) as usize;
@@ -38,7 +48,7 @@ fn panel(n: usize) -> Panel {
             |state: &mut u64, accuracy: f64| if random(state) < accuracy { class } else { any(state) };
         let mediocre = right(&mut state, 0.5);
         let near = if random(&mut state) < 0.02 { any(&mut state) } else { mediocre };
-        let said = [
+        let predicted = [
             Some(right(&mut state, 0.85)),
             Some(mediocre),
             Some(near),
@@ -49,7 +59,7 @@ fn panel(n: usize) -> Panel {
             None,
             (t < 3).then(|| right(&mut state, 0.9)),
         ];
-        rows.push(said.into_iter().map(|said| said.map(|class| CLASSES[class])).collect());
+        rows.push(predicted.into_iter().map(|predicted| predicted.map(|class| CLASSES[class])).collect());
         truth.push(CLASSES[class]);
     }
     Panel { names, rows, truth }

@@ -1,4 +1,4 @@
-//! A naive twin for every fast path: plain loops over rows, written from the method alone, must agree with the
+//! A naive reference implementation of every fast path: plain loops over rows, written from the method alone, must agree with the
 //! engine on random small panels.
 
 mod naive;
@@ -6,7 +6,7 @@ mod panels;
 
 use std::{cell::Cell, collections::HashMap};
 
-use naive::{Closeness, Counts, Judged, Variant};
+use naive::{Closeness, Counts, Validation, Variant};
 use panels::{Panel, Random, Shape, config, panels, plain_panels};
 use proptest::prelude::*;
 use spocc::{
@@ -41,7 +41,7 @@ fn class_ids(model: &Model, panel: &Panel) -> Vec<usize> {
     (0..panel.n_classes).map(|i| id(i).expect("the classes are given")).collect()
 }
 
-/// A closed list keeps classes that nobody named, so that ids on both sides are the same.
+/// A closed list keeps classes that no classifier named, so that ids on both sides are the same.
 fn closed(panel: Panel) -> Panel {
     Panel { is_closed: true, ..panel }
 }
@@ -58,8 +58,8 @@ fn evidence_is_what_a_hash_map_of_strings_counts() {
             let weight = counts.weights[t] as f64 / counts.unit as f64;
             total += weight;
             *patterns.entry(row.clone()).or_default() += weight;
-            for (name, said) in panel.names.iter().zip(row) {
-                let Some(j) = said else { continue };
+            for (name, predicted) in panel.names.iter().zip(row) {
+                let Some(j) = predicted else { continue };
                 let key = (name.clone(), panel.labels[*j].clone(), panel.labels[class].clone());
                 *counted.entry(key).or_default() += weight;
             }
@@ -68,11 +68,14 @@ fn evidence_is_what_a_hash_map_of_strings_counts() {
         assert_eq!(evidence.n_patterns(), Some(patterns.len()));
         assert!(close(evidence.n_rows(), total), "{} rows, expected {total}", evidence.n_rows());
         for (k, name) in panel.names.iter().enumerate() {
-            for said in &panel.labels {
+            for predicted in &panel.labels {
                 for class in &panel.labels[..panel.n_classes] {
-                    let expected = counted.get(&(name.clone(), said.clone(), class.clone()));
-                    let found = evidence.count_of(k, said.as_str(), class.as_str());
-                    assert!(close(found, expected.copied().unwrap_or(0.0)), "{name} said {said} of {class}");
+                    let expected = counted.get(&(name.clone(), predicted.clone(), class.clone()));
+                    let found = evidence.count_of(k, predicted.as_str(), class.as_str());
+                    assert!(
+                        close(found, expected.copied().unwrap_or(0.0)),
+                        "{name} predicted {predicted} for {class}"
+                    );
                 }
             }
         }
@@ -81,7 +84,7 @@ fn evidence_is_what_a_hash_map_of_strings_counts() {
 }
 
 #[test]
-fn mutual_information_is_what_plain_floats_say() {
+fn mutual_information_equals_the_plain_formula() {
     proptest!(config(200), |(panel in panels(5, 4, 60))| {
         prop_assume!(panel.has_truth());
         for level in [Level::Pairs, Level::Tally] {
@@ -161,8 +164,8 @@ struct Compared {
 
 impl Compared {
     /// Compares a fit of adaSPOCC with the search that evaluates everything.
-    fn adaspocc(&self, panel: &Panel, judged: Judged) {
-        if let Some(exponents) = assert_adaspocc(panel, judged) {
+    fn adaspocc(&self, panel: &Panel, validation: Validation) {
+        if let Some(exponents) = assert_adaspocc(panel, validation) {
             self.fits.set(self.fits.get() + 1);
             self.searched.set(self.searched.get() + usize::from(exponents.iter().any(|x| *x > 1.0)));
         }
@@ -176,10 +179,10 @@ impl Compared {
 }
 
 /// The exponents found; `None` if a lead was too small to tell.
-fn assert_adaspocc(panel: &Panel, judged: Judged) -> Option<Vec<f64>> {
-    let tuning = match judged {
-        Judged::OnItself => Tuning::Resubstitution,
-        Judged::WithoutOwnRow => Tuning::LeaveOneOut,
+fn assert_adaspocc(panel: &Panel, validation: Validation) -> Option<Vec<f64>> {
+    let tuning = match validation {
+        Validation::Resubstitution => Tuning::Resubstitution,
+        Validation::LeaveOneOut => Tuning::LeaveOneOut,
     };
     let evidence = panel.tally();
     let model = AdaSpocc { tuning }.fit(&evidence).expect("labelled rows");
@@ -190,7 +193,7 @@ fn assert_adaspocc(panel: &Panel, judged: Judged) -> Option<Vec<f64>> {
     let n = panel.names.len();
     let square: Vec<Vec<f64>> = (0..n).map(|a| (0..n).map(|b| dissimilarities.get(a, b)).collect()).collect();
     assert_eq!(dendrogram.merges(), naive::ward_chain(&square));
-    let expected = naive::adaspocc(panel, &dendrogram, judged, Variant::Right);
+    let expected = naive::adaspocc(panel, &dendrogram, validation, Variant::Right);
     if expected.closeness.is_doubtful {
         return None;
     }
@@ -204,7 +207,7 @@ fn assert_adaspocc(panel: &Panel, judged: Judged) -> Option<Vec<f64>> {
 }
 
 /// The fitted tree on every row of the panel, evaluated plainly.
-fn assert_decisions(panel: &Panel, model: &Model, expected: &naive::Found, tree: &Dendrogram) {
+fn assert_decisions(panel: &Panel, model: &Model, expected: &naive::NaiveExponents, tree: &Dendrogram) {
     let ids = class_ids(model, panel);
     let counts = Counts::new(panel);
     let table = panel.predictions();
@@ -213,9 +216,9 @@ fn assert_decisions(panel: &Panel, model: &Model, expected: &naive::Found, tree:
     for (t, row) in panel.rows.iter().enumerate() {
         let row = panel.understood(row);
         if row.iter().all(Option::is_none) {
-            continue; // nobody spoke: the prior decides
+            continue; // no classifier answered: the prior decides
         }
-        let leaf = |(k, said): (usize, &Option<usize>)| match said {
+        let leaf = |(k, predicted): (usize, &Option<usize>)| match predicted {
             Some(j) => {
                 let d = expected.discounts[k];
                 let degrees = naive::possibility(&counts.confusion[k][*j], counts.unit);
@@ -243,7 +246,7 @@ fn assert_decisions(panel: &Panel, model: &Model, expected: &naive::Found, tree:
 fn adaspocc_by_resubstitution_is_the_plain_search() {
     let compared = Compared::default();
     proptest!(config(250), |(panel in plain_panels(5, 3, 40))| {
-        compared.adaspocc(&closed(panel), Judged::OnItself);
+        compared.adaspocc(&closed(panel), Validation::Resubstitution);
     });
     compared.assert_at_least(240, 30);
 }
@@ -252,19 +255,19 @@ fn adaspocc_by_resubstitution_is_the_plain_search() {
 fn adaspocc_without_own_row_is_the_plain_search() {
     let compared = Compared::default();
     proptest!(config(250), |(panel in plain_panels(5, 3, 40))| {
-        compared.adaspocc(&closed(panel), Judged::WithoutOwnRow);
+        compared.adaspocc(&closed(panel), Validation::LeaveOneOut);
     });
     compared.assert_at_least(240, 30);
 }
 
 #[test]
-fn adaspocc_with_gaps_weights_and_other_answers_is_the_plain_search() {
+fn adaspocc_with_missing_cells_weights_and_other_labels_is_the_plain_search() {
     let compared = Compared::default();
     proptest!(config(150), |(panel in panels(5, 3, 40))| {
         let panel = closed(panel);
         prop_assume!(panel.has_truth());
-        compared.adaspocc(&panel, Judged::OnItself);
-        compared.adaspocc(&panel, Judged::WithoutOwnRow);
+        compared.adaspocc(&panel, Validation::Resubstitution);
+        compared.adaspocc(&panel, Validation::LeaveOneOut);
     });
     compared.assert_at_least(280, 5);
 }
@@ -278,11 +281,11 @@ fn larger_panels_are_searched_alike() {
             n_classes: 3,
             n_others: 0,
             n_rows: 60,
-            gaps: 0.0,
+            missing_share: 0.0,
             weighted: false,
             seed,
         };
-        compared.adaspocc(&closed(Panel::new(shape)), Judged::OnItself);
+        compared.adaspocc(&closed(Panel::new(shape)), Validation::Resubstitution);
     }
     compared.assert_at_least(10, 3);
 }
@@ -291,14 +294,14 @@ fn larger_panels_are_searched_alike() {
 fn a_tuned_spocc_takes_the_median_of_the_best_exponents() {
     proptest!(config(60), |(panel in plain_panels(5, 3, 40))| {
         let panel = closed(panel);
-        for (tuning, judged) in
-            [(Tuning::Resubstitution, Judged::OnItself), (Tuning::LeaveOneOut, Judged::WithoutOwnRow)]
+        for (tuning, validation) in
+            [(Tuning::Resubstitution, Validation::Resubstitution), (Tuning::LeaveOneOut, Validation::LeaveOneOut)]
         {
             let model = Spocc { exponent: SpoccExponent::Tuned(tuning) }.fit(&panel.tally()).expect("rows");
             let Parameters::Spocc { exponent } = model.parameters() else { panic!("a SPOCC model") };
             let mut closeness = Closeness::default();
             let grid = naive::exponent_grid();
-            let cases = naive::cases(&panel, judged);
+            let cases = naive::cases(&panel, validation);
             let right: Vec<u64> = grid
                 .iter()
                 .map(|&x| {
@@ -330,7 +333,7 @@ fn assert_scores(panel: &Panel, model: &Model, scores: impl Fn(&[Option<usize>])
         let scores = scores(row);
         let total: f64 = scores.iter().sum();
         if total == 0.0 {
-            continue; // nobody spoke for a class: the prior decides
+            continue; // no classifier answered for a class: the prior decides
         }
         let surprisals: Vec<f64> = scores.iter().map(|score| -(score / total).ln() + 0.0).collect();
         let mut closeness = Closeness::default();
@@ -341,11 +344,11 @@ fn assert_scores(panel: &Panel, model: &Model, scores: impl Fn(&[Option<usize>])
     }
 }
 
-/// Adds a weight for everyone's answer, if it is a class.
+/// Adds a weight for all classifiers's answer, if it is a class.
 fn votes(panel: &Panel, weights: &[f64], row: &[Option<usize>]) -> Vec<f64> {
     let mut votes = vec![0.0; panel.n_classes];
-    for (said, weight) in row.iter().zip(weights) {
-        if let Some(j) = said.filter(|j| *j < panel.n_classes) {
+    for (predicted, weight) in row.iter().zip(weights) {
+        if let Some(j) = predicted.filter(|j| *j < panel.n_classes) {
             votes[j] += weight;
         }
     }
@@ -370,7 +373,7 @@ fn votes_are_counted_one_by_one() {
 }
 
 #[test]
-fn selection_listens_to_the_most_accurate_who_speaks() {
+fn selection_follows_the_most_accurate_classifier_with_a_prediction() {
     proptest!(config(200), |(panel in panels(6, 4, 60))| {
         let panel = closed(panel);
         prop_assume!(panel.has_truth());
@@ -389,8 +392,8 @@ fn selection_listens_to_the_most_accurate_who_speaks() {
     });
 }
 
-/// The rate of the exponential vote, every row judged at every rate; `None` if a lead was too small to tell.
-fn rate_of(panel: &Panel, judged: Judged) -> Option<f64> {
+/// The rate of the exponential vote, every row evaluated at every rate; `None` if a lead was too small to tell.
+fn rate_of(panel: &Panel, validation: Validation) -> Option<f64> {
     let grid: Vec<f64> = (0..=200).map(|i| 10f64.powf(-1.0 + 3.0 * f64::from(i) / 200.0)).collect();
     let counts = Counts::new(panel);
     let mut closeness = Closeness::default();
@@ -402,9 +405,9 @@ fn rate_of(panel: &Panel, judged: Judged) -> Option<f64> {
             let mut right = 0;
             for (t, row) in panel.rows.iter().enumerate() {
                 let truth = panel.truth[t].expect("complete panels");
-                let accuracy = |k: usize| match judged {
-                    Judged::OnItself => all[k],
-                    Judged::WithoutOwnRow => {
+                let accuracy = |k: usize| match validation {
+                    Validation::Resubstitution => all[k],
+                    Validation::LeaveOneOut => {
                         let own = if row[k] == Some(truth) { 1.0 } else { 0.0 };
                         (all[k] * n - own) / (n - 1.0).max(1.0)
                     }
@@ -427,8 +430,8 @@ fn the_rate_of_the_exponential_vote_is_the_median_of_the_best() {
     let compared = Cell::new(0);
     proptest!(config(60), |(panel in plain_panels(5, 3, 40))| {
         let panel = closed(panel);
-        for (tuning, judged) in
-            [(Tuning::Resubstitution, Judged::OnItself), (Tuning::LeaveOneOut, Judged::WithoutOwnRow)]
+        for (tuning, validation) in
+            [(Tuning::Resubstitution, Validation::Resubstitution), (Tuning::LeaveOneOut, Validation::LeaveOneOut)]
         {
             let model = ExpVote { tuning }.fit(&panel.tally()).expect("rows");
             let Parameters::Vote { weights, rate: Some(rate) } = model.parameters() else { panic!("a fitted rate") };
@@ -438,7 +441,7 @@ fn the_rate_of_the_exponential_vote_is_the_median_of_the_best() {
             let expected: Vec<f64> = powers.iter().map(|power| power / total).collect();
             assert_all_close(&weights, &expected, "weights");
             assert_scores(&panel, &model, |row| votes(&panel, &expected, row), "exponential vote");
-            if let Some(expected) = rate_of(&panel, judged) {
+            if let Some(expected) = rate_of(&panel, validation) {
                 prop_assert!(close(rate, expected), "{tuning}: rate {rate}, expected {expected}");
                 compared.set(compared.get() + 1);
             }
@@ -448,7 +451,7 @@ fn the_rate_of_the_exponential_vote_is_the_median_of_the_best() {
 }
 
 #[test]
-fn naive_bayes_multiplies_what_everyone_says() {
+fn naive_bayes_multiplies_the_likelihoods_of_all_predictions() {
     proptest!(config(200), |(panel in plain_panels(5, 4, 60))| {
         let panel = closed(panel);
         let counts = Counts::new(&panel);
@@ -458,8 +461,8 @@ fn naive_bayes_multiplies_what_everyone_says() {
             let class = |i: usize| {
                 let rows = counts.classes[i] as f64;
                 let prior = rows / counts.total as f64;
-                let said = |k: usize| row[k].expect("complete panels");
-                let likelihood = |k: usize| (counts.confusion[k][said(k)][i] as f64 + 1.0) / (rows + l as f64);
+                let predicted = |k: usize| row[k].expect("complete panels");
+                let likelihood = |k: usize| (counts.confusion[k][predicted(k)][i] as f64 + 1.0) / (rows + l as f64);
                 prior * (0..row.len()).map(likelihood).product::<f64>()
             };
             (0..l).map(class).collect()

@@ -1,9 +1,9 @@
-//! Silence and strangers.
+//! Missing cells and unseen labels.
 
 use super::*;
 
 #[test]
-fn where_nobody_spoke_the_prior_decides_and_says_so() {
+fn a_row_without_predictions_is_decided_by_the_prior_and_marked() {
     let rows: [&[&str]; 4] = [&["cat", "cat"], &["dog", "-"], &["-", "dog"], &["-", "-"]];
     let evidence = evidence(&["ann", "bob"], &rows, &["cat", "dog", "dog", "dog"]);
     for model in all_models(&evidence, &Options::default()) {
@@ -19,7 +19,7 @@ fn where_nobody_spoke_the_prior_decides_and_says_so() {
 }
 
 #[test]
-fn a_label_first_met_at_prediction_is_silence_and_is_reported() {
+fn an_unseen_label_is_missing_and_is_reported() {
     let rows: [&[&str]; 4] = [&["cat", "cat"], &["dog", "dog"], &["cat", "dog"], &["dog", "dog"]];
     let evidence = evidence(&["ann", "bob"], &rows, &["cat", "dog", "cat", "dog"]);
     let names = ["ann", "bob"];
@@ -40,7 +40,7 @@ fn a_label_first_met_at_prediction_is_silence_and_is_reported() {
             })
             .collect();
         assert_eq!(unseen, [("ann".into(), "yak".into(), 0, 3), ("bob".into(), "emu".into(), 2, 2)]);
-        let refused = model.align(&table).expect("columns").strict().expect_err("a stranger");
+        let refused = model.align(&table).expect("columns").strict().expect_err("an unseen label");
         assert_eq!(refused.to_string(), "row 1: expected `ann` to predict a label of the model, found `yak`");
         let known = self::table(&names, &[&["dog", "-"]]);
         assert!(model.align(&known).expect("columns").strict().is_ok());
@@ -57,21 +57,24 @@ fn declining_to_answer_can_be_an_answer() {
         let options = Options { missing, ..Options::default() };
         Model::fit(&Spocc::default(), &evidence, &options, &quiet()).expect("rows")
     };
-    let (silent, symbol) = (fit(Missing::Ignore), fit(Missing::Answer));
-    let said = |model: &Model, row: &[&str]| decide(model, &["ann", "bob"], row);
-    // ann said cat of two cats and a dog.
-    assert_eq!(said(&silent, &["cat", "-"]).label.to_string(), "cat");
-    assert_eq!(said(&symbol, &["cat", "-"]).label.to_string(), "dog");
-    assert_eq!((said(&symbol, &["-", "-"]).basis, said(&symbol, &["-", "-"]).n_answered), (Basis::Panel, 0));
-    assert_eq!(said(&silent, &["-", "-"]).basis, Basis::Prior);
-    let classes: Vec<String> = symbol.classes().iter().map(ToString::to_string).collect();
-    assert_eq!(classes, ["cat", "dog"], "silence is never decided");
-    assert_eq!((silent.missing(), symbol.missing()), (Missing::Ignore, Missing::Answer));
+    let (ignoring, answering) = (fit(Missing::Ignore), fit(Missing::Answer));
+    let predicted = |model: &Model, row: &[&str]| decide(model, &["ann", "bob"], row);
+    // ann predicted cat of two cats and a dog.
+    assert_eq!(predicted(&ignoring, &["cat", "-"]).label.to_string(), "cat");
+    assert_eq!(predicted(&answering, &["cat", "-"]).label.to_string(), "dog");
+    assert_eq!(
+        (predicted(&answering, &["-", "-"]).basis, predicted(&answering, &["-", "-"]).n_answered),
+        (Basis::Panel, 0)
+    );
+    assert_eq!(predicted(&ignoring, &["-", "-"]).basis, Basis::Prior);
+    let classes: Vec<String> = answering.classes().iter().map(ToString::to_string).collect();
+    assert_eq!(classes, ["cat", "dog"], "the missing label is never decided");
+    assert_eq!((ignoring.missing(), answering.missing()), (Missing::Ignore, Missing::Answer));
 }
 
 #[test]
-fn a_word_that_looks_like_silence_is_a_word() {
-    // Whatever stands for silence inside, a user's label of any bytes keeps its counts: two panels that differ
+fn a_text_that_looks_like_the_missing_label_is_a_text() {
+    // Whatever stands for a missing cell inside, a user's label of any bytes keeps its counts: two panels that differ
     // in the name of a label alone, of the same place in the order, are decided alike.
     let options = Options { missing: Missing::Answer, ..Options::default() };
     let names = ["ann", "bob"];
@@ -114,7 +117,7 @@ fn a_prior_of_equals_is_a_tie() {
 }
 
 #[test]
-fn silence_as_an_answer_is_heard_but_nobody_spoke() {
+fn missing_cells_as_answers_decide_a_row_that_no_classifier_answered() {
     let evidence = evidence(&["a", "b"], &[&["x", "-"], &["y", "y"], &["-", "-"]], &["x", "y", "y"]);
     let options = Options { missing: Missing::Answer, ..Options::default() };
     let model = Model::fit(&Spocc::default(), &evidence, &options, &quiet()).expect("rows");
@@ -129,31 +132,34 @@ fn silence_as_an_answer_is_heard_but_nobody_spoke() {
     let line =
         |text: &str| text.lines().find(|line| line.starts_with("b ")).expect("a line for b").to_owned();
     assert_eq!(line(&explained(&model)).split_whitespace().count(), 5, "{}", explained(&model));
-    let deaf = Model::fit(&Spocc::default(), &evidence, &Options::default(), &quiet()).expect("rows");
-    assert_eq!(line(&explained(&deaf)).split_whitespace().count(), 2, "{}", explained(&deaf));
+    let ignoring = Model::fit(&Spocc::default(), &evidence, &Options::default(), &quiet()).expect("rows");
+    assert_eq!(line(&explained(&ignoring)).split_whitespace().count(), 2, "{}", explained(&ignoring));
 }
 
 #[test]
-fn a_silence_that_is_heard_is_as_good_as_a_word_for_it() {
+fn missing_cells_as_answers_equal_a_label_in_their_place() {
     // Thirty workers who are mostly not asked, and two who decline cows: few enough answers to be stored sparsely.
     let mut random = Random(5);
     let names: Vec<String> = (0..32).map(|k| format!("w{k}")).collect();
-    let (mut gaps, mut words, mut truths) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut missing_share, mut words, mut truths) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..200 {
         let truth = ["cat", "cow", "dog"][random.below(3)];
         let mut row: Vec<&str> = Vec::new();
         for k in 0..names.len() {
-            let said = if random.unit() < 0.7 { truth } else { ["cat", "cow", "dog"][random.below(3)] };
-            let speaks = if k < 2 { truth != "cow" && random.unit() < 0.9 } else { random.unit() < 0.05 };
-            row.push(if speaks { said } else { "-" });
+            let predicted = if random.unit() < 0.7 { truth } else { ["cat", "cow", "dog"][random.below(3)] };
+            let answers_row =
+                if k < 2 { truth != "cow" && random.unit() < 0.9 } else { random.unit() < 0.05 };
+            row.push(if answers_row { predicted } else { "-" });
         }
-        let worded = |(k, said): (usize, &&'static str)| if k < 2 && *said == "-" { "refuse" } else { *said };
+        let worded = |(k, predicted): (usize, &&'static str)| {
+            if k < 2 && *predicted == "-" { "refuse" } else { *predicted }
+        };
         words.push(row.iter().enumerate().map(worded).collect::<Vec<&str>>());
-        gaps.push(row);
+        missing_share.push(row);
         truths.push(truth);
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let tables = [&gaps, &words].map(|rows| {
+    let tables = [&missing_share, &words].map(|rows| {
         let rows: Vec<&[&str]> = rows.iter().map(Vec::as_slice).collect();
         table(&names, &rows)
     });
@@ -178,5 +184,5 @@ fn a_silence_that_is_heard_is_as_good_as_a_word_for_it() {
         assert_eq!((labels, margins), (worded.1, worded.2), "{method}");
     }
     let (missing_is_answer, ..) = decide(&tables[0], Method::AdaSpocc, Missing::Auto);
-    assert!(!missing_is_answer.contains(&true), "possibilities gain nothing from silence");
+    assert!(!missing_is_answer.contains(&true), "possibilities gain nothing from missing cells");
 }
