@@ -93,7 +93,6 @@ fn references(code: &[String]) -> Vec<(usize, String)> {
 }
 
 #[test]
-#[ignore = "the trait Combiner still refers to Model"]
 fn modules_refer_only_to_modules_declared_before_them() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let (modules, reexported) = (declared(&source), reexported(&source));

@@ -8,10 +8,10 @@ use super::*;
 use crate::{LabelEncoder, text_file::TextFile};
 
 /// The line of a row and its cells.
-type Row = (u64, Vec<Vec<u8>>);
+type ParsedRow = (u64, Vec<Vec<u8>>);
 
 /// The rows of a table up to the first error, and that error.
-type Parsed = (Vec<Row>, Option<String>);
+type Parsed = (Vec<ParsedRow>, Option<String>);
 
 const SIZES: [usize; 9] = [1, 2, 3, 5, 8, 13, 40, 200, 1 << 18];
 
@@ -21,7 +21,7 @@ fn file() -> Location {
 
 /// The rows of a text, header first, read in blocks of this size.
 fn read(text: &[u8], size: usize) -> Parsed {
-    let parsed = |rows: &RowBlock, row: usize| -> Row {
+    let parsed = |rows: &RowBlock, row: usize| -> ParsedRow {
         let cells =
             (0..rows.layout.header.len()).map(|column| rows.cell(row, column).expect("a text").to_vec());
         let Position::Line(line) = rows.position(row) else { panic!("a text has lines") };
@@ -55,7 +55,7 @@ fn read(text: &[u8], size: usize) -> Parsed {
     let layout =
         FileLayout { file: file(), options: ReadOptions::default(), header, order, cell_types: Vec::new() };
     let function =
-        move |rows: &RowBlock| (0..rows.n_rows()).map(|row| parsed(rows, row)).collect::<Vec<Row>>();
+        move |rows: &RowBlock| (0..rows.n_rows()).map(|row| parsed(rows, row)).collect::<Vec<ParsedRow>>();
     let mut blocks = BlockResults::new(table, function)
         .with_file(TableFile::Text(Box::new(text)), layout)
         .expect("a thread");
@@ -96,7 +96,7 @@ fn is_open(text: &[u8]) -> bool {
 /// The rows that the csv crate finds, and the errors that we report besides.
 fn reference(text: &[u8]) -> Parsed {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<ParsedRow> = Vec::new();
     let mut record = csv::ByteRecord::new();
     let mut behind = 1;
     let refuse = |line: u64, expected: &str, found: &str| {

@@ -57,7 +57,7 @@ fn pure_guessers_are_rarely_called_useful() {
 fn three_equal_answers_do_not_make_a_constant() {
     let rows = (0..30).map(|t| vec![Some(CLASSES[t % 4]), (t < 3).then_some("a")]).collect();
     let truth = (0..30).map(|t| CLASSES[t % 4]).collect();
-    let audit = Panel { names: vec!["good", "new"], rows, truth }.audit();
+    let audit = AuditedPanel { names: vec!["good", "new"], rows, truth }.audit();
     assert_eq!(audit.classifiers[1].verdict, Verdict::Unproven);
 }
 
@@ -102,7 +102,7 @@ fn pairs_that_do_not_fit_leave_the_rest_of_the_audit() {
 fn two_perfect_classifiers_are_not_called_copies() {
     let truth: Vec<&str> = (0..100).map(|t| CLASSES[t % 4]).collect();
     let rows = truth.iter().map(|class| vec![Some(*class); 2]).collect();
-    let audit = Panel { names: vec!["one", "two"], rows, truth }.audit();
+    let audit = AuditedPanel { names: vec!["one", "two"], rows, truth }.audit();
     assert!(audit.classifiers.iter().all(|entry| entry.verdict == Verdict::Useful));
     assert_eq!(audit.panel.fleiss_kappa, Some(1.0));
     assert_eq!(audit.panel.krippendorff_alpha, Some(1.0));
@@ -139,7 +139,7 @@ fn relabelled_accuracy_is_never_below_the_accuracy() {
             .collect();
         let rows = cells.iter().map(|&(predicted, _)| vec![Some(predicted)]).collect();
         let truth = cells.iter().map(|&(_, class)| class).collect();
-        let entry = Panel { names: vec!["k"], rows, truth }.audit().classifiers.remove(0);
+        let entry = AuditedPanel { names: vec!["k"], rows, truth }.audit().classifiers.remove(0);
         (entry.accuracy, entry.relabelled_accuracy)
     };
     // Always right, with one row of each class: leave-one-out predicted 0 %.
@@ -158,7 +158,7 @@ fn relabelled_accuracy_is_never_below_the_accuracy() {
 fn an_exactly_independent_classifier_is_not_useful() {
     let truth: Vec<&str> = (0..400).map(|t| CLASSES[t % 2]).collect();
     let rows = (0..400).map(|t| vec![Some(CLASSES[t % 2]), Some(CLASSES[t / 2 % 2])]).collect();
-    let audit = Panel { names: vec!["good", "coin"], rows, truth }.audit();
+    let audit = AuditedPanel { names: vec!["good", "coin"], rows, truth }.audit();
     let coin = &audit.classifiers[1];
     assert_eq!((coin.g_statistic, coin.p_value, &coin.verdict), (0.0, 1.0, &Verdict::Guesser));
 }
@@ -176,10 +176,13 @@ fn the_most_accurate_of_a_family_is_its_original_whatever_the_order_of_columns()
         rows.push(vec![copy(&mut state), copy(&mut state), Some(best), Some(alone)]);
         truth.push(class);
     }
-    let forward =
-        Panel { names: vec!["poor", "worse", "best", "alone"], rows: rows.clone(), truth: truth.clone() };
+    let forward = AuditedPanel {
+        names: vec!["poor", "worse", "best", "alone"],
+        rows: rows.clone(),
+        truth: truth.clone(),
+    };
     rows.iter_mut().for_each(|row| row.reverse());
-    let backward = Panel { names: vec!["alone", "best", "worse", "poor"], rows, truth };
+    let backward = AuditedPanel { names: vec!["alone", "best", "worse", "poor"], rows, truth };
     for panel in [&forward, &backward] {
         let audit = panel.audit();
         for entry in &audit.classifiers {
@@ -212,7 +215,7 @@ fn dependence_is_1_for_copies_0_for_independence_and_blank_where_it_is_not_known
         truth.push(CLASSES[x]);
     }
     let names = vec!["one", "copy", "renamed", "independent", "constant", "few"];
-    let audit = Panel { names, rows, truth }.audit();
+    let audit = AuditedPanel { names, rows, truth }.audit();
     let dependence = audit.panel.dependence.as_ref().expect("a tally");
     assert_eq!(dependence.get(0, 1), Some(1.0));
     assert_eq!(dependence.get(2, 0), Some(1.0));
@@ -255,7 +258,7 @@ fn copies_count_as_one_voice() {
         rows.push(vec![Some(predicted); 5]);
         truth.push(class);
     }
-    let audit = Panel { names: vec!["1", "2", "3", "4", "5"], rows, truth }.audit();
+    let audit = AuditedPanel { names: vec!["1", "2", "3", "4", "5"], rows, truth }.audit();
     assert!((audit.panel.effective_votes.expect("a tally") - 1.0).abs() < 1e-12);
 }
 
@@ -289,8 +292,11 @@ fn influence_is_the_share_of_decisions_that_change() {
         let decide = |table: &Predictions| -> Vec<u16> { model.predict(table).expect("all columns").class };
         let before = decide(&panel.predictions());
         for (k, entry) in audit.classifiers.iter().enumerate() {
-            let mut muted =
-                Panel { names: panel.names.clone(), rows: panel.rows.clone(), truth: panel.truth.clone() };
+            let mut muted = AuditedPanel {
+                names: panel.names.clone(),
+                rows: panel.rows.clone(),
+                truth: panel.truth.clone(),
+            };
             muted.rows.iter_mut().for_each(|row| row[k] = None);
             let changed = decide(&muted.predictions()).iter().zip(&before).filter(|(a, b)| a != b).count();
             assert_eq!(entry.influence, Some(changed as f64 / 200.0), "{method} {}", entry.name);

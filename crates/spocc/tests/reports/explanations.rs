@@ -30,7 +30,7 @@ fn margins_of_votes_are_those_of_their_shares() {
         vec![Some("a"), Some("a"), Some("b"), Some("b"), None],
         vec![Some("b"); 5],
     ];
-    let panel = Panel { names, rows, truth: vec!["a", "b", "b"] };
+    let panel = AuditedPanel { names, rows, truth: vec!["a", "b", "b"] };
     let model = Majority.fit(&panel.evidence(Level::Tally)).expect("rows");
     let table = panel.predictions();
     let aligned = model.align(&table).expect("all columns");
@@ -60,7 +60,8 @@ fn flips_are_all_the_answers_that_flip() {
                 {
                     let mut changed = panel.rows[row].clone();
                     changed[k] = instead;
-                    let single = Panel { names: panel.names.clone(), rows: vec![changed], truth: vec!["a"] };
+                    let single =
+                        AuditedPanel { names: panel.names.clone(), rows: vec![changed], truth: vec!["a"] };
                     let becomes =
                         model.align(&single.predictions()).expect("all columns").decide(0).expect("a row");
                     if becomes.class != explanation.decision.class {
@@ -107,7 +108,7 @@ fn the_last_join_is_the_decision_and_contributions_add_up_for_a_product() {
 fn a_row_without_predictions_is_explained_by_the_prior() {
     let panel = panel(100);
     let model = Majority.fit(&panel.evidence(Level::Tally)).expect("rows");
-    let unanswered = Panel { names: panel.names.clone(), rows: vec![vec![None; 9]], truth: vec!["a"] };
+    let unanswered = AuditedPanel { names: panel.names.clone(), rows: vec![vec![None; 9]], truth: vec!["a"] };
     let explanation = explained(&model, &unanswered.predictions(), 0);
     assert_eq!(explanation.decision.basis, Basis::Prior);
     assert!(explanation.to_string().contains("the most frequent class: no prediction"));

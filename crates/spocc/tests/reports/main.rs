@@ -21,13 +21,13 @@ fn random(state: &mut u64) -> f64 {
 }
 
 /// Rows of a panel that has one of every kind.
-struct Panel {
+struct AuditedPanel {
     names: Vec<&'static str>,
     rows: Vec<Vec<Option<&'static str>>>,
     truth: Vec<&'static str>,
 }
 
-fn panel(n: usize) -> Panel {
+fn panel(n: usize) -> AuditedPanel {
     let mut state = 42;
     let names = vec![
         "good",
@@ -62,10 +62,10 @@ fn panel(n: usize) -> Panel {
         rows.push(predicted.into_iter().map(|predicted| predicted.map(|class| CLASSES[class])).collect());
         truth.push(CLASSES[class]);
     }
-    Panel { names, rows, truth }
+    AuditedPanel { names, rows, truth }
 }
 
-impl Panel {
+impl AuditedPanel {
     fn predictions(&self) -> Predictions {
         let mut rows = Predictions::builder(self.names.iter().copied()).expect("distinct names");
         self.rows.iter().for_each(|row| rows.push(row.iter().copied()).expect("as wide as the panel"));
