@@ -1,4 +1,4 @@
-//! What the documents show is what the command prints.
+//! The documentation shows what the command prints.
 //!
 //! Every `console` block of the pages below is run, line by line, all blocks of a page in one fresh directory.
 //! Lines after `$ ` are given to a shell; what follows must be their output. With the variable
@@ -16,28 +16,30 @@ const PAGES: [&str; 4] = ["README.md", "docs/guide.md", "docs/federated.md", "do
 
 /// One command of a page and the lines shown below it.
 #[derive(Debug)]
-struct Step {
+struct ConsoleStep {
     command: String,
     shown: Vec<String>,
 }
 
-/// A page as alternating pieces: text that stays, and blocks that are run.
-enum Piece {
+/// A part of a page: text, or a block of commands.
+enum PagePart {
     Text(String),
-    Block(Vec<Step>),
+    Block(Vec<ConsoleStep>),
 }
 
-fn pieces(page: &str) -> Vec<Piece> {
-    let (mut pieces, mut text, mut block) = (Vec::new(), String::new(), None::<Vec<Step>>);
+fn pieces(page: &str) -> Vec<PagePart> {
+    let (mut pieces, mut text, mut block) = (Vec::new(), String::new(), None::<Vec<ConsoleStep>>);
     for line in page.lines() {
         match &mut block {
             Some(steps) if line == "```" => {
-                pieces.push(Piece::Block(std::mem::take(steps)));
+                pieces.push(PagePart::Block(std::mem::take(steps)));
                 block = None;
                 text.push_str("```\n");
             }
             Some(steps) => match (line.strip_prefix("$ "), line.strip_prefix("> "), steps.last_mut()) {
-                (Some(command), _, _) => steps.push(Step { command: command.to_owned(), shown: Vec::new() }),
+                (Some(command), _, _) => {
+                    steps.push(ConsoleStep { command: command.to_owned(), shown: Vec::new() })
+                }
                 (None, Some(more), Some(step)) if step.shown.is_empty() && step.command.ends_with('\\') => {
                     step.command.push('\n');
                     step.command.push_str(more);
@@ -49,14 +51,14 @@ fn pieces(page: &str) -> Vec<Piece> {
                 text.push_str(line);
                 text.push('\n');
                 if line == "```console" {
-                    pieces.push(Piece::Text(std::mem::take(&mut text)));
+                    pieces.push(PagePart::Text(std::mem::take(&mut text)));
                     block = Some(Vec::new());
                 }
             }
         }
     }
     assert!(block.is_none(), "a console block that does not end");
-    pieces.push(Piece::Text(text));
+    pieces.push(PagePart::Text(text));
     pieces
 }
 
@@ -85,13 +87,13 @@ fn replay(page: &str) -> (String, Vec<String>) {
     let (mut rewritten, mut differences) = (String::new(), Vec::new());
     for piece in pieces(page) {
         let steps = match piece {
-            Piece::Text(text) => {
+            PagePart::Text(text) => {
                 rewritten.push_str(&text);
                 continue;
             }
-            Piece::Block(steps) => steps,
+            PagePart::Block(steps) => steps,
         };
-        for Step { command, shown } in steps {
+        for ConsoleStep { command, shown } in steps {
             let printed = run(&command, directory.path());
             let _ = writeln!(rewritten, "$ {}", command.replace('\n', "\n> "));
             let kept = if is_same(&shown, &printed) { &shown } else { &printed };
@@ -124,7 +126,7 @@ fn documents_show_what_the_command_prints() {
 }
 
 #[test]
-fn a_page_that_lies_is_found_out() {
+fn a_page_with_wrong_output_is_found() {
     let page = "text\n\n```console\n$ echo one\none\n$ echo two\nthree\n```\n\nend\n";
     let (rewritten, differences) = replay(page);
     assert_eq!(differences, ["$ echo two\n--- shown\nthree\n--- printed\ntwo"]);

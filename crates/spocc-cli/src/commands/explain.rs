@@ -11,7 +11,6 @@ use crate::{
     input::Input,
     read::{ClassifierFilter, LongTable, PredictionCollector},
     report,
-    write::OrderedObject,
 };
 
 /// A row and the explanation of its decision.
@@ -28,7 +27,7 @@ struct ExplainedRow {
 }
 
 fn in_order<S: Serializer>(id: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
-    OrderedObject(id.iter().map(|(name, value)| (name, value)).collect()).serialize(serializer)
+    serializer.collect_map(id.iter().map(|(name, value)| (name, value)))
 }
 
 /// Explains the decision of one row of a table.

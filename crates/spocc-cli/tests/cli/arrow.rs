@@ -1,4 +1,4 @@
-//! Parquet, in a command that was built with it: what one face of it writes, the other reads.
+//! Parquet, in a build with it: files that `predict` writes are read again.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::test_dir::{GOLD, TestDir};
 fn parquet_comes_back_with_ids_and_labels() {
     let dir = TestDir::with_model();
     dir.done("predict panel.spocc gold.csv --id item,ann,bob,eve -o all.parquet");
-    // Decisions are as good as truths: a table of text and a file of columns with the same cells give one model.
+    // A CSV and a Parquet file with the same cells give the same model.
     dir.done("predict panel.spocc gold.csv --id item,ann,bob,eve -o all.csv");
     for table in ["all.parquet", "all.csv"] {
         dir.done(&format!("fit {table} --label decision --id item -o {table}.spocc"));
@@ -49,7 +49,7 @@ fn parquet_is_read_from_directories_and_standard_input() {
 }
 
 #[test]
-fn damaged_files_of_columns_are_refused_in_a_line() {
+fn damaged_parquet_files_are_refused_in_a_line() {
     let dir = TestDir::with_model();
     dir.done("predict panel.spocc gold.csv --id item,ann,bob,eve -o all.parquet");
     let whole = dir.read("all.parquet");

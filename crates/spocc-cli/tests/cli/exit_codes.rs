@@ -1,4 +1,4 @@
-//! Manners: exit codes, closed pipes, full disks, help, the demo.
+//! Exit codes, closed pipes, full disks, help and the demo.
 
 use std::{fs, io::Read, process::Stdio};
 
@@ -27,7 +27,7 @@ fn output_that_cannot_be_written_is_refused_and_old_files_stay() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told_and_a_device_is_not_replaced() {
+fn a_full_disk_is_reported_and_a_device_is_not_replaced() {
     let dir = TestDir::with_model();
     dir.refused(
         "predict panel.spocc gold.csv -o /dev/full",
@@ -38,7 +38,7 @@ fn a_full_disk_is_told_and_a_device_is_not_replaced() {
 }
 
 #[test]
-fn wrong_usage_is_told_apart_from_refused_input() {
+fn wrong_usage_has_its_own_exit_code_and_message() {
     let dir = TestDir::new();
     let fit = "fit gold.csv --label truth -o m.spocc";
     dir.misused("", "Usage: spocc [OPTIONS] <COMMAND>");
@@ -85,7 +85,7 @@ fn wrong_usage_is_told_apart_from_refused_input() {
 }
 
 #[test]
-fn a_closed_pipe_is_a_quiet_success() {
+fn a_closed_pipe_is_success_without_a_message() {
     let dir = TestDir::with_model();
     let rows = "1,cat,cat,dog\n".repeat(200_000);
     dir.write("long.csv", format!("item,ann,bob,eve\n{rows}"));
@@ -139,14 +139,17 @@ fn the_demo_shows_the_majority_failing() {
         percent.and_then(|percent| percent.parse().ok()).expect("a percentage")
     };
     assert!(share("majority") < 65.0 && share("adaspocc") > 90.0, "{}", demo.stdout);
-    assert!(share("selection") > share("majority"), "one good judge is better than the crowd");
-    assert!(!demo.stdout.contains('\u{1b}'), "no colours where nobody looks");
+    assert!(
+        share("selection") > share("majority"),
+        "one accurate classifier is better than the majority vote"
+    );
+    assert!(!demo.stdout.contains('\u{1b}'), "no colours outside a terminal");
     assert_eq!(demo.stdout, dir.done("demo").stdout, "the same every time");
     assert!(dir.names().is_empty());
 }
 
 #[test]
-fn nothing_is_written_over_what_is_read() {
+fn an_input_is_never_overwritten() {
     let dir = TestDir::with_model();
     let message = "expected an output file that is not also an input, found one of the inputs";
     for (arguments, target) in [

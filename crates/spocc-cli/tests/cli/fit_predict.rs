@@ -37,8 +37,8 @@ fn fit_names_a_fallback_and_shows_no_accuracy() {
     };
     dir.write("votes.csv", format!("a,b,c,t\n{}", (0..12).map(row).collect::<String>()));
     let note = "note: model selection chose the majority vote (ladder was not better on held-out rows); see spocc compare\n";
-    let told = dir.done("fit votes.csv --label t -o votes.spocc").stderr;
-    assert!(told.contains(note) && !told.contains('%'), "{told}");
+    let printed = dir.done("fit votes.csv --label t -o votes.spocc").stderr;
+    assert!(printed.contains(note) && !printed.contains('%'), "{printed}");
     let facts = dir.done("inspect votes.spocc").stdout;
     assert!(facts.contains("  parameters   fallback to majority\n"), "{facts}");
     let json: serde_json::Value =
@@ -47,8 +47,11 @@ fn fit_names_a_fallback_and_shows_no_accuracy() {
     assert!(json["fitted"]["right"].is_null() && json["fitted"]["rows"].is_null(), "{json}");
 
     dir.write("empty.csv", "a,b,t\n,,x\n,,y\n,,x\n");
-    let told = dir.done("fit empty.csv --label t --classes x,y -o empty.spocc").stderr;
-    assert!(told.contains("note: no labelled row has a prediction; the majority vote decides\n"), "{told}");
+    let printed = dir.done("fit empty.csv --label t --classes x,y -o empty.spocc").stderr;
+    assert!(
+        printed.contains("note: no labelled row has a prediction; the majority vote decides\n"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -97,7 +100,7 @@ fn slim_models_are_smaller_and_decide_alike() {
 }
 
 #[test]
-fn columns_say_more_about_each_decision() {
+fn columns_are_written_beside_each_decision() {
     let dir = TestDir::new();
     dir.write("gold.csv", "a,b,t\nx,x,x\ny,y,y\n");
     dir.done("fit gold.csv --label t --method majority -o m.spocc");
@@ -137,8 +140,8 @@ fn neither_the_order_of_the_rows_nor_the_threads_change_the_model() {
     let rows: Vec<String> = (0..2000u32)
         .map(|row| {
             let noise = |k: u32| (row * 7 + k * 13 + row * row * (k + 3) % 11) % 17;
-            let said = |k: u32| if noise(k) < 11 { row % 3 } else { noise(k) % 3 };
-            format!("{},{},{},{},{}\n", said(1), said(2), said(3), said(4), row % 3)
+            let predict = |k: u32| if noise(k) < 11 { row % 3 } else { noise(k) % 3 };
+            format!("{},{},{},{},{}\n", predict(1), predict(2), predict(3), predict(4), row % 3)
         })
         .collect();
     let header = "a,b,c,d,truth\n".to_owned();
@@ -153,7 +156,7 @@ fn neither_the_order_of_the_rows_nor_the_threads_change_the_model() {
     assert_eq!(decided(1), decided(2));
 }
 
-/// glibc chooses its exponentials and logarithms by the processor, unless told what the processor lacks.
+/// glibc selects its exponentials and logarithms by the features of the processor; the variable disables some of them.
 #[test]
 fn the_processor_does_not_change_a_byte() {
     let dir = TestDir::new();
@@ -230,7 +233,7 @@ fn a_table_without_rows_is_decided_in_no_rows() {
 }
 
 #[test]
-fn answers_the_model_never_met_are_silence_or_refused() {
+fn unknown_labels_count_as_missing_or_are_refused() {
     let dir = TestDir::with_model();
     dir.write("new.csv", "ann,bob,eve\ncat,cat,dog\ncow,dog,cat\ncow,cow,cow\n");
     let run = dir.done("predict panel.spocc new.csv");
@@ -249,7 +252,7 @@ fn answers_the_model_never_met_are_silence_or_refused() {
 }
 
 #[test]
-fn words_for_missing_are_a_choice() {
+fn words_for_missing_values_can_be_set() {
     let dir = TestDir::new();
     dir.write("gold.csv", "a,b,t\nx,x,x\nNA,y,y\ny,?,y\nx,x,NA\n");
     let run = dir.done("fit gold.csv --label t --na NA,? -o m.spocc");
@@ -261,7 +264,7 @@ fn words_for_missing_are_a_choice() {
 }
 
 #[test]
-fn columns_that_are_no_classifiers_are_named_with_the_option_that_says_so() {
+fn columns_that_are_not_classifiers_are_warned_about_with_the_option_to_exclude_them() {
     let dir = TestDir::new();
     let row = |row: usize| {
         let truth = ["no", "yes"][row % 2];
@@ -299,7 +302,7 @@ fn names_of_odd_columns_are_quoted_for_the_shell() {
 }
 
 #[test]
-fn a_column_of_names_that_does_not_fit_is_told() {
+fn an_id_column_that_exceeds_memory_is_named() {
     let dir = TestDir::new();
     let rows: Vec<String> = (0..3000).map(|row| format!("m{row},{0},{0}\n", row % 2)).collect();
     dir.write("gold.csv", format!("item,ann,truth\n{}", rows.concat()));
@@ -311,7 +314,7 @@ fn a_column_of_names_that_does_not_fit_is_told() {
 }
 
 #[test]
-fn a_label_that_is_no_class_is_never_decided() {
+fn a_label_that_is_not_a_class_is_never_decided() {
     let dir = TestDir::new();
     let row = |row: usize| {
         let truth = ["cat", "dog"][row % 2];
@@ -330,7 +333,7 @@ fn a_label_that_is_no_class_is_never_decided() {
 }
 
 #[test]
-fn labels_that_look_like_slips_are_told() {
+fn labels_that_look_like_mistakes_are_noted() {
     let dir = TestDir::new();
     dir.write("gold.csv", "ann,bob,truth\nyes,Yes,yes\nno,NA,no\nno,no,no\n");
     let run = dir.done("fit gold.csv --label truth -o m.spocc");

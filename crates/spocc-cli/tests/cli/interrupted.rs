@@ -1,4 +1,4 @@
-//! Commands that cannot go on: ended from outside, without a reader, without room, or fed with noise.
+//! Commands that cannot complete: interrupted, without a reader, without disk space, or with random input.
 #![cfg(unix)]
 
 use std::{
@@ -46,14 +46,14 @@ fn end(mut child: Child) -> (ExitStatus, String) {
     if status.is_none() {
         child.kill().expect("a child of ours");
     }
-    let mut told = String::new();
-    child.stderr.take().expect("piped").read_to_string(&mut told).expect("text");
-    (status.expect("it ends by itself"), told)
+    let mut printed = String::new();
+    child.stderr.take().expect("piped").read_to_string(&mut printed).expect("text");
+    (status.expect("it ends by itself"), printed)
 }
 
-/// The command as from a terminal: whoever runs these tests in the background ignores interruptions, and what is
-/// ignored is inherited. Where `env` cannot undo that, they must be run in the foreground.
-fn heeding(dir: &TestDir, arguments: &str) -> Command {
+/// The command with default signal handling. A test run in the background ignores interruptions, and its children inherit
+/// that; where `env` cannot reset it, the tests must run in the foreground.
+fn with_default_signals(dir: &TestDir, arguments: &str) -> Command {
     const RESET: &str = "--default-signal=INT,TERM,HUP";
     let plain = dir.command(arguments);
     let can_reset = Command::new("env").args([RESET, "true"]).stderr(Stdio::null()).status();
@@ -78,15 +78,16 @@ fn an_interrupted_command_leaves_the_old_file_and_nothing_else() {
         let dir = TestDir::with_model();
         dir.write(target, "old");
         let before = dir.names();
-        let mut child = start(heeding(&dir, &format!("predict panel.spocc - -o {target}")), Stdio::null());
+        let mut child =
+            start(with_default_signals(&dir, &format!("predict panel.spocc - -o {target}")), Stdio::null());
         let mut input = child.stdin.take().expect("piped");
         let rows = "cat,cat,dog\n".repeat(MANY);
         input.write_all(format!("ann,bob,eve\n{rows}").as_bytes()).expect("it reads on");
         // It now waits for more rows; the first of them are decided and on their way to the file.
         wait_for(|| (!unfinished(&dir).is_empty()).then_some(())).expect("a file being written");
         send(signal, &child);
-        let (status, told) = end(child);
-        assert_eq!((status.code(), told.as_str()), (Some(128 + number), ""), "{signal}");
+        let (status, printed) = end(child);
+        assert_eq!((status.code(), printed.as_str()), (Some(128 + number), ""), "{signal}");
         assert_eq!(dir.read(target), b"old", "{signal}");
         assert_eq!(dir.names(), before, "{signal}");
         drop(input);
@@ -104,21 +105,21 @@ fn an_interruption_before_anything_is_written_leaves_nothing() {
         "explain panel.spocc - --row 1000000",
         "inspect -",
     ] {
-        let mut child = start(heeding(&dir, arguments), Stdio::null());
+        let mut child = start(with_default_signals(&dir, arguments), Stdio::null());
         let mut input = child.stdin.take().expect("piped");
         // More than a pipe holds: once all of it is gone, the command is reading and will heed a signal.
         let rows = "7,cat,cat,dog,cat\n".repeat(20_000);
         input.write_all(format!("item,ann,bob,eve,truth\n{rows}").as_bytes()).expect("it reads on");
         send("INT", &child);
-        let (status, told) = end(child);
-        assert_eq!((status.code(), told.as_str()), (Some(130), ""), "{arguments}");
+        let (status, printed) = end(child);
+        assert_eq!((status.code(), printed.as_str()), (Some(130), ""), "{arguments}");
         assert_eq!(dir.names(), before, "{arguments}");
         drop(input);
     }
 }
 
 #[test]
-fn refused_in_the_middle_leaves_the_old_file_and_nothing_else() {
+fn an_error_in_the_middle_leaves_the_old_file_and_nothing_else() {
     let dir = TestDir::with_model();
     dir.write("out.csv", "old");
     let rows = "cat,cat,dog\n".repeat(MANY);
@@ -132,7 +133,7 @@ fn refused_in_the_middle_leaves_the_old_file_and_nothing_else() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure() {
+fn a_reader_that_closes_the_pipe_is_not_a_failure() {
     let dir = TestDir::with_model();
     let rows = "7,cat,cat,dog\n".repeat(MANY);
     dir.write("long.csv", format!("item,ann,bob,eve\n{rows}"));
@@ -145,18 +146,18 @@ fn a_reader_that_goes_away_is_no_failure() {
         };
         let (child, output) = predict();
         drop(output);
-        let (status, told) = end(child);
-        assert_eq!((status.code(), told.as_str()), (Some(0), ""), "{options}: nothing read");
+        let (status, printed) = end(child);
+        assert_eq!((status.code(), printed.as_str()), (Some(0), ""), "{options}: nothing read");
         let (child, output) = predict();
         let head: Vec<String> = BufReader::new(output).lines().take(2).map_while(Result::ok).collect();
         assert_eq!(head.len(), 2, "{options}: head -2");
-        let (status, told) = end(child);
-        assert_eq!((status.code(), told.as_str()), (Some(0), ""), "{options}: head -2");
+        let (status, printed) = end(child);
+        assert_eq!((status.code(), printed.as_str()), (Some(0), ""), "{options}: head -2");
     }
 }
 
 #[test]
-fn what_may_not_be_read_or_written_is_told() {
+fn files_without_permission_are_reported() {
     let dir = TestDir::with_model();
     dir.write("locked.csv", "ann,truth\n");
     fs::create_dir(dir.path("locked")).expect("a fresh name");
@@ -186,9 +187,9 @@ fn a_replaced_file_keeps_its_permissions() {
     assert_eq!(mode & 0o777, 0o662);
 }
 
-/// Runs in a shell where no file may grow beyond a block.
+/// Runs in a shell that limits files to one block.
 #[cfg(target_os = "linux")]
-fn run_short_of_room(dir: &TestDir, arguments: &str) -> (String, Option<i32>) {
+fn run_with_file_limit(dir: &TestDir, arguments: &str) -> (String, Option<i32>) {
     let mut command = std::process::Command::new("sh");
     command.args(["-c", "ulimit -f 1; trap '' XFSZ; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_spocc")]);
     let output =
@@ -208,8 +209,8 @@ fn a_file_without_room_keeps_its_old_content() {
         "predict panel.spocc many.csv -o out.csv",
         "predict panel.spocc many.csv --id ann,bob,eve -o out.csv",
     ] {
-        let (told, code) = run_short_of_room(&dir, arguments);
-        assert!(told.starts_with("spocc: out.csv: ") && told.lines().count() == 1, "{told}");
+        let (printed, code) = run_with_file_limit(&dir, arguments);
+        assert!(printed.starts_with("spocc: out.csv: ") && printed.lines().count() == 1, "{printed}");
         assert_eq!((code, dir.read("out.csv"), dir.names()), (Some(1), b"old".to_vec(), before.clone()));
     }
     dir.done("predict panel.spocc many.csv -o out.csv");
@@ -218,15 +219,15 @@ fn a_file_without_room_keeps_its_old_content() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_limit_on_files_is_told_in_words() {
+fn a_limit_on_file_sizes_is_reported() {
     let dir = TestDir::with_model();
     dir.write("many.csv", format!("ann,bob,eve\n{}", "cat,cat,dog\n".repeat(5000)));
-    let (told, _) = run_short_of_room(&dir, "predict panel.spocc many.csv -o out.csv");
-    assert!(told.starts_with("spocc: out.csv: expected room to write, found "), "{told}");
+    let (printed, _) = run_with_file_limit(&dir, "predict panel.spocc many.csv -o out.csv");
+    assert!(printed.starts_with("spocc: out.csv: expected room to write, found "), "{printed}");
 }
 
 #[test]
-fn reports_stand_names_and_answers_of_any_length() {
+fn reports_accept_names_and_labels_of_any_length() {
     let dir = TestDir::new();
     let long = "long".repeat(20_000);
     dir.write("cells.csv", format!("ann,truth\n{long},cat\ncat,cat\ndog,dog\n"));
@@ -273,7 +274,7 @@ impl Noise {
         (self.0 >> 11) as usize % n
     }
 
-    /// The content with some of it changed, left out or said twice.
+    /// The content with random parts changed, removed or repeated.
     fn alter(&mut self, content: &[u8]) -> Vec<u8> {
         const TOKENS: [&[u8]; 12] =
             [b",", b"\"", b"\n", b"\r\n", b"\t", b";", b"\0", b"\xff", b"null", b"-1", b"\"\"", b"1e9"];
@@ -293,8 +294,8 @@ impl Noise {
     }
 }
 
-/// Gives an altered file of ours a true length and checksum, so that it is read further than its header.
-fn believable(mut file: Vec<u8>) -> Vec<u8> {
+/// Sets the length and checksum of an altered model or tally, so that its content is read too.
+fn with_valid_checksum(mut file: Vec<u8>) -> Vec<u8> {
     const HEADER: usize = 28;
     if file.len() > HEADER {
         let length = (file.len() - HEADER) as u64;
@@ -307,18 +308,18 @@ fn believable(mut file: Vec<u8>) -> Vec<u8> {
     file
 }
 
-/// Whether a command ended as a command should: done, refused in one line, or wrong usage.
-fn is_civil(output: &Output) -> bool {
-    let told = String::from_utf8_lossy(&output.stderr);
+/// Whether a command succeeded, was refused in one line, or was wrong usage.
+fn ended_properly(output: &Output) -> bool {
+    let printed = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {
         Some(0) => true,
-        Some(1) => output.stdout.is_empty() && told.starts_with("spocc: ") && told.lines().count() == 1,
+        Some(1) => output.stdout.is_empty() && printed.starts_with("spocc: ") && printed.lines().count() == 1,
         code => code == Some(2),
     }
 }
 
 #[test]
-fn noise_is_refused_or_works_and_never_panics() {
+fn random_changes_of_files_never_cause_a_panic() {
     const ROUNDS: usize = 400;
     const ON_TABLES: [&str; 8] = [
         "fit X --label truth --id item -o o",
@@ -349,8 +350,8 @@ fn noise_is_refused_or_works_and_never_panics() {
                 let mut noise = Noise(0x005e_ed00 + half);
                 for round in 0..ROUNDS {
                     let (content, commands): (Vec<u8>, &[&str]) = match round % 4 {
-                        0 => (believable(noise.alter(model)), &ON_MODELS),
-                        1 => (believable(noise.alter(tally)), &ON_TALLIES),
+                        0 => (with_valid_checksum(noise.alter(model)), &ON_MODELS),
+                        1 => (with_valid_checksum(noise.alter(tally)), &ON_TALLIES),
                         2 => (noise.alter(GOLD.as_bytes()), &ON_TABLES),
                         _ => {
                             let length = noise.below(300);
@@ -364,11 +365,11 @@ fn noise_is_refused_or_works_and_never_panics() {
                     let arguments = arguments.replace('X', &name).replace("-o o", &format!("-o out-{half}"));
                     let mut command = dir.command(&format!("{arguments} --threads 1"));
                     let output = command.stdin(Stdio::null()).output().expect("the command is built");
-                    let told = String::from_utf8_lossy(&output.stderr);
+                    let printed = String::from_utf8_lossy(&output.stderr);
                     let shown = content.escape_ascii();
                     assert!(
-                        is_civil(&output),
-                        "round {round}: {arguments}: {}: {told}\n{shown}",
+                        ended_properly(&output),
+                        "round {round}: {arguments}: {}: {printed}\n{shown}",
                         output.status
                     );
                 }
@@ -379,7 +380,7 @@ fn noise_is_refused_or_works_and_never_panics() {
 }
 
 #[test]
-fn what_ignores_a_hangup_is_not_ended_by_one() {
+fn a_command_that_ignores_hangups_is_not_ended_by_one() {
     let dir = TestDir::with_model();
     let spocc = env!("CARGO_BIN_EXE_spocc");
     let script = format!("trap '' HUP; exec {spocc} predict panel.spocc - -o out.csv");

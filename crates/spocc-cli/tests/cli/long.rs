@@ -1,4 +1,4 @@
-//! Long tables, a row per answer, and truths in a table of their own.
+//! Long tables, and true labels in another table.
 
 use std::{collections::HashMap, fs, path::Path};
 
@@ -6,13 +6,14 @@ use crate::test_dir::{GOLD, TestDir, without_sizes};
 
 const LONG: &str = "--long item,worker,answer";
 
-/// The small panel with a row per answer, its truths elsewhere.
+/// The small table with a row per prediction, and its true labels in another table.
 fn dir() -> TestDir {
     let dir = TestDir::with_model();
     let (mut answers, mut truths) = (vec!["item,worker,answer".to_owned()], vec!["item,truth".to_owned()]);
     for row in GOLD.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>()) {
-        let said = ["ann", "bob", "eve"].into_iter().zip(&row[1..4]).filter(|(_, answer)| !answer.is_empty());
-        answers.extend(said.map(|(worker, answer)| format!("{},{worker},{answer}", row[0])));
+        let predicted =
+            ["ann", "bob", "eve"].into_iter().zip(&row[1..4]).filter(|(_, answer)| !answer.is_empty());
+        answers.extend(predicted.map(|(worker, answer)| format!("{},{worker},{answer}", row[0])));
         truths.push(format!("{},{}", row[0], row[4]));
     }
     let text = |lines: Vec<String>| lines.join("\n") + "\n";
@@ -50,7 +51,7 @@ fn a_long_table_gives_the_model_of_the_wide_one() {
     dir.write("two.csv", [&all[..1], &all[9..]].concat().join("\r\n"));
     assert_eq!(fit("one.csv two.csv --gold truth.csv"), expected, "nor in how many files they are");
 
-    // Truths beside the answers: one cell of an item is enough.
+    // True labels beside the predictions: one cell of an item is enough.
     let beside: Vec<String> = all
         .iter()
         .enumerate()
@@ -131,7 +132,7 @@ fn truths_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn truths_without_a_row_are_told() {
+fn true_labels_without_a_row_are_noted() {
     let dir = dir();
     let mut truths = lines(&dir, "truth.csv");
     truths.extend(["98,cat".to_owned(), "99,dog".to_owned()]);
@@ -146,7 +147,7 @@ fn truths_without_a_row_are_told() {
 }
 
 #[test]
-fn repeated_answers_are_fine_if_alike_and_otherwise_a_choice() {
+fn equal_repeated_predictions_are_accepted_and_different_ones_are_a_choice() {
     let dir = dir();
     let long = String::from_utf8(dir.read("long.csv")).expect("text");
     let fit =
@@ -170,12 +171,12 @@ fn repeated_answers_are_fine_if_alike_and_otherwise_a_choice() {
     dir.done("fit corrected.csv --label truth --id item -o corrected.spocc");
     assert_eq!(dir.read("m.spocc"), dir.read("corrected.spocc"));
     dir.misused("fit gold.csv --label truth --repeats first -o m.spocc", "--long <item,classifier,label>");
-    // Whoever is left out may say what they like.
+    // Predictions of ignored classifiers may repeat.
     dir.done(&fit("--ignore bob"));
 }
 
 #[test]
-fn answers_without_item_or_classifier_are_refused() {
+fn predictions_without_item_or_classifier_are_refused() {
     let dir = dir();
     let long = String::from_utf8(dir.read("long.csv")).expect("text");
     for (row, column) in [(",ann,dog", "item"), ("7,,dog", "worker"), ("7,null,dog", "worker")] {
@@ -216,7 +217,7 @@ fn long_tables_are_decided_and_explained_by_item() {
     let message = "long.csv: expected item 7, found 6 items";
     dir.refused(&format!("explain panel.spocc long.csv {LONG} --row 7"), message);
 
-    // Items in order of appearance; who the model does not know is nobody, who is absent is silent.
+    // Items in order of appearance; unknown classifiers are ignored, absent ones have missing predictions.
     dir.write("some.csv", "item,worker,answer\nz,zoe,cat\na,eve,dog\nz,ann,dog\nb,bob,\nz,eve,cat\n");
     let some = dir.done(&format!("predict panel.spocc some.csv {LONG} --columns answered"));
     assert_eq!(some.stdout, "item,decision,answered\nz,dog,2\na,cat,1\nb,cat,0\n");
@@ -269,7 +270,7 @@ fn ids_have_no_use_in_a_long_table() {
 }
 
 #[test]
-fn truths_that_meet_no_row_at_all_are_told() {
+fn a_gold_table_that_matches_no_row_is_refused() {
     let dir = dir();
     dir.write("other.csv", "item,truth\n1.0,cat\n2.0,dog\n");
     dir.refused(
@@ -278,7 +279,7 @@ fn truths_that_meet_no_row_at_all_are_told() {
     );
 }
 
-/// The share of items with a truth that is decided rightly.
+/// The accuracy over items with a true label.
 fn accuracy(truths: &str, decided: &str) -> f64 {
     let pairs = |text: &str| -> HashMap<String, String> {
         text.lines()
@@ -289,12 +290,12 @@ fn accuracy(truths: &str, decided: &str) -> f64 {
     };
     let (truths, decided) = (pairs(truths), pairs(decided));
     assert!(!truths.is_empty());
-    let right = truths.iter().filter(|(item, truth)| decided.get(*item) == Some(truth)).count();
-    right as f64 / truths.len() as f64
+    let n_correct = truths.iter().filter(|(item, truth)| decided.get(*item) == Some(truth)).count();
+    n_correct as f64 / truths.len() as f64
 }
 
 #[test]
-fn real_crowds_are_decided_well() {
+fn real_crowds_are_decided_accurately() {
     let Some(data) = std::env::var_os("SPOCC_DATA") else {
         eprintln!("skipped: set SPOCC_DATA to the folder that holds crowd/rte.label.csv and the like");
         return;

@@ -1,16 +1,18 @@
-//! The command as a user meets it: run in a fresh directory, judged by what it prints and how it ends.
+//! Runs the command in a fresh directory and checks its output and exit code.
 
 #[cfg(feature = "arrow")]
 mod arrow;
-mod test_dir;
+mod decided_formats;
+mod exit_codes;
 mod fit_predict;
 mod interrupted;
 mod long;
-mod exit_codes;
-mod refusals;
+mod refused_inputs;
+mod refused_tables;
 mod reports;
 mod sets;
+mod table_formats;
 mod tallies;
-mod tables;
-mod weights;
+mod test_dir;
 mod unlabelled;
+mod weights;

@@ -39,7 +39,7 @@ fn agree(section: &str, reports: &[Value], apart: &[&str]) {
     reports.iter().for_each(|report| keys(report, "", &mut found));
     let is_covered = |key: &String| {
         documented.contains(key)
-            // What is none here has parts elsewhere.
+            // A key that is null here has parts in another report.
             || documented.iter().any(|known| known.starts_with(&format!("{key}.")) || known.starts_with(&format!("{key}[]")))
             || apart.iter().any(|top| key.starts_with(top))
     };
@@ -112,14 +112,14 @@ fn compare_prints_the_same_bytes_every_time() {
 }
 
 #[test]
-fn text_and_json_tell_the_same() {
+fn text_and_json_have_the_same_figures() {
     let dir = TestDir::new();
     dir.done("demo --save .");
     let audit = "audit gold.csv --label truth --id item";
     let (text, json) = (dir.done(audit).stdout, report(&dir, audit));
-    for judge in json["classifiers"].as_array().expect("a list") {
-        let share = judge["accuracy"].as_f64().expect("a number") * 100.0;
-        let name = judge["name"].as_str().expect("a name");
+    for classifier in json["classifiers"].as_array().expect("a list") {
+        let share = classifier["accuracy"].as_f64().expect("a number") * 100.0;
+        let name = classifier["name"].as_str().expect("a name");
         let line = text.lines().find(|line| line.starts_with(&format!("{name} "))).expect("a line each");
         assert!(line.contains(&format!("{share:.1}%")), "{line}");
     }

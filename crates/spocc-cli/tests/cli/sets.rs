@@ -1,10 +1,10 @@
-//! PredictionSets with coverage, and decisions left empty.
+//! Conformal prediction sets and abstention.
 
 use std::fmt::Write as _;
 
 use crate::test_dir::{TestDir, without_sizes};
 
-/// Three voters of mixed skill on `n` rows with an id, and the truth; the same every time.
+/// Three classifiers of different accuracy on `n` rows with ids and true labels.
 fn table(n: u64, seed: u64) -> String {
     let mut state = seed;
     let mut draw = |below: u64| {
@@ -14,8 +14,9 @@ fn table(n: u64, seed: u64) -> String {
     let mut text = "id,ann,bob,eve,truth\n".to_owned();
     for id in 0..n {
         let truth = draw(3);
-        let mut said = |right: u64| ["x", "y", "z|"][if draw(10) < right { truth } else { draw(3) } as usize];
-        let (ann, bob, eve) = (said(7), said(5), said(4));
+        let mut predict =
+            |right: u64| ["x", "y", "z|"][if draw(10) < right { truth } else { draw(3) } as usize];
+        let (ann, bob, eve) = (predict(7), predict(5), predict(4));
         writeln!(text, "r{id},{ann},{bob},{eve},{}", ["x", "y", "z|"][truth as usize]).expect("memory");
     }
     text
@@ -29,15 +30,15 @@ fn dir() -> TestDir {
 }
 
 #[test]
-fn a_calibrated_model_promises_sets_and_says_what_they_are_worth() {
+fn a_calibrated_model_gives_sets_and_states_their_coverage() {
     let dir = dir();
     let fitted =
         dir.done("fit gold.csv --label truth --id id --method naive-bayes --calibrate split -o m.spocc");
-    let promise = "calibration: split, 50 rows: sets hold the truth at least as often as asked, on average over such splits\n";
+    let coverage = "calibration: split, 50 rows: sets hold the truth at least as often as asked, on average over such splits\n";
     assert_eq!(
         without_sizes(&fitted.stderr),
         format!(
-            "fitted naive-bayes to 150 labelled rows: 3 classifiers, 3 classes (x, y, z|)\n{promise}wrote m.spocc # bytes)\n"
+            "fitted naive-bayes to 150 labelled rows: 3 classifiers, 3 classes (x, y, z|)\n{coverage}wrote m.spocc # bytes)\n"
         )
     );
     let decided = dir.done("predict m.spocc new.csv --id id --coverage 0.9");
@@ -60,7 +61,7 @@ fn a_calibrated_model_promises_sets_and_says_what_they_are_worth() {
     // Three standard deviations of 50 calibration rows are 0.13.
     assert!(held > 380 && held < 500, "{held}");
     assert!(decided.stderr.contains("\nprediction sets at coverage 0.9 ± 0.042: "), "{}", decided.stderr);
-    assert!(decided.stderr.ends_with(promise), "{}", decided.stderr);
+    assert!(decided.stderr.ends_with(coverage), "{}", decided.stderr);
     let inspected = dir.done("inspect m.spocc").stdout;
     assert!(inspected.contains("  sets         split, 50 rows: "), "{inspected}");
     let json = dir.done("inspect m.spocc --json").stdout;
@@ -70,13 +71,13 @@ fn a_calibrated_model_promises_sets_and_says_what_they_are_worth() {
 }
 
 #[test]
-fn fit_says_which_coverage_is_out_of_reach() {
+fn fit_notes_a_coverage_that_cannot_be_reached() {
     let dir = TestDir::new();
     let note = |n: u64, options: &str| {
         dir.write("few.csv", table(n, 1));
         let fit = format!("fit few.csv --label truth --id id --method naive-bayes --calibrate {options}");
-        let told = dir.done(&format!("{fit} -o m.spocc")).stderr;
-        told.lines().find(|line| line.starts_with("note: ")).map(str::to_owned)
+        let printed = dir.done(&format!("{fit} -o m.spocc")).stderr;
+        printed.lines().find(|line| line.starts_with("note: ")).map(str::to_owned)
     };
     assert_eq!(
         note(30, "split").as_deref(),
@@ -112,7 +113,7 @@ fn fit_says_which_coverage_is_out_of_reach() {
 }
 
 #[test]
-fn sets_depend_on_names_or_numbers_of_rows_and_on_nothing_else() {
+fn sets_depend_only_on_ids_or_row_numbers() {
     let dir = dir();
     dir.done("fit gold.csv --label truth --id id --calibrate split --per-class --seed 3 -o m.spocc");
     let predict = |what: &str| dir.done(&format!("predict m.spocc {what} --coverage 0.9")).stdout;
@@ -137,7 +138,7 @@ fn sets_depend_on_names_or_numbers_of_rows_and_on_nothing_else() {
 }
 
 #[test]
-fn json_has_sets_as_lists_and_silence_as_null() {
+fn json_has_sets_as_lists_and_abstentions_as_null() {
     let dir = dir();
     dir.done("fit gold.csv --label truth --id id --method adaspocc --calibrate cross -o m.spocc");
     let run = dir.done(
@@ -177,7 +178,7 @@ fn an_empty_decision_is_an_abstention_and_the_rest_stays() {
 }
 
 #[test]
-fn what_cannot_be_promised_is_refused() {
+fn a_coverage_that_cannot_be_guaranteed_is_refused() {
     let dir = TestDir::with_model();
     dir.refused(
         "predict panel.spocc gold.csv --coverage 0.9",

@@ -1,4 +1,4 @@
-//! Counts instead of rows: tallies that are shared, merged, fitted, audited and inspected, and models that grow.
+//! Tallies: merged, fitted, audited and inspected; and models with an appended classifier.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::test_dir::{GOLD, TestDir};
 
-/// What is what in the small panel.
+/// The columns of the small table.
 const PANEL: &str = "--label truth --id item";
 
 /// The model of the small panel, its tally, and the tallies of three parts of it.
@@ -67,7 +67,7 @@ fn a_tally_gives_the_model_of_its_table() {
 }
 
 #[test]
-fn rows_without_truth_are_skipped_and_told() {
+fn unlabelled_rows_are_skipped_and_reported() {
     let dir = TestDir::with_model();
     dir.write(
         "gaps.csv",
@@ -78,13 +78,13 @@ fn rows_without_truth_are_skipped_and_told() {
         "tally gaps.csv --label truth --id item -o m.tally",
         "audit gaps.csv --label truth --id item",
     ] {
-        let told = dir.done(command).stderr;
-        assert!(told.contains("skipped 2 unlabelled rows\n"), "{command}: {told}");
+        let printed = dir.done(command).stderr;
+        assert!(printed.contains("skipped 2 unlabelled rows\n"), "{command}: {printed}");
     }
-    let told = dir.done("fit gaps.csv --label truth --id item -o m.spocc").stderr;
+    let printed = dir.done("fit gaps.csv --label truth --id item -o m.spocc").stderr;
     assert!(
-        told.starts_with("fitted ladder to 2 labelled rows: 3 classifiers, 2 classes (cat, dog)"),
-        "{told}"
+        printed.starts_with("fitted ladder to 2 labelled rows: 3 classifiers, 2 classes (cat, dog)"),
+        "{printed}"
     );
 }
 
@@ -102,7 +102,7 @@ fn more_rows_than_are_read_at_a_time_count_as_if_they_were_grouped() {
 }
 
 #[test]
-fn marginals_serve_the_methods_that_need_no_more() {
+fn marginals_suffice_for_the_methods_that_need_no_more() {
     let dir = dir();
     dir.done("tally all.tally --marginals -o reduced.tally");
     assert_eq!(dir.read("reduced.tally"), dir.read("marginals.tally"));
@@ -127,7 +127,7 @@ fn marginals_serve_the_methods_that_need_no_more() {
 }
 
 #[test]
-fn nothing_below_the_smallest_count_is_left() {
+fn no_count_below_the_minimum_is_left() {
     let dir = TestDir::new();
     let row = |line: &str, times: usize| format!("{line}\n").repeat(times);
     let rows =
@@ -179,7 +179,7 @@ fn nothing_below_the_smallest_count_is_left() {
 fn the_same_tally_is_not_added_twice() {
     let dir = dir();
     dir.write("copy.tally", dir.read("north.tally"));
-    dir.write("packed.tally", crate::tables::gzip(&dir.read("north.tally")));
+    dir.write("packed.tally", crate::table_formats::gzip(&dir.read("north.tally")));
     let mut again = vec!["north.tally", "./north.tally", "copy.tally", "packed.tally"];
     #[cfg(unix)]
     {
@@ -198,7 +198,7 @@ fn the_same_tally_is_not_added_twice() {
 }
 
 #[test]
-fn only_tallies_of_the_same_panel_are_merged() {
+fn only_tallies_of_the_same_classifiers_are_merged() {
     let dir = dir();
     let merge = |other: &str| format!("merge north.tally {other} -o m.tally");
     let expected = "expected a tally written by `spocc tally`, found";
@@ -270,7 +270,7 @@ fn every_kind_of_file_is_inspected() {
 }
 
 #[test]
-fn options_about_columns_are_wrong_where_there_are_none() {
+fn options_about_columns_are_refused_for_tallies_and_models() {
     let dir = dir();
     let options = ["--label truth", "--id item", "--classes cat,dog", "--count n", "--delimiter ,", PANEL];
     for (command, end) in [("fit", "-o m.spocc"), ("tally", "-o m.tally"), ("audit", ""), ("inspect", "")] {
@@ -288,7 +288,7 @@ fn options_about_columns_are_wrong_where_there_are_none() {
 }
 
 #[test]
-fn a_model_that_has_grown_decides_as_if_fitted_to_all() {
+fn a_model_after_append_decides_as_if_fitted_to_all_classifiers() {
     let dir = dir();
     let spocc = "--method spocc --exponent 3";
     dir.done(&format!("fit gold.csv {PANEL} --ignore eve {spocc} -o two.spocc"));
@@ -349,7 +349,7 @@ fn append_reads_no_columns_but_those_of_the_model_and_the_new_one() {
 }
 
 #[test]
-fn choices_of_classifiers_are_wrong_where_a_model_is_reported() {
+fn classifiers_of_a_model_cannot_be_selected() {
     let dir = dir();
     for option in ["--ignore ann", "--classifiers ann"] {
         for command in ["audit", "inspect"] {

@@ -9,7 +9,7 @@ use std::{
 
 use tempfile::TempDir;
 
-/// A panel of three on two classes: ann is right, bob is right but once, eve always lies.
+/// Three classifiers and two classes: ann is always correct, bob is wrong once, eve is always wrong.
 pub(crate) const GOLD: &str = "\
 item,ann,bob,eve,truth
 1,cat,cat,dog,cat
@@ -20,7 +20,7 @@ item,ann,bob,eve,truth
 6,dog,,cat,
 ";
 
-pub(crate) struct Run {
+pub(crate) struct CommandRun {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) code: Option<i32>,
@@ -60,7 +60,7 @@ impl TestDir {
         command
     }
 
-    pub(crate) fn run_with_input(&self, arguments: &str, input: &[u8]) -> Run {
+    pub(crate) fn run_with_input(&self, arguments: &str, input: &[u8]) -> CommandRun {
         let mut child = self
             .command(arguments)
             .stdin(Stdio::piped())
@@ -72,15 +72,15 @@ impl TestDir {
         let _ = child.stdin.take().expect("piped").write_all(input);
         let output = child.wait_with_output().expect("the command ends");
         let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
-        Run { stdout: text(output.stdout), stderr: text(output.stderr), code: output.status.code() }
+        CommandRun { stdout: text(output.stdout), stderr: text(output.stderr), code: output.status.code() }
     }
 
-    pub(crate) fn run(&self, arguments: &str) -> Run {
+    pub(crate) fn run(&self, arguments: &str) -> CommandRun {
         self.run_with_input(arguments, b"")
     }
 
     /// Runs what must succeed.
-    pub(crate) fn done(&self, arguments: &str) -> Run {
+    pub(crate) fn done(&self, arguments: &str) -> CommandRun {
         let run = self.run(arguments);
         assert_eq!(run.code, Some(0), "{arguments}: {}", run.stderr);
         run
@@ -110,7 +110,7 @@ impl TestDir {
     }
 }
 
-/// The text of `fit` with its number of bytes blotted out.
+/// The output of `fit` with the number of bytes replaced by `#`.
 pub(crate) fn without_sizes(text: &str) -> String {
     let blot = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();

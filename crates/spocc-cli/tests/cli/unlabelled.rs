@@ -1,4 +1,4 @@
-//! Rows without truth: who learns from them, and panels of which nothing is known.
+//! Unlabelled rows, and tables without any true label.
 
 use crate::test_dir::{GOLD, TestDir, without_sizes};
 
@@ -25,7 +25,7 @@ fn dir() -> TestDir {
 }
 
 #[test]
-fn a_crowd_is_decided_though_no_truth_is_known() {
+fn a_crowd_is_decided_without_any_label() {
     let dir = dir();
     for method in ["majority", "dawid-skene"] {
         let fitted = dir.done(&format!("fit crowd.csv {LONG} --method {method} -o m.spocc"));
@@ -39,7 +39,7 @@ fn a_crowd_is_decided_though_no_truth_is_known() {
         let decided = dir.done(&format!("predict m.spocc crowd.csv {LONG}"));
         assert_eq!(decided.stdout, "item,decision\n1,cat\n2,dog\n3,cat\n", "{method}");
     }
-    // A wide table whose truths are all empty is one without truths.
+    // A wide table without any true label is an unlabelled table.
     dir.write("wide.csv", "item,ann,bob,truth\n1,cat,cat,\n2,dog,dog,\n");
     dir.done("fit wide.csv --id item --label truth --method dawid-skene -o label.spocc");
     dir.done("fit wide.csv --id item --ignore truth --method dawid-skene -o none.spocc");
@@ -48,17 +48,17 @@ fn a_crowd_is_decided_though_no_truth_is_known() {
 }
 
 #[test]
-fn other_methods_need_a_truth_and_say_who_does_not() {
+fn other_methods_need_labels_and_name_those_that_do_not() {
     let dir = dir();
     dir.misused(
         &format!("fit crowd.csv {LONG} -o m.spocc"),
         "a table needs --label COL, the column with the true label (except with --method dawid-skene or majority)",
     );
     dir.misused(&format!("compare crowd.csv {LONG}"), "a table needs --label COL");
-    dir.write("silent.csv", "item,ann,bob\n1,,\n");
+    dir.write("empty.csv", "item,ann,bob\n1,,\n");
     dir.refused(
-        "fit silent.csv --id item --method majority -o m.spocc",
-        "silent.csv: truth: expected at least one labelled row, found none",
+        "fit empty.csv --id item --method majority -o m.spocc",
+        "empty.csv: truth: expected at least one labelled row, found none",
     );
     dir.write("header.csv", "item,ann,bob\n");
     dir.refused(
@@ -68,7 +68,7 @@ fn other_methods_need_a_truth_and_say_who_does_not() {
 }
 
 #[test]
-fn rows_without_truth_are_used_wherever_they_are() {
+fn unlabelled_rows_are_used_in_any_table() {
     let dir = dir();
     let panel = "--label truth --id item --method dawid-skene";
     let fitted = dir.done(&format!("fit gold.csv {panel} --unlabelled more.csv -o two.spocc"));
@@ -100,7 +100,7 @@ fn rows_without_truth_are_used_wherever_they_are() {
 }
 
 #[test]
-fn a_table_of_another_panel_is_refused_by_name() {
+fn a_table_with_other_classifiers_is_refused_by_name() {
     let dir = dir();
     let fit = |more: &str| {
         format!("fit gold.csv --label truth --id item --method dawid-skene --unlabelled {more} -o m")
@@ -117,7 +117,7 @@ fn a_table_of_another_panel_is_refused_by_name() {
     }
     dir.done("tally gold.csv --label truth --id item -o gold.tally");
     dir.refused(&fit("gold.tally"), "gold.tally: expected a table of unlabelled rows, found a tally");
-    // In a long table, who says nothing is silent; a stranger is still one.
+    // In a long table a classifier may have no predictions; an unknown classifier is refused.
     dir.write("truth.csv", "item,truth\n1,cat\n2,dog\n");
     let long = |more: &str| {
         format!(
@@ -133,30 +133,30 @@ fn a_table_of_another_panel_is_refused_by_name() {
 }
 
 #[test]
-fn unlabelled_rows_are_for_methods_that_learn_from_them() {
+fn unlabelled_rows_are_refused_for_methods_that_do_not_use_them() {
     let dir = dir();
     let panel = "--label truth --id item --unlabelled more.csv";
     dir.misused(
         &format!("fit gold.csv {panel} -o m --method stacking"),
         "--unlabelled is not used by --method stacking, only by ladder and dawid-skene",
     );
-    let told = dir.done(&format!("fit gold.csv {panel} -o m")).stderr;
-    assert!(told.contains("5 labelled and 3 unlabelled rows") && !told.contains('%'), "{told}");
+    let printed = dir.done(&format!("fit gold.csv {panel} -o m")).stderr;
+    assert!(printed.contains("5 labelled and 3 unlabelled rows") && !printed.contains('%'), "{printed}");
     dir.misused(
         &format!("compare gold.csv {panel} --methods bayes"),
         "--unlabelled is only used by ladder and dawid-skene, which are not among --methods",
     );
     let compared = dir.done(&format!("compare gold.csv {panel} --json --no-curve"));
     assert!(compared.stdout.contains("\"dawid-skene\"") && compared.stdout.contains("\"n_rows\": 5"));
-    let told = "ladder and dawid-skene also used 3 unlabelled rows for fitting; accuracy is measured on labelled rows \
+    let printed = "ladder and dawid-skene also used 3 unlabelled rows for fitting; accuracy is measured on labelled rows \
                 only\n";
-    assert_eq!(compared.stderr, told);
+    assert_eq!(compared.stderr, printed);
     let alone = dir.done("compare gold.csv --label truth --id item --methods bayes --no-curve");
     assert_eq!(alone.stderr, "skipped 1 unlabelled row\n");
 }
 
 #[test]
-fn a_ladder_that_learned_from_rows_without_truth_can_grow() {
+fn append_works_for_a_ladder_fitted_to_unlabelled_rows() {
     let dir = dir();
     let panel = "--label truth --id item";
     dir.done(&format!("fit gold.csv {panel} --ignore eve --unlabelled more.csv -o two.spocc"));
@@ -216,15 +216,15 @@ fn a_row_of_both_tables_counts_once() {
 }
 
 #[test]
-fn an_id_of_several_columns_is_compared_as_a_whole_and_an_empty_one_not_at_all() {
+fn an_id_of_several_columns_is_compared_as_a_whole_and_an_empty_id_never() {
     let dir = TestDir::new();
     dir.write("gold.csv", "page,line,a,b,t\n1,11,x,x,x\n11,1,y,y,y\n,,x,y,x\n");
     dir.write("new.csv", "line,page,a,b\n1,1,x,x\n11,1,y,y\n,,x,x\n");
     let fit = "fit gold.csv --id page,line --label t --method dawid-skene --unlabelled new.csv -o m.spocc";
-    let told = dir.done(fit).stderr;
+    let printed = dir.done(fit).stderr;
     assert!(
-        told.contains("to 3 labelled and 2 unlabelled rows") && told.contains("skipped 1 row of"),
-        "{told}"
+        printed.contains("to 3 labelled and 2 unlabelled rows") && printed.contains("skipped 1 row of"),
+        "{printed}"
     );
 }
 
@@ -234,24 +234,24 @@ fn an_item_of_both_long_tables_counts_once() {
     dir.write("truth.csv", "item,truth\n1,cat\n2,dog\n");
     let fit = |more: &str| {
         let gold = "--gold truth.csv --label truth --method dawid-skene";
-        let told = dir.done(&format!("fit crowd.csv {LONG} {gold} {more} -o m.spocc")).stderr;
-        (told, dir.read("m.spocc"))
+        let printed = dir.done(&format!("fit crowd.csv {LONG} {gold} {more} -o m.spocc")).stderr;
+        (printed, dir.read("m.spocc"))
     };
     let (alone, model) = fit("");
-    let (told, same) = fit("--unlabelled crowd.csv");
-    assert!(alone.contains("to 2 labelled and 1 unlabelled row") && same == model, "{told}");
+    let (printed, same) = fit("--unlabelled crowd.csv");
+    assert!(alone.contains("to 2 labelled and 1 unlabelled row") && same == model, "{printed}");
     assert!(
-        told.contains("skipped 3 rows of --unlabelled whose id is also in the labelled table\n"),
-        "{told}"
+        printed.contains("skipped 3 rows of --unlabelled whose id is also in the labelled table\n"),
+        "{printed}"
     );
     dir.write("new.csv", "item,worker,answer\n9,ann,cat\n9,eve,dog\n");
     dir.write("mixed.csv", "item,worker,answer\n3,ann,dog\n9,ann,cat\n1,bob,cow\n9,eve,dog\n");
-    let ((_, apart), (told, mixed)) = (fit("--unlabelled new.csv"), fit("--unlabelled mixed.csv"));
-    assert!(apart == mixed && told.contains("skipped 2 rows of --unlabelled"), "{told}");
+    let ((_, apart), (printed, mixed)) = (fit("--unlabelled new.csv"), fit("--unlabelled mixed.csv"));
+    assert!(apart == mixed && printed.contains("skipped 2 rows of --unlabelled"), "{printed}");
 }
 
 #[test]
-fn the_same_file_is_refused_where_nothing_tells_its_rows() {
+fn the_same_file_is_refused_without_ids() {
     let dir = dir();
     dir.write("bare.csv", "ann,bob,truth\ncat,cat,cat\ndog,dog,dog\ncat,dog,\n");
     let message = "expected an --unlabelled table other than the labelled table, \
@@ -275,7 +275,7 @@ fn the_same_file_is_refused_where_nothing_tells_its_rows() {
 }
 
 #[test]
-fn a_tally_cannot_recognise_rows_without_truth_and_says_so() {
+fn a_tally_with_unlabelled_rows_notes_that_it_has_no_ids() {
     let dir = TestDir::new();
     dir.write("gold.csv", GOLD);
     dir.done("tally gold.csv --label truth --id item -o gold.tally");

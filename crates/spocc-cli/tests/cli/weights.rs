@@ -1,9 +1,9 @@
-//! Class weights, weighted rows, and silence that is heard or not.
+//! Class weights, weighted rows, and informative missing predictions.
 
 use crate::test_dir::TestDir;
 
-/// Rows of which one in ten is urgent; `a` calls half of those urgent, `b` answers anything and is silent on most
-/// urgent ones.
+/// Rows of which one in ten is urgent; `a` predicts half of those correctly, the predictions of `b` are missing for half
+/// of them.
 fn table() -> String {
     let row = |t: usize| {
         let truth = if t.is_multiple_of(10) { "urgent" } else { "other" };
@@ -31,19 +31,19 @@ fn n_urgent(dir: &TestDir, options: &str) -> usize {
 }
 
 #[test]
-fn a_class_that_weighs_more_is_decided_more_often() {
+fn a_class_with_more_weight_is_decided_more_often() {
     let dir = dir();
     let plain = n_urgent(&dir, "--missing ignore");
     let weighed = n_urgent(&dir, "--missing ignore --class-weight urgent=50");
     assert!(weighed > plain, "{plain} {weighed}");
     let balanced = n_urgent(&dir, "--missing ignore --class-weight balanced");
     assert_eq!(balanced, n_urgent(&dir, "--missing ignore --class-weight other=1,urgent=9"));
-    let told = dir.done("inspect m.spocc").stdout;
-    assert!(told.contains("  weights      other 1.000, urgent 9.000\n"), "{told}");
+    let printed = dir.done("inspect m.spocc").stdout;
+    assert!(printed.contains("  weights      other 1.000, urgent 9.000\n"), "{printed}");
 }
 
 #[test]
-fn the_weights_that_a_row_may_have_are_told() {
+fn the_range_of_row_weights_is_reported() {
     let dir = TestDir::new();
     let refused = |weights: [&str; 2], message: &str| {
         dir.write("w.csv", format!("w,a,t\n{},x,x\n{},y,y\n", weights[0], weights[1]));
@@ -78,19 +78,19 @@ fn weights_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn silence_is_heard_where_it_tells_and_fit_says_of_whom() {
+fn missing_predictions_count_where_they_are_informative() {
     let dir = dir();
     let fit = "fit gold.csv --label t --ignore w --method naive-bayes -o m.spocc";
-    let told = dir.done(fit).stderr;
+    let printed = dir.done(fit).stderr;
     assert!(
-        told.contains("missing predictions are informative, so they count as a label, for `b`\n"),
-        "{told}"
+        printed.contains("missing predictions are informative, so they count as a label, for `b`\n"),
+        "{printed}"
     );
     let facts = dir.done("inspect m.spocc").stdout;
     assert!(facts.contains("  missing      counts as a label for b, ignored for the others\n"), "{facts}");
     assert!(n_urgent(&dir, "") > n_urgent(&dir, "--missing ignore"));
-    let told = dir.done(&format!("{fit} --missing ignore")).stderr;
-    assert!(!told.contains("missing"), "{told}");
+    let printed = dir.done(&format!("{fit} --missing ignore")).stderr;
+    assert!(!printed.contains("missing"), "{printed}");
     let whole = |missing: &str, file: &str| {
         dir.done(&format!("fit gold.csv --label t --classifiers a --missing {missing} -o {file}"));
         dir.read(file)
@@ -115,7 +115,7 @@ fn compare_takes_weights_of_rows_and_of_classes() {
         let entries = report["methods"].as_array().expect("methods").clone();
         entries.iter().find(|entry| entry["method"] == method).and_then(|entry| entry[key].as_f64())
     };
-    // The vote knows the frequent class far better than the rare one.
+    // The recall of the vote is higher for the frequent class.
     let majority = of(&balanced, "majority", "weighted_accuracy").expect("a share");
     let plain = of(&balanced, "majority", "accuracy").expect("a share");
     assert!(majority < plain, "{majority} {plain}");

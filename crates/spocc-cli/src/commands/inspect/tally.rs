@@ -27,7 +27,7 @@ pub(super) struct TallyFacts {
     /// Labels that are predicted but never decided.
     other_labels: Vec<Label>,
     n_patterns: Option<usize>,
-    /// RowBlock with rare patterns; none for weighted rows.
+    /// Rows with rare patterns; none for weighted rows.
     disclosure: Option<Vec<RareCounts>>,
 }
 

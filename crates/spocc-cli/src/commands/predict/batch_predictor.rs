@@ -5,12 +5,12 @@ use spocc::{
     conformal::{Coverage, PredictionSets, RowDraw},
     predict::{DecisionColumns, Decisions},
 };
-use spocc_table::Error;
+use spocc_table::{Error, write::TableWriter};
 
 use crate::{
     args::{OutputColumn, PredictArgs},
     commands::predict::{batches::InputBatch, note_absent, summary::PredictionSummary},
-    write::{DecidedBlock, DecisionWriter},
+    write::DecidedBlock,
 };
 
 /// Values of the classes that are held in memory at a time.
@@ -20,8 +20,10 @@ const VALUES_HELD: usize = 1 << 22;
 pub(super) struct BatchPredictor<'a> {
     model: &'a Model,
     args: &'a PredictArgs,
+    /// The columns to write.
+    columns: &'a [OutputColumn],
     control: &'a Control<'a>,
-    /// RowBlock written so far, which number the random draws of rows without an id.
+    /// Rows written so far, which number the random draws of rows without an id.
     n_written: u64,
     /// The classifiers without a column in the table.
     absent: Vec<String>,
@@ -30,8 +32,21 @@ pub(super) struct BatchPredictor<'a> {
 
 impl<'a> BatchPredictor<'a> {
     /// For a model that supports the coverage of --coverage.
-    pub(super) fn new(model: &'a Model, args: &'a PredictArgs, control: &'a Control<'a>) -> Self {
-        Self { model, args, control, n_written: 0, absent: Vec::new(), summary: PredictionSummary::default() }
+    pub(super) fn new(
+        model: &'a Model,
+        args: &'a PredictArgs,
+        columns: &'a [OutputColumn],
+        control: &'a Control<'a>,
+    ) -> Self {
+        Self {
+            model,
+            args,
+            columns,
+            control,
+            n_written: 0,
+            absent: Vec::new(),
+            summary: PredictionSummary::default(),
+        }
     }
 
     /// Refuses a batch that the model cannot decide.
@@ -55,10 +70,10 @@ impl<'a> BatchPredictor<'a> {
     /// # Errors
     ///
     /// [`Error::Io`].
-    pub(super) fn write(&mut self, batch: &InputBatch, writer: &mut dyn DecisionWriter) -> Result<(), Error> {
+    pub(super) fn write(&mut self, batch: &InputBatch, writer: &mut TableWriter<'_>) -> Result<(), Error> {
         let locate = |error| batch.lines.locate(&batch.place, error);
         let aligned = self.model.align_present(&batch.predictions).map_err(locate)?;
-        let columns = self.columns();
+        let columns = self.decision_columns();
         let n_rows = batch.predictions.n_rows();
         let step = (VALUES_HELD / self.model.classes().len().max(1)).max(1);
         for first in (0..n_rows).step_by(step) {
@@ -70,20 +85,21 @@ impl<'a> BatchPredictor<'a> {
             let sets = sets.transpose().map_err(locate)?;
             let abstained = self.abstained(&decisions, sets.as_ref());
             self.summary.add_sets(sets.as_ref(), &abstained);
-            writer.write(&DecidedBlock {
+            let block = DecidedBlock {
                 ids: &batch.ids,
                 first,
                 abstained: &abstained,
                 decisions: &decisions,
                 sets: sets.as_ref(),
-            })?;
+            };
+            writer.write(decisions.len(), &block.values(self.columns))?;
         }
         self.n_written += n_rows as u64;
         Ok(())
     }
 
     /// What the engine computes for the columns that are written.
-    fn columns(&self) -> DecisionColumns {
+    fn decision_columns(&self) -> DecisionColumns {
         let has = |column| self.args.columns.contains(&column);
         DecisionColumns {
             margin: has(OutputColumn::Margin) || self.args.sets.abstain_below.is_some(),
@@ -109,7 +125,7 @@ impl<'a> BatchPredictor<'a> {
         })
     }
 
-    /// RowFilter decisions are left empty; an empty list if no option asks for abstention.
+    /// Which decisions are left empty; an empty list if no option asks for abstention.
     fn abstained(&self, decisions: &Decisions, sets: Option<&PredictionSets>) -> Vec<bool> {
         if !self.args.sets.may_abstain() {
             return Vec::new();

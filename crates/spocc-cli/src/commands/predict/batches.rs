@@ -3,7 +3,7 @@
 use spocc::{Model, Predictions};
 use spocc_table::{
     BlockResults, Error, LabelCodes, LabelEncoder, Location, RowBlock, RowLocations, RowPositions, Table,
-    TextColumn,
+    TextColumn, write::ColumnType,
 };
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     read::{ClassifierFilter, LongTable, PredictionCollector, batch_size},
 };
 
-/// RowBlock to decide at once.
+/// Rows to decide at once.
 pub(super) struct InputBatch {
     pub(super) ids: Vec<TextColumn>,
     pub(super) predictions: Predictions,
@@ -22,11 +22,8 @@ pub(super) struct InputBatch {
 
 /// The batches of a table.
 pub(super) struct BatchReader {
-    /// Names of the columns that are copied.
-    pub(super) ids: Vec<String>,
-    /// Their types.
-    #[cfg(feature = "arrow")]
-    pub(super) id_types: Vec<spocc_table::ArrowType>,
+    /// Names and types of the columns that are copied.
+    pub(super) ids: Vec<(String, ColumnType)>,
     layout: Layout,
 }
 
@@ -71,9 +68,7 @@ impl BatchReader {
             let batch =
                 InputBatch { ids: vec![read.items], predictions: read.predictions, lines: read.lines, place };
             return Ok(Self {
-                ids: vec![long.item.clone()],
-                #[cfg(feature = "arrow")]
-                id_types: vec![spocc_table::ArrowType::Utf8],
+                ids: vec![(long.item.clone(), ColumnType::default())],
                 layout: Layout::Long(Some(Box::new(batch))),
             });
         }
@@ -82,14 +77,12 @@ impl BatchReader {
         let ids = table.columns(&names)?;
         let columns = columns_of(model, &table, args.allow_missing)?;
         table.select_columns(ids.iter().chain(&columns).copied());
-        #[cfg(feature = "arrow")]
-        let id_types = ids.iter().map(|&column| table.arrow_type(column)).collect();
+        let types = ids.iter().map(|&column| table.column_type(column));
+        let named_ids = names.into_iter().zip(types).collect();
         let (n_ids, wanted) = (ids.len(), columns.clone());
         let blocks = table.map_blocks(move |rows| read_block(rows, &wanted, &ids));
         Ok(Self {
-            ids: names,
-            #[cfg(feature = "arrow")]
-            id_types,
+            ids: named_ids,
             layout: Layout::Wide(Box::new(WideBatches { blocks, columns, n_ids, rest: None })),
         })
     }

@@ -5,7 +5,10 @@ mod batches;
 mod summary;
 
 use spocc::{Control, Model};
-use spocc_table::Table;
+use spocc_table::{
+    Table,
+    write::{ColumnType, FileFormat, TableWriter, write_table},
+};
 
 use crate::{
     args::{OutputColumn, PredictArgs},
@@ -13,7 +16,7 @@ use crate::{
     input::Input,
     output::Output,
     print_status,
-    write::{DecisionWriter, OutputHeader, OutputShape},
+    write::{self, file_format},
 };
 use batch_predictor::BatchPredictor;
 use batches::BatchReader;
@@ -26,7 +29,7 @@ use batches::BatchReader;
 pub(crate) fn predict(args: &PredictArgs, control: &Control<'_>) -> Result<(), Error> {
     let columns = columns(args);
     refuse_repeats(args, &columns)?;
-    let shape = OutputShape::new(args.format, &args.output)?;
+    let (format, compression) = file_format(args.format, &args.output)?;
     let output = Output::new(&args.output)?;
     output.refuse_inputs(args.input.iter().chain([&args.model]))?;
     let (place, model) = Input::model(&args.model)?;
@@ -37,21 +40,13 @@ pub(crate) fn predict(args: &PredictArgs, control: &Control<'_>) -> Result<(), E
         return Err(place.refused(expected, format!("a model of {}", model.method())).into());
     }
     let mut batches = BatchReader::open(args, &model)?;
-    let ids = batches.ids.clone();
-    let header = OutputHeader {
-        ids: &ids,
-        #[cfg(feature = "arrow")]
-        id_types: batches.id_types.clone(),
-        columns: &columns,
-        classes: model.classes(),
-        abstains: args.sets.may_abstain(),
-    };
-    header.refuse_repeats(shape.is_json())?;
+    let schema = write::schema(batches.ids.clone(), &columns, model.classes(), args.sets.may_abstain());
+    write::refuse_repeats(&schema, matches!(format, FileFormat::Json { .. }))?;
     // The first batch is checked before anything is written: most errors of the input show there.
-    let mut predictor = BatchPredictor::new(&model, args, control);
+    let mut predictor = BatchPredictor::new(&model, args, &columns, control);
     let first = batches.next()?;
     first.as_ref().map_or(Ok(()), |batch| predictor.check(batch))?;
-    let work = |writer: &mut dyn DecisionWriter| {
+    let write_blocks = |writer: &mut TableWriter<'_>| -> Result<BatchPredictor<'_>, spocc_table::Error> {
         let mut next = first;
         while let Some(batch) = next {
             predictor.write(&batch, writer)?;
@@ -60,7 +55,7 @@ pub(crate) fn predict(args: &PredictArgs, control: &Control<'_>) -> Result<(), E
         }
         Ok(predictor)
     };
-    output.write(|out| shape.write(out, &header, work))?.report();
+    output.write(|out| write_table(out, format, compression, &schema, write_blocks))?.report();
     Ok(())
 }
 
@@ -76,15 +71,8 @@ fn refuse_repeats(args: &PredictArgs, columns: &[OutputColumn]) -> Result<(), Er
         (Some(long), _) => vec![long.item.clone()],
         (None, ids) => ids.iter().flat_map(|names| names.0.clone()).collect(),
     };
-    let header = OutputHeader {
-        ids: &ids,
-        #[cfg(feature = "arrow")]
-        id_types: Vec::new(),
-        columns,
-        classes: &[],
-        abstains: false,
-    };
-    Ok(header.refuse_repeats(false)?)
+    let ids = ids.into_iter().map(|name| (name, ColumnType::default()));
+    Ok(write::refuse_repeats(&write::schema(ids, columns, &[], false), false)?)
 }
 
 /// The columns of the model's classifiers; if `allow_missing`, of those that the table has.

@@ -19,11 +19,11 @@ pub(super) struct PredictionSummary {
     n_rows: usize,
     n_ties: usize,
     n_prior: usize,
-    /// EvidenceSum of the sizes of all prediction sets.
+    /// Sum of the sizes of all prediction sets.
     total_set_size: usize,
     n_single_class_sets: usize,
     n_abstained: usize,
-    /// RowBlock with each unknown label, by classifier and label.
+    /// Rows with each unknown label, by classifier and label.
     unknown: BTreeMap<(String, String), usize>,
 }
 

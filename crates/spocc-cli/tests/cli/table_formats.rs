@@ -1,4 +1,4 @@
-//! Tables in every form they come in, and decided tables in every form they go out.
+//! The formats of input tables.
 
 use std::{fs, io::Write, process::Stdio};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::test_dir::{GOLD, TestDir};
 
-/// What is what in the small panel.
+/// The columns of the small table.
 const PANEL: &str = "--label truth --id item";
 
 /// The header and rows of the small panel, without their line ends.
@@ -26,16 +26,8 @@ pub(crate) fn gzip(content: &[u8]) -> Vec<u8> {
     packed.finish().expect("memory takes it")
 }
 
-fn gunzip(packed: &[u8]) -> String {
-    std::io::read_to_string(flate2::read::GzDecoder::new(packed)).expect("whole gzip data of text")
-}
-
 pub(crate) fn zstd(content: &[u8]) -> Vec<u8> {
     zstd::encode_all(content, 1).expect("memory takes it")
-}
-
-fn unzstd(packed: &[u8]) -> String {
-    String::from_utf8(zstd::decode_all(packed).expect("whole zstd data")).expect("text")
 }
 
 /// The model fitted to these inputs.
@@ -152,7 +144,7 @@ fn files_with_other_columns_are_refused_by_name() {
 #[test]
 fn a_delimiter_can_be_forced() {
     let dir = TestDir::with_model();
-    // Both fit every line; the one that cuts it into more cells wins, unless the user knows better.
+    // Both delimiters fit every line; the one with more cells is detected.
     dir.write("both.csv", "a;b,c;t\nx;y,u;x\ny;y,y;y\n");
     let columns = |options: &str| -> Value {
         let inspected = dir.done(&format!("inspect both.csv --json {options}")).stdout;
@@ -178,7 +170,7 @@ fn a_delimiter_can_be_forced() {
             "expected one ASCII character other than a quote, or `tab`",
         );
     }
-    // Spaces are split by the dir.
+    // `command` splits its arguments at spaces, so the delimiter is added on its own.
     let mut command = dir.command("fit spaces.txt --label truth --id item -o m.spocc --delimiter");
     dir.write("spaces.txt", GOLD.replace(',', " "));
     assert!(command.arg(" ").stderr(Stdio::null()).status().expect("it runs").success());
@@ -186,7 +178,7 @@ fn a_delimiter_can_be_forced() {
 }
 
 #[test]
-fn globs_that_meet_nothing_are_refused_and_names_come_before_globs() {
+fn globs_without_a_match_are_refused_and_names_come_before_globs() {
     let dir = TestDir::with_model();
     dir.refused(
         &format!("fit gold.csv none-*.csv {PANEL} -o m.spocc"),
@@ -223,8 +215,8 @@ fn models_and_decisions_go_through_pipes() {
     let dir = TestDir::with_model();
     let fit = dir.command(&format!("fit gold.csv {PANEL} -o -")).output().expect("the command is built");
     assert_eq!(fit.stdout, dir.read("panel.spocc"));
-    let told = String::from_utf8(fit.stderr).expect("text");
-    assert!(told.ends_with(&format!("wrote standard output ({} bytes)\n", fit.stdout.len())), "{told}");
+    let printed = String::from_utf8(fit.stderr).expect("text");
+    assert!(printed.ends_with(&format!("wrote standard output ({} bytes)\n", fit.stdout.len())), "{printed}");
     let decided = dir.run_with_input("predict - gold.csv --id item -o -", &fit.stdout);
     assert_eq!(decided.stdout, dir.done("predict panel.spocc gold.csv --id item").stdout);
     let tally = dir.command(&format!("tally gold.csv {PANEL} -o -")).output().expect("the command is built");
@@ -265,7 +257,7 @@ fn classifiers_are_chosen_by_name_and_by_glob() {
 }
 
 #[test]
-fn words_for_missing_replace_the_usual_one() {
+fn words_for_missing_values_replace_the_default() {
     let dir = TestDir::with_model();
     let expected = dir.read("panel.spocc");
     for (word, options) in [("NULL", "--na NULL"), ("n/a", "--na NULL,n/a"), ("-", "--na=-"), ("", "--na x")]
@@ -295,113 +287,4 @@ fn counts_may_be_written_as_data_frames_do_and_weights_in_fractions() {
         [&facts["evidence"]["n_rows"], &facts["evidence"]["is_weighted"]],
         [&json!(2.0), &json!(true)]
     );
-}
-
-#[test]
-fn decided_rows_come_as_csv_or_json_packed_as_the_name_says() {
-    let dir = TestDir::with_model();
-    let csv = dir.done("predict panel.spocc gold.csv --id item").stdout;
-    let json = dir.done("predict panel.spocc gold.csv --id item --format json").stdout;
-    let rows: Vec<Value> = serde_json::from_str(&json).expect("a JSON array");
-    assert_eq!((rows.len(), &rows[1]), (6, &json!({"item": "2", "decision": "dog"})));
-    let written = |name: &str, options: &str| {
-        dir.done(&format!("predict panel.spocc gold.csv --id item -o {name} {options}"));
-        dir.read(name)
-    };
-    let text = |name: &str| String::from_utf8(written(name, "")).expect("text");
-    assert_eq!([text("out.csv"), text("out"), text("out.json")], [&*csv, &*csv, &*json]);
-    assert_eq!(gunzip(&written("out.csv.gz", "")), csv);
-    assert_eq!(gunzip(&written("out.JSON.gz", "")), json);
-    assert_eq!(unzstd(&written("out.csv.zst", "")), csv);
-    assert_eq!(unzstd(&written("out.json.zstd", "")), json);
-    assert_eq!(unzstd(&written("out.zst", "--format json")), json);
-    assert_eq!(written("forced.json", "--format csv"), csv.as_bytes());
-    dir.write("header.csv", "item,ann,bob,eve\n");
-    let empty = dir.done("predict panel.spocc header.csv --format json").stdout;
-    assert_eq!(serde_json::from_str::<Value>(&empty).expect("JSON"), json!([]));
-    if !cfg!(feature = "arrow") {
-        dir.misused("predict panel.spocc gold.csv -o out.parquet", "this spocc cannot write Parquet; ");
-    }
-}
-
-#[test]
-fn ids_and_labels_are_kept_as_written() {
-    let dir = TestDir::new();
-    let labels = ["007", "7.50", "Größe, groß", "say \"no\"", " padded ", "two\nlines", "TRUE", "=1+1"];
-    let field = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-    let rows: Vec<String> = labels.iter().map(|label| format!("{0},{0},{0}\n", field(label))).collect();
-    dir.write("gold.csv", format!("\"the, id\",a,t\n{}", rows.concat()));
-    let run = |arguments: &str| {
-        let mut command = dir.command(arguments);
-        command.args(["--id", "\"the, id\""]).output().expect("the command is built").stdout
-    };
-    run("fit gold.csv --label t -o m.spocc");
-    let json = run("predict m.spocc gold.csv --format json");
-    let expected: Value = labels.iter().map(|label| json!({"the, id": label, "decision": label})).collect();
-    assert_eq!(serde_json::from_slice::<Value>(&json).expect("JSON"), expected);
-    let decided = run("predict m.spocc gold.csv");
-    let mut decided = csv::Reader::from_reader(&*decided);
-    assert_eq!(decided.headers().expect("a header"), vec!["the, id", "decision"]);
-    let decided: Vec<[String; 2]> = decided.deserialize().map(|row| row.expect("two cells")).collect();
-    assert_eq!(decided, labels.map(|label| [label.to_owned(), label.to_owned()]));
-}
-
-#[test]
-fn columns_come_in_the_order_asked() {
-    let dir = TestDir::new();
-    dir.write("gold.csv", "a,b,t\nx,x,x\ny,y,y\n");
-    dir.done("fit gold.csv --label t --method majority -o m.spocc");
-    dir.write("new.csv", "n,a,b\n1,x,y\n");
-    let decided = |options: &str| dir.done(&format!("predict m.spocc new.csv --id n {options}")).stdout;
-    assert_eq!(
-        decided("--columns answered,possibility,decision,margin,ties"),
-        "n,decision,answered,possibility:x,possibility:y,margin,ties\n1,x,2,1.0,1.0,0.0,x|y\n"
-    );
-    assert_eq!(decided("--columns ties,margin"), "n,decision,ties,margin\n1,x,x|y,0.0\n");
-    assert_eq!(
-        decided("--columns answered,possibility,decision,margin,ties --format json"),
-        "[\n{\"n\":\"1\",\"decision\":\"x\",\"answered\":2,\"possibility\":{\"x\":1.0,\"y\":1.0},\
-         \"margin\":0.0,\"ties\":[\"x\",\"y\"]}\n]\n"
-    );
-}
-
-#[test]
-fn a_lone_quote_inside_a_cell_is_a_character_like_any_other() {
-    let dir = TestDir::with_model();
-    dir.write("inches.csv", "item,ann,bob,eve\n5\" disk,cat,cat,dog\n2,dog,dog,cat\n");
-    let run = dir.done("predict panel.spocc inches.csv --id item");
-    assert_eq!(run.stdout, "item,decision\n\"5\"\" disk\",cat\n2,dog\n");
-}
-
-#[test]
-fn no_id_may_have_the_name_of_a_possibility() {
-    let dir = TestDir::with_model();
-    dir.write("new.csv", "possibility:cat,ann,bob,eve\n1,cat,cat,dog\n");
-    dir.misused(
-        "predict panel.spocc new.csv --id possibility:cat --columns possibility",
-        "the output would have two columns `possibility:cat`",
-    );
-}
-
-/// Decides into a link, which must stay one.
-#[cfg(unix)]
-fn decide_into_link(dir: &TestDir) {
-    std::os::unix::fs::symlink("real.csv", dir.path("link.csv")).expect("a fresh name");
-    dir.done("predict panel.spocc gold.csv --id item -o link.csv");
-    assert!(fs::symlink_metadata(dir.path("link.csv")).expect("a link").is_symlink());
-    assert!(dir.read("real.csv").starts_with(b"item,decision\n1,cat\n"));
-}
-
-#[cfg(unix)]
-#[test]
-fn a_link_is_followed_and_stays() {
-    let dir = TestDir::with_model();
-    dir.write("real.csv", "old");
-    decide_into_link(&dir);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_link_to_nothing_is_followed_too() {
-    decide_into_link(&TestDir::with_model());
 }

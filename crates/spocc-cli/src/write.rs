@@ -1,0 +1,169 @@
+//! The table that `spocc predict` writes: ids, the decision, and the columns of --columns.
+
+use std::{collections::HashSet, ffi::OsStr, path::Path};
+
+use clap::error::ErrorKind;
+use spocc::{Label, conformal::PredictionSets, predict::Decisions};
+use spocc_table::{
+    TextColumn,
+    write::{
+        BlockValues, ColumnSpec, ColumnType, FileCompression, FileFormat, LabelLists, TableSchema, ValueType,
+    },
+};
+
+use crate::args::{OutputColumn, OutputFormat, usage};
+
+/// The columns of the output: the copied columns, the decision, then `columns`.
+pub(crate) fn schema(
+    ids: impl IntoIterator<Item = (String, ColumnType)>,
+    columns: &[OutputColumn],
+    classes: &[Label],
+    abstains: bool,
+) -> TableSchema {
+    let copied = ids.into_iter().map(|(name, of)| ColumnSpec { name, value_type: ValueType::Text(of) });
+    let value_type = |column: OutputColumn| match column {
+        OutputColumn::Decision => ValueType::Label { nullable: abstains },
+        OutputColumn::Margin => ValueType::Float,
+        OutputColumn::Possibility | OutputColumn::Probability => ValueType::FloatPerLabel,
+        // Nearly always empty.
+        OutputColumn::Ties => ValueType::RareLabelList,
+        OutputColumn::Answered | OutputColumn::SetSize => ValueType::Integer,
+        OutputColumn::Set => ValueType::LabelList,
+    };
+    let decided = with_decision(columns)
+        .map(|column| ColumnSpec { name: column.name().to_owned(), value_type: value_type(column) });
+    TableSchema { columns: copied.chain(decided).collect(), labels: classes.to_vec() }
+}
+
+/// The decision, which is always written first, and the other columns.
+fn with_decision(columns: &[OutputColumn]) -> impl Iterator<Item = OutputColumn> {
+    let others = columns.iter().copied().filter(|column| *column != OutputColumn::Decision);
+    [OutputColumn::Decision].into_iter().chain(others)
+}
+
+/// Refuses two columns with one name.
+///
+/// # Errors
+///
+/// A usage error that names the column.
+pub(crate) fn refuse_repeats(schema: &TableSchema, is_json: bool) -> Result<(), clap::Error> {
+    let mut seen = HashSet::new();
+    // JSON has one key for all values of a row in a column per label.
+    let is_nested = |column: &&ColumnSpec| is_json && matches!(column.value_type, ValueType::FloatPerLabel);
+    let nested = schema.columns.iter().filter(is_nested).map(|column| column.name.clone());
+    match schema.names().into_iter().chain(nested).find(|name| !seen.insert(name.clone())) {
+        Some(twice) => {
+            let message = format!("the output would have two columns `{twice}`");
+            Err(usage("predict", ErrorKind::ArgumentConflict, &message))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The format of --format or of the file name, and the compression of the file name.
+///
+/// # Errors
+///
+/// A usage error for Parquet in a build without it, or with another compression.
+pub(crate) fn file_format(
+    asked: Option<OutputFormat>,
+    path: &Path,
+) -> Result<(FileFormat, FileCompression), clap::Error> {
+    let extension = |path: &Path| {
+        path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase).unwrap_or_default()
+    };
+    let (compression, inner) = match extension(path).as_str() {
+        "gz" => (FileCompression::Gzip, path.with_extension("")),
+        "zst" | "zstd" => (FileCompression::Zstd, path.with_extension("")),
+        _ => (FileCompression::None, path.to_owned()),
+    };
+    let extension = extension(&inner);
+    let asked = asked.unwrap_or(match extension.as_str() {
+        "parquet" | "pq" => OutputFormat::Parquet,
+        "json" | "jsonl" | "ndjson" => OutputFormat::Json,
+        _ => OutputFormat::Csv,
+    });
+    let refuse = |message: &str| Err(usage("predict", ErrorKind::InvalidValue, message));
+    let format = match asked {
+        OutputFormat::Csv => FileFormat::Csv { delimiter: if extension == "tsv" { b'\t' } else { b',' } },
+        OutputFormat::Json => FileFormat::Json { lines: matches!(extension.as_str(), "jsonl" | "ndjson") },
+        OutputFormat::Parquet if cfg!(not(feature = "arrow")) => {
+            return refuse(
+                "this spocc cannot write Parquet; one built with `--features arrow` can, see the README",
+            );
+        }
+        OutputFormat::Parquet if compression != FileCompression::None => {
+            return refuse("Parquet files are compressed internally; use a name that ends in .parquet");
+        }
+        OutputFormat::Parquet => FileFormat::Parquet,
+    };
+    Ok((format, compression))
+}
+
+/// Decided rows.
+pub(crate) struct DecidedBlock<'a> {
+    /// One list per copied column; its entry `first` belongs to the first row.
+    pub(crate) ids: &'a [TextColumn],
+    pub(crate) first: usize,
+    /// Whether each decision is left empty; an empty list without abstention.
+    pub(crate) abstained: &'a [bool],
+    /// The decisions, with the columns that are written.
+    pub(crate) decisions: &'a Decisions,
+    /// The prediction sets, if they are written.
+    pub(crate) sets: Option<&'a PredictionSets>,
+}
+
+impl DecidedBlock<'_> {
+    /// The values of all columns, in the order of [`schema`].
+    pub(crate) fn values(&self, columns: &[OutputColumn]) -> Vec<BlockValues<'_>> {
+        let ids = self.ids.iter().map(|ids| BlockValues::Text(ids, self.first));
+        ids.chain(with_decision(columns).map(|column| self.column(column))).collect()
+    }
+
+    fn column(&self, column: OutputColumn) -> BlockValues<'_> {
+        let decisions = self.decisions;
+        let rows = 0..decisions.len();
+        match column {
+            OutputColumn::Decision => BlockValues::Label(rows.map(|row| self.class(row)).collect()),
+            OutputColumn::Margin => BlockValues::Float(decisions.margin.as_deref().unwrap_or_default()),
+            OutputColumn::Possibility => {
+                BlockValues::Float(decisions.possibility.as_deref().unwrap_or_default())
+            }
+            OutputColumn::Probability => {
+                BlockValues::Float(decisions.probability.as_deref().unwrap_or_default())
+            }
+            OutputColumn::Ties => {
+                let mut lists = LabelLists::default();
+                rows.for_each(|row| lists.push(self.ties(row)));
+                BlockValues::LabelLists(lists)
+            }
+            OutputColumn::Answered => BlockValues::Integer(decisions.n_answered.clone().unwrap_or_default()),
+            OutputColumn::Set => {
+                let mut lists = LabelLists::default();
+                rows.for_each(|row| lists.push(self.set(row).iter().copied()));
+                BlockValues::LabelLists(lists)
+            }
+            OutputColumn::SetSize => {
+                BlockValues::Integer(rows.map(|row| self.set(row).len() as u32).collect())
+            }
+        }
+    }
+
+    /// The index of the decided class of a row; none if the decision is left empty.
+    fn class(&self, row: usize) -> Option<u16> {
+        let abstains = self.abstained.get(row).copied().unwrap_or(false);
+        (!abstains).then(|| self.decisions.class[row])
+    }
+
+    /// The indices of the classes in the prediction set of a row.
+    fn set(&self, row: usize) -> &[u16] {
+        self.sets.and_then(|sets| sets.get(row)).unwrap_or_default()
+    }
+
+    /// The indices of the tied classes of a row; none if there is no tie.
+    fn ties(&self, row: usize) -> impl Iterator<Item = u16> {
+        let is_tied = self.decisions.of_row(&self.decisions.ties, row).unwrap_or_default();
+        let is_tied = if self.decisions.is_tie[row] { is_tied } else { &[] };
+        is_tied.iter().zip(0..).filter(|(is_tied, _)| **is_tied).map(|(_, class)| class)
+    }
+}
