@@ -94,7 +94,7 @@ fn read_ours(path: &PathBuf) -> Result<(usize, usize), Failure> {
 fn read_csv(path: &PathBuf) -> Result<(usize, usize), Failure> {
     let bytes = fs::read(path)?;
     let header = bytes.iter().position(|byte| *byte == b'\n').ok_or("expected a header")? + 1;
-    let width = bytes[..header].iter().filter(|byte| **byte == b',').count() + 1;
+    let width = bytes[..header].split(|byte| *byte == b',').count();
     let mut blocks = Vec::new();
     let mut rest = &bytes[header..];
     while !rest.is_empty() {

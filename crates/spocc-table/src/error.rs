@@ -60,6 +60,7 @@ pub enum Position {
 
 impl Position {
     /// The position `n` lines or rows later.
+    #[must_use]
     pub fn after(self, n: usize) -> Self {
         match self {
             Self::Whole => Self::Whole,
@@ -80,16 +81,19 @@ impl Location {
     }
 
     /// A position in the file.
+    #[must_use]
     pub fn at(&self, at: Position) -> Self {
         Self { at, ..self.clone() }
     }
 
     /// A line of the file.
+    #[must_use]
     pub fn line(&self, line: u64) -> Self {
         self.at(Position::Line(line))
     }
 
     /// The location `n` lines or rows later.
+    #[must_use]
     pub fn after(&self, n: usize) -> Self {
         self.at(self.at.after(n))
     }

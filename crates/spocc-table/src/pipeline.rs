@@ -83,6 +83,8 @@ impl<T: Send + 'static> BlockResults<T> {
     /// # Errors
     ///
     /// [`Error::Refused`] for a row whose number of cells is not that of the columns, [`Error::Io`].
+    // Callers use `?` on each result, which an iterator would make longer.
+    #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<T>, Error> {
         if let Some(error) = self.error.take() {
             return Err(error);
