@@ -60,8 +60,6 @@ mod text_column;
 mod row_locations;
 pub mod write;
 
-#[cfg(feature = "arrow")]
-pub use arrow_schema::DataType as ArrowType;
 pub use error::{Error, Location};
 pub use interner::TextInterner;
 pub use label_codes::{LabelCodes, LabelEncoder, LabelMerger};

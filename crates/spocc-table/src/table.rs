@@ -222,15 +222,6 @@ impl Table {
         self.selected = Some(columns.into_iter().collect());
     }
 
-    /// The Arrow type of a column; text if the table is a text file.
-    #[cfg(feature = "arrow")]
-    pub fn arrow_type(&self, column: usize) -> crate::ArrowType {
-        match &self.first {
-            Some(TableFile::Columns(columns)) => columns.data_type(column).clone(),
-            _ => crate::ArrowType::Utf8,
-        }
-    }
-
     /// The type of a column in the first file, in which it can be written again.
     pub fn column_type(&self, column: usize) -> ColumnType {
         match &self.first {
