@@ -19,8 +19,9 @@ def df(spark: Any) -> Any:
     return spark.createDataFrame(rows, schema)
 
 
-def refusal(call: Any, *given: Any, **named: Any) -> str:
-    with pytest.raises(spocc.SpoccError) as caught:
+def refusal(call: Any, *given: Any, error: type = spocc.SpoccError, **named: Any) -> str:
+    """The one line with which a call is refused."""
+    with pytest.raises(error) as caught:
         call(*given, **named)
     message = str(caught.value)
     assert "\n" not in message
@@ -32,29 +33,51 @@ TYPES = "expected texts, whole numbers or booleans, found array<string>"
 
 
 @pytest.mark.parametrize(
-    ("given", "named", "message"),
+    ("given", "named", "error", "message"),
     [
-        (("true", ["a"]), {}, f"label: {COLUMNS} `true`"),
-        (("truth", ["a", "c"]), {}, f"classifiers: {COLUMNS} `c`"),
-        (("truth",), {}, f"classifiers, column `list`: {TYPES}"),
-        (("list", ["a"]), {}, f"label, column `list`: {TYPES}"),
-        (("truth", ["a"]), {"weight": "b"}, "weight, column `b`: expected numbers, found string"),
-        (("truth", ["a"]), {"count": "w"}, "count, column `w`: expected whole numbers, found double"),
-        (("truth", ["a", "truth"]), {}, "column `truth`: expected one use of it, found two"),
-        (("truth", "ab"), {}, "classifiers: expected a sequence of names, found the text `ab`"),
-        (("truth", []), {}, "classifiers: expected at least one, found none"),
-        (("truth", ["a"]), {"level": "all"}, "level: expected one of marginals, pairs, tally, found `all`"),
-        (("truth", ["a"]), {"classes": ["x"]}, "found `y`"),
-        (("truth", ["a"]), {"count": "n"}, "expected a whole number from 0 and below 2^64, found -1"),
-        (("truth", ["a"]), {"weight": "w"}, "found -0.5"),
-        (("truth", ["w"]), {}, ": expected a whole number, a text or a boolean"),
-        (("truth", ["a", "b"]), {"memory": 10}, "bytes of memory"),
+        (("true", ["a"]), {}, spocc.SpoccError, f"label: {COLUMNS} `true`"),
+        (("truth", ["a", "c"]), {}, spocc.SpoccError, f"classifiers: {COLUMNS} `c`"),
+        (("truth",), {}, TypeError, f"classifiers, column `list`: {TYPES}"),
+        (("list", ["a"]), {}, TypeError, f"label, column `list`: {TYPES}"),
+        (("truth", ["a"]), {"weight": "b"}, TypeError, "weight, column `b`: expected numbers, found string"),
+        (
+            ("truth", ["a"]),
+            {"count": "w"},
+            TypeError,
+            "count, column `w`: expected whole numbers, found double",
+        ),
+        (
+            ("truth", ["a", "truth"]),
+            {},
+            spocc.SpoccError,
+            "column `truth`: expected one use of it, found two",
+        ),
+        (("truth", "ab"), {}, TypeError, "classifiers: expected a sequence of names, found the text `ab`"),
+        (("truth", []), {}, spocc.SpoccError, "classifiers: expected at least one, found none"),
+        (
+            ("truth", ["a"]),
+            {"level": "all"},
+            spocc.SpoccError,
+            "level: expected one of marginals, pairs, tally, found `all`",
+        ),
+        (("truth", ["a"]), {"classes": ["x"]}, spocc.SpoccError, "found `y`"),
+        (
+            ("truth", ["a"]),
+            {"count": "n"},
+            spocc.SpoccError,
+            "expected a whole number from 0 and below 2^64, found -1",
+        ),
+        (("truth", ["a"]), {"weight": "w"}, spocc.SpoccError, "found -0.5"),
+        (("truth", ["w"]), {}, spocc.SpoccError, ": expected a whole number, a text or a boolean"),
+        (("truth", ["a", "b"]), {"memory": 10}, spocc.SpoccError, "bytes of memory"),
     ],
 )
-def test_evidence_that_cannot_be_counted_is_refused(df: Any, given: Any, named: Any, message: str) -> None:
+def test_evidence_that_cannot_be_counted_is_refused(
+    df: Any, given: Any, named: Any, error: type, message: str
+) -> None:
     from spocc.spark import evidence
 
-    assert message in refusal(evidence, df, *given, **named)
+    assert message in refusal(evidence, df, *given, error=error, **named)
 
 
 def test_settings_are_checked_before_any_row_is_read(df: Any) -> None:
@@ -62,7 +85,7 @@ def test_settings_are_checked_before_any_row_is_read(df: Any) -> None:
 
     assert "found `best`" in refusal(fit, df, "truth", ["a"], method="best")
     assert "strength" in refusal(fit, df, "truth", ["a"], method="spocc", strength=1)
-    assert "settings" in refusal(fit, df, "truth", ["a"], method="spocc", colour=1)
+    assert "'colour'" in refusal(fit, df, "truth", ["a"], method="spocc", colour=1, error=TypeError)
     # Counting would refuse these rows too, and later.
     wrong = df.withColumn("a", df["w"])
     assert "found `last`" in refusal(fit, wrong, "truth", ["a"], ties="last")
@@ -82,7 +105,9 @@ def test_what_is_no_frame_of_spark_is_refused(df: Any) -> None:
         lambda frame: predict(frame, model),
         lambda frame: predict_set(frame, model, id="a"),
     ):
-        assert refusal(call, pandas).endswith("not of Spark Connect, found pandas.core.frame.DataFrame")
+        assert refusal(call, pandas, error=TypeError).endswith(
+            "not of Spark Connect, found pandas.core.frame.DataFrame"
+        )
 
 
 def test_a_label_that_cannot_be_decided_fails_in_few_lines(df: Any) -> None:
@@ -113,13 +138,12 @@ def test_a_frame_that_lacks_a_classifier_or_has_the_output_is_refused(df: Any) -
 
     model = spocc.fit({"a": ["x", "y"], "b": ["x", "y"]}, ["x", "y"], method="majority")
     assert refusal(predict, df.drop("b"), model).endswith("found `b`")
-    assert refusal(predict, df.withColumn("b", df["list"]), model).endswith("found array<string>")
+    lists = df.withColumn("b", df["list"])
+    assert refusal(predict, lists, model, error=TypeError).endswith("found array<string>")
     assert refusal(predict, df, model, output="N").endswith("not yet in the frame, found `N`")
     assert refusal(predict, df, model, columns=["margins"]).endswith("found margins")
-    assert refusal(predict, df, model, columns="margin").endswith("found the text `margin`")
-    assert refusal(predict, df, model, columns=["probability"]).endswith(
-        "that has probabilities, found majority"
-    )
+    assert refusal(predict, df, model, columns="margin", error=TypeError).endswith("found the text `margin`")
+    assert refusal(predict, df, model, columns=["probability"]).endswith("with probabilities, found majority")
     assert refusal(predict, df.select("*", df["b"]), model) == "classifiers: expected one column `b`, found 2"
 
 
