@@ -53,7 +53,7 @@ mod _native {
         let methods = spocc::Method::ALL.map(|method| method.to_string());
         module.add("METHODS", PyTuple::new(module.py(), methods)?)?;
         module.add("DEFAULT_METHOD", spocc::Method::default().to_string())?;
-        module.add("DEFAULT_MISSING", spocc::data::Missing::Auto.to_string())?;
+        module.add("DEFAULT_MISSING", spocc::data::Missing::default().to_string())?;
         module.add("DEFAULT_TIES", spocc::decision::TieBreak::default().to_string())?;
         module.add("VERSION", env!("CARGO_PKG_VERSION"))
     }
