@@ -16,7 +16,7 @@ pub(crate) type CellError = (usize, BindingError);
 
 /// One column of labels, whose ids are written to every `width`-th element of a block.
 pub(crate) trait LabelColumn<I>: Send {
-    /// NumericLabel of rows.
+    /// Number of rows.
     fn len(&self) -> usize;
 
     /// Writes the ids of `rows` to `out[0]`, `out[width]`, ..

@@ -1,6 +1,6 @@
 //! Tables of predictions and columns of labels as Python passes them.
 //!
-//! In: a two-dimensional array, an object with the Arrow PyCapsule interface, or a list of (name, column). Out: the
+//! In: a two-dimensional array, an object with the Arrow `PyCapsule` interface, or a list of (name, column). Out: the
 //! engine's predictions and truth.
 
 use pyo3::{

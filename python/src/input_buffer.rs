@@ -1,7 +1,7 @@
 //! One array or column as Python passes it, borrowed while it is read.
 //!
 //! It is a numpy array of numbers or objects, an array of code points with one axis more (texts), a pair of codes and
-//! categories, or an object with the Arrow PyCapsule interface. Python objects are converted to label ids here, while
+//! categories, or an object with the Arrow `PyCapsule` interface. Python objects are converted to label ids here, while
 //! the interpreter is held; everything else is read after it is released.
 
 use arrow_array::{ArrayRef, StructArray};
