@@ -23,7 +23,8 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_parser = methods(), default_value_t)]
     pub(crate) method: Method,
 
-    /// How held-out rows are formed to tune parameters [default: leave-one-out; k-fold for stacking]
+    /// Rows on which parameters are tuned: the fitted rows themselves, or held-out rows [default: leave-one-out; k-fold
+    /// for stacking]
     #[arg(long, value_parser = choices([Tuning::Resubstitution, Tuning::LeaveOneOut, Tuning::KFold(Tuning::FOLDS)]))]
     pub(crate) tuning: Option<Tuning>,
 

@@ -28,12 +28,12 @@ use values::{memory, whole};
     max_term_width = 100,
     after_help = "\
 Examples:
-  spocc demo                                             an example, no data needed
-  spocc audit gold.csv --label truth --id item           how good each classifier is
-  spocc compare gold.csv --label truth --id item         which method is best here
+  spocc demo                                            an example without data
+  spocc audit gold.csv --label truth --id item          quality of classifiers
+  spocc compare gold.csv --label truth --id item        accuracy of methods
   spocc fit gold.csv --label truth --id item -o panel.spocc
   spocc predict panel.spocc new.csv --id item -o decided.csv
-  spocc explain panel.spocc new.csv --id item --row 1    why this decision
+  spocc explain panel.spocc new.csv --id item --row 1   why this decision
 
 `spocc help COMMAND` explains each command and its options."
 )]
@@ -73,12 +73,13 @@ Examples:
 Examples:
   spocc fit gold.csv --label truth --id item -o panel.spocc
   spocc fit gold.csv --label truth --id item --classes yes,no -o panel.spocc
-  spocc fit gold.csv --label truth --id item --method spocc --exponent inf -o p.spocc
-  spocc fit gold.csv --label truth --id item --method stacking --strength 1 -o p.spocc
+  spocc fit gold.csv --label truth --id item --method spocc -o panel.spocc
+  spocc fit gold.csv --label truth --method stacking --strength 1 -o p.spocc
   spocc fit 'part-*.csv.gz' --label truth --id item -o panel.spocc
-  spocc fit crowd.csv --long item,worker,answer --gold gold.csv --label truth -o crowd.spocc
-  spocc fit crowd.csv --long item,worker,answer --method dawid-skene -o crowd.spocc
-  spocc fit gold.csv --label truth --id item --method dawid-skene --unlabelled new.csv -o p.spocc
+  spocc fit crowd.csv --long item,worker,answer --gold gold.csv \\
+    --label truth -o crowd.spocc
+  spocc fit crowd.csv --long item,worker,answer --method dawid-skene -o c.spocc
+  spocc fit gold.csv --label truth --id item --unlabelled new.csv -o p.spocc
   spocc fit all.tally -o panel.spocc")]
     Fit(FitArgs),
     /// Decide the rows of a table with a fitted model
@@ -88,11 +89,11 @@ Examples:
     #[command(after_help = "\
 Columns:
   decision     the decided class; always written
-  margin       1 - runner-up / best, of the possibilities, probabilities or vote shares that
-               the method compares: 0 is a tie
-  possibility  the fused possibility of each class, from 0 to 1; one column per class
-  probability  the probability of each class, one column per class; for ladder, naive-bayes,
-               bayes, stacking and dawid-skene
+  margin       1 - runner-up / best, of the possibilities, probabilities or
+               vote shares that the method compares: 0 is a tie
+  possibility  the fused possibility of each class, from 0 to 1
+  probability  the probability of each class; for ladder, naive-bayes, bayes,
+               stacking and dawid-skene
   ties         the tied classes, separated by `|`; empty if there is no tie
   answered     number of classifiers with a prediction that the model can use
 
@@ -110,7 +111,7 @@ Examples:
 Examples:
   spocc compare gold.csv --label truth --id item
   spocc compare gold.csv --label truth --id item --test held-out.csv
-  spocc compare gold.csv --label truth --id item --methods adaspocc,stacking --json")]
+  spocc compare gold.csv --label truth --methods adaspocc,stacking --json")]
     Compare(CompareArgs),
     /// Report the quality of each classifier and their dependence
     ///
@@ -140,7 +141,7 @@ Examples:
     /// fitted parameters; ladder is fitted again.
     #[command(after_help = "\
 Example:
-  spocc append panel.spocc --name newcomer gold.csv --label truth -o grown.spocc")]
+  spocc append panel.spocc --name eve gold.csv --label truth -o grown.spocc")]
     Append(AppendArgs),
     /// Count a table into a tally, which can be shared instead of the rows
     ///
@@ -178,8 +179,8 @@ Examples:
     #[command(after_help = "\
 Examples:
   spocc sql --label truth --classifiers ann,bob,eve --table answers
-  spocc sql --label truth --classifiers ann,bob --dialect bigquery --table lab.answers
-  duckdb lab.db -csv -c \"$(spocc sql --label truth --classifiers ann,bob --table answers)\" |
+  spocc sql --label truth --classifiers a,b --dialect bigquery --table lab.t
+  duckdb lab.db -csv -c \"$(spocc sql --label truth --classifiers a,b)\" |
     spocc fit - --label truth --count n -o panel.spocc")]
     Sql(SqlArgs),
     /// Print shell completions
@@ -228,6 +229,16 @@ mod tests {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             let example = format!("\n  spocc {}", command.get_name());
             assert!(help.contains("Example") && help.contains(&example), "{}", command.get_name());
+        }
+    }
+
+    #[test]
+    fn examples_fit_a_terminal_of_80_columns() {
+        let all = Args::command();
+        for command in all.get_subcommands().chain([&all]) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let wide = help.lines().find(|line| line.chars().count() > 80);
+            assert_eq!(wide, None, "{}", command.get_name());
         }
     }
 }

@@ -75,7 +75,7 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
         ));
     }
     if let Some(calibration) = model.calibration() {
-        print_status(format_args!("calibration: {calibration}"));
+        print_status(format_args!("{calibration}"));
         note_coverage(calibration, &model, labelled.evidence.n_rows());
     }
     note_never_decided(&model, &evidence);

@@ -74,10 +74,13 @@ fn report_dropped(before: &Evidence, after: &Evidence, min_count: u64) {
     }
     let empty = (0..after.classifiers().len()).filter(|&k| after.n_answered(k) == 0.0).count();
     if empty > 0 {
-        let empty = count(empty, "classifier has", "classifiers have");
-        print_status(format_args!(
-            "note: {empty} no counts left; the tally still has their names (--ignore removes them)"
-        ));
+        let them = if empty == 1 { "it" } else { "them" };
+        let empty = count(
+            empty,
+            "classifier has no counts left but stays",
+            "classifiers have no counts left but stay",
+        );
+        print_status(format_args!("note: {empty} in the tally (--ignore removes {them})"));
     }
 }
 

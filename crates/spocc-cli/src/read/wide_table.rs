@@ -72,7 +72,7 @@ pub(super) fn count(
     };
     let mut blocks = table.map_blocks(move |rows| layout.read(rows));
     let mut notes = ReadNotes::default();
-    let mut buffer = RowBuffer::new(blocks.table(), &columns)?;
+    let mut buffer = UncountedRows::new(blocks.table(), &columns)?;
     while let Some(block) = blocks.next()? {
         notes.n_skipped += block.n_skipped;
         notes.n_again += block.n_again;
@@ -83,7 +83,7 @@ pub(super) fn count(
             buffer.add(&block, from..to)?;
             from = to;
             if buffer.n_rows() == batch_size(columns.len()) {
-                let full = mem::replace(&mut buffer, RowBuffer::new(blocks.table(), &columns)?);
+                let full = mem::replace(&mut buffer, UncountedRows::new(blocks.table(), &columns)?);
                 full.count(whole, blocks.table(), &mut notes, sum)?;
             }
         }
@@ -219,14 +219,14 @@ impl WideLayout {
 }
 
 /// Rows of several blocks that are counted together.
-struct RowBuffer {
+struct UncountedRows {
     predictions: PredictionCollector,
     truth: Truth,
     weights: Vec<f64>,
     counts: Vec<u64>,
 }
 
-impl RowBuffer {
+impl UncountedRows {
     fn new(table: &Table, columns: &[usize]) -> Result<Self, Error> {
         let (weights, counts) = (Vec::new(), Vec::new());
         Ok(Self {

@@ -34,7 +34,7 @@ fn a_calibrated_model_gives_sets_and_states_their_coverage() {
     let dir = dir();
     let fitted =
         dir.done("fit gold.csv --label truth --id id --method naive-bayes --calibrate split -o m.spocc");
-    let coverage = "calibration: split, 50 rows: sets hold the truth at least as often as asked, on average over such splits\n";
+    let coverage = "split conformal, 50 calibration rows: coverage guaranteed, on average over splits\n";
     assert_eq!(
         without_sizes(&fitted.stderr),
         format!(
@@ -63,7 +63,7 @@ fn a_calibrated_model_gives_sets_and_states_their_coverage() {
     assert!(decided.stderr.contains("\nprediction sets at coverage 0.9 ± 0.042: "), "{}", decided.stderr);
     assert!(decided.stderr.ends_with(coverage), "{}", decided.stderr);
     let inspected = dir.done("inspect m.spocc").stdout;
-    assert!(inspected.contains("  sets         split, 50 rows: "), "{inspected}");
+    assert!(inspected.contains("  sets         split conformal, 50 calibration rows: "), "{inspected}");
     let json = dir.done("inspect m.spocc --json").stdout;
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     let expected = serde_json::json!({"scheme": "split", "per_class": false, "seed": 0, "n_rows": [50]});
@@ -156,7 +156,7 @@ fn json_has_sets_as_lists_and_abstentions_as_null() {
     assert!(n > 0 && n < rows.len());
     let share = format!("abstained on {n} rows ({:.1} %)\n", n as f64 / 5.0);
     assert!(run.stderr.contains(&share), "{}", run.stderr);
-    assert!(run.stderr.contains("about as often as asked, without a guarantee"), "{}", run.stderr);
+    assert!(run.stderr.contains("approximate coverage, without a guarantee"), "{}", run.stderr);
 }
 
 #[test]

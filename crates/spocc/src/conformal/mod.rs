@@ -161,19 +161,23 @@ impl fmt::Display for Calibration {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n_rows = self.n_rows();
         let (least, most) = (n_rows.iter().min().unwrap_or(&0), n_rows.iter().max().unwrap_or(&0));
-        write!(out, "{}, {least}", self.settings.scheme)?;
+        let name = match self.settings.scheme {
+            ConformalScheme::Split => "split conformal",
+            ConformalScheme::Cross => "cross-conformal",
+        };
+        write!(out, "{name}, {least}")?;
         if least != most {
             write!(out, " to {most}")?;
         }
-        write!(out, " row{}", if *most == 1 { "" } else { "s" })?;
+        write!(out, " calibration row{}", if *most == 1 { "" } else { "s" })?;
         let (of_each, within) =
-            if self.settings.per_class { (" of each class", " within each") } else { ("", "") };
-        write!(out, "{of_each}: sets hold the truth ")?;
+            if self.settings.per_class { (" of each class", " within each class") } else { ("", "") };
+        write!(out, "{of_each}: ")?;
         match self.settings.scheme {
             ConformalScheme::Split => {
-                write!(out, "at least as often as asked{within}, on average over such splits")
+                write!(out, "coverage guaranteed{within}, on average over splits")
             }
-            ConformalScheme::Cross => write!(out, "about as often as asked{within}, without a guarantee"),
+            ConformalScheme::Cross => write!(out, "approximate coverage{within}, without a guarantee"),
         }
     }
 }
@@ -228,11 +232,10 @@ mod tests {
             let lists = counts.iter().map(|&count| Scores::new(vec![(1.0, count)])).collect();
             Calibration { settings, lists }.to_string()
         };
-        let split =
-            "split, 100 rows: sets hold the truth at least as often as asked, on average over such splits";
+        let split = "split conformal, 100 calibration rows: coverage guaranteed, on average over splits";
         assert_eq!(calibration(ConformalScheme::Split, &[100]), split);
-        let cross = "cross, 7 to 9 rows of each class: \
-                     sets hold the truth about as often as asked within each, without a guarantee";
+        let cross = "cross-conformal, 7 to 9 calibration rows of each class: \
+                     approximate coverage within each class, without a guarantee";
         assert_eq!(calibration(ConformalScheme::Cross, &[9, 7]), cross);
     }
 

@@ -1,6 +1,6 @@
 //! `spocc predict`: applies a model to the rows of a table.
 
-mod batch_predictor;
+mod predict_run;
 mod batches;
 mod summary;
 
@@ -18,8 +18,8 @@ use crate::{
     print_status,
     write::{self, file_format},
 };
-use batch_predictor::BatchPredictor;
 use batches::BatchReader;
+use predict_run::PredictRun;
 
 /// Decides every row of a table and writes the decisions.
 ///
@@ -43,10 +43,10 @@ pub(crate) fn predict(args: &PredictArgs, control: &Control<'_>) -> Result<(), E
     let schema = write::schema(batches.ids.clone(), &columns, model.classes(), args.sets.may_abstain());
     write::refuse_repeats(&schema, matches!(format, FileFormat::Json { .. }))?;
     // The first batch is checked before anything is written: most errors of the input show there.
-    let mut predictor = BatchPredictor::new(&model, args, &columns, control);
+    let mut predictor = PredictRun::new(&model, args, &columns, control);
     let first = batches.next()?;
     first.as_ref().map_or(Ok(()), |batch| predictor.check(batch))?;
-    let write_blocks = |writer: &mut TableWriter<'_>| -> Result<BatchPredictor<'_>, spocc_table::Error> {
+    let write_blocks = |writer: &mut TableWriter<'_>| -> Result<PredictRun<'_>, spocc_table::Error> {
         let mut next = first;
         while let Some(batch) = next {
             predictor.write(&batch, writer)?;

@@ -62,7 +62,7 @@ impl PredictionSummary {
             calibration.spread(coverage),
             self.n_single_class_sets
         ));
-        print_status(format_args!("calibration: {calibration}"));
+        print_status(format_args!("{calibration}"));
         if some_absent {
             print_status(format_args!(
                 "note: the sets were calibrated with all classifiers, so coverage may be lower here"

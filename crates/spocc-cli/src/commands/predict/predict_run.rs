@@ -17,7 +17,7 @@ use crate::{
 const VALUES_HELD: usize = 1 << 22;
 
 /// Applies a model to batches and writes the decisions.
-pub(super) struct BatchPredictor<'a> {
+pub(super) struct PredictRun<'a> {
     model: &'a Model,
     args: &'a PredictArgs,
     /// The columns to write.
@@ -30,7 +30,7 @@ pub(super) struct BatchPredictor<'a> {
     summary: PredictionSummary,
 }
 
-impl<'a> BatchPredictor<'a> {
+impl<'a> PredictRun<'a> {
     /// For a model that supports the coverage of --coverage.
     pub(super) fn new(
         model: &'a Model,
