@@ -13,6 +13,7 @@ Examples
 array(['cat', 'dog', 'cat', 'dog'], dtype='<U3')
 """
 
+from spocc._comparison import Comparison, MethodResult, Recommendation, compare
 from spocc._evidence import Evidence
 from spocc._fit import ColumnWarning, audit, fit, load, load_evidence, load_model
 from spocc._model import Model
@@ -26,14 +27,18 @@ __all__ = [
     "Audit",
     "ClassifierAudit",
     "ColumnWarning",
+    "Comparison",
     "Contribution",
     "Decisions",
     "Evidence",
     "Explanation",
+    "MethodResult",
     "Model",
+    "Recommendation",
     "SpoccError",
     "__version__",
     "audit",
+    "compare",
     "fit",
     "load",
     "load_evidence",

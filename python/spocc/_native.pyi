@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 from spocc._settings import Level, Method, Missing, Ties
 
 __all__ = [
+    "DEFAULT_FOLDS",
     "DEFAULT_METHOD",
     "DEFAULT_MISSING",
+    "DEFAULT_REPEATS",
     "DEFAULT_TIES",
     "METHODS",
     "VERSION",
     "Combiner",
+    "CompareSettings",
     "Evidence",
     "Model",
     "Options",
@@ -22,8 +25,10 @@ __all__ = [
     "read",
 ]
 
+DEFAULT_FOLDS: Final[int]
 DEFAULT_METHOD: Final[Method]
 DEFAULT_MISSING: Final[Missing]
+DEFAULT_REPEATS: Final[int]
 DEFAULT_TIES: Final[Ties]
 METHODS: Final[tuple[Method, ...]]
 VERSION: Final[str]
@@ -171,3 +176,27 @@ class Model:
     ) -> NDArray[np.bool_]: ...
     def explain(self, cells: object, row: int) -> tuple[str, str, list[Any]]: ...
     def audit(self) -> tuple[str, str]: ...
+
+@final
+class CompareSettings:
+    def __new__(
+        cls,
+        options: Options,
+        *,
+        methods: list[str] | None,
+        folds: int,
+        repeats: int,
+        seed: int,
+        curve: bool,
+        ladder_uses_unlabelled: bool,
+    ) -> CompareSettings: ...
+    @property
+    def uses_unlabelled(self) -> bool: ...
+    def compare(
+        self,
+        evidence: Evidence,
+        test: Evidence | None,
+        *,
+        memory: int | None,
+        progress: _Progress | None,
+    ) -> tuple[str, str]: ...

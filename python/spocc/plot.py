@@ -1,4 +1,4 @@
-"""Plots of audits and decisions with matplotlib (``pip install 'spocc[plot]'``).
+"""Plots of audits, comparisons and decisions with matplotlib (``pip install 'spocc[plot]'``).
 
 Every function draws into ``ax``, or into a new figure of a suitable size, and returns the Axes. Plots of an
 audit accept any object with an audit as well: evidence, a model, an ensemble.
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from spocc import _axes
 from spocc._axes import BLUE, GREY, INK, ORANGE, PALE, PURPLE, SKY, VERMILION
+from spocc._comparison import Comparison
 from spocc._evidence import Evidence
 from spocc._model import Model
 from spocc._native import SpoccError
@@ -33,7 +34,7 @@ from spocc._reports import Audit, Explanation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["audit", "confusion", "dendrogram", "dependence", "possibility"]
+__all__ = ["audit", "comparison", "confusion", "dendrogram", "dependence", "possibility"]
 
 _VERDICTS = {
     "useful": BLUE,
@@ -81,6 +82,44 @@ def audit(source: Audit | _Audited, ax: Axes | None = None) -> Axes:
     worth = "" if votes is None else f", effective number of votes {votes:.1f}"
     ax.set_title(f"{len(entries)} classifiers{worth}, {report.n_rows:g} labelled rows", loc="left")
     _axes.rows(ax, [entry.name for entry in entries])
+    ax.grid(axis="x", color="#E6E6E6")
+    ax.set_axisbelow(True)
+    return ax
+
+
+def comparison(source: Comparison, ax: Axes | None = None) -> Axes:
+    """The accuracy of each method on held-out rows, with its 95 % interval, the best on top.
+
+    Dark marks are methods whose difference from the best is within noise, pale ones are significantly worse.
+    Beside each is how many percentage points it is behind. The dotted line is the best single classifier.
+    """
+    results = source.methods
+    ax = _axes.axes(ax, 7.5, 1.6 + 0.3 * len(results))
+    is_weighted = any(result.weighted_accuracy is not None for result in results)
+    for y, result in enumerate(results):
+        is_behind = result.behind is not None and result.behind.is_beyond_noise
+        colour = GREY if is_behind else BLUE
+        share = result.accuracy if result.weighted_accuracy is None else result.weighted_accuracy
+        ax.plot(result.interval, [y, y], color=colour, lw=2.5, solid_capstyle="butt", alpha=0.6)
+        ax.plot(share, y, "o", color=colour, ms=5)
+        behind = (
+            "best" if result.behind is None else f"{'' if is_behind else '~ '}{100 * result.behind.by:.1f}"
+        )
+        _axes.note(ax, y, len(results), behind)
+    best = source.best_classifier
+    single = ""
+    if best is not None:
+        ax.axvline(best["accuracy"], color=GREY, ls=":", lw=1.2, zorder=0)
+        single = f"; dotted line: best classifier ({_axes.short(best['name'])})"
+    ax.xaxis.set_major_formatter("{x:.0%}")
+    measure = "weighted_accuracy" if is_weighted else "accuracy"
+    ax.set_xlabel(
+        f"{measure} on held-out rows, 95 % interval{single}\nright: points behind the best, ~ within noise"
+    )
+    recommended = source.recommendation.recommended
+    advice = "" if recommended is None else f", recommended: {recommended}"
+    ax.set_title(f"{len(results)} methods, {source.n_rows} labelled rows{advice}", loc="left")
+    _axes.rows(ax, [result.method + (" *" if result.is_reference else "") for result in results])
     ax.grid(axis="x", color="#E6E6E6")
     ax.set_axisbelow(True)
     return ax

@@ -15,6 +15,7 @@ mod zero_copy;
 mod settings;
 mod evidence;
 mod model;
+mod evaluate;
 mod runtime;
 mod error;
 
@@ -26,6 +27,7 @@ mod _native {
     #[pymodule_export]
     use crate::{
         error::SpoccError,
+        evaluate::PyCompareSettings,
         evidence::PyEvidence,
         model::PyModel,
         settings::{PyCombiner, PyOptions},
@@ -55,6 +57,9 @@ mod _native {
         module.add("DEFAULT_METHOD", spocc::Method::default().to_string())?;
         module.add("DEFAULT_MISSING", spocc::data::Missing::default().to_string())?;
         module.add("DEFAULT_TIES", spocc::decision::TieBreak::default().to_string())?;
+        let compare = spocc::evaluate::CompareSettings::default();
+        module.add("DEFAULT_FOLDS", compare.folds)?;
+        module.add("DEFAULT_REPEATS", compare.repeats)?;
         module.add("VERSION", env!("CARGO_PKG_VERSION"))
     }
 }
