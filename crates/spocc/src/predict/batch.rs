@@ -126,10 +126,14 @@ impl AlignedTable<'_> {
 struct BatchPredictor<'a> {
     aligned: &'a AlignedTable<'a>,
     columns: DecisionColumns,
+    /// Whether any column is asked for.
+    has_values: bool,
     kernel: Option<LinearKernel>,
     packing: Option<RowPacking>,
     /// A worker has places for `2^memory_bits` rows.
     memory_bits: u32,
+    /// Whether every possible row has its own place.
+    has_place_for_all: bool,
 }
 
 impl<'a> BatchPredictor<'a> {
@@ -153,7 +157,9 @@ impl<'a> BatchPredictor<'a> {
         let kernel = costs.and_then(|costs| LinearKernel::new(&costs, &column_map));
         let rows_bits = n_rows.next_power_of_two().ilog2().clamp(Self::FEW_BITS, Self::MANY_BITS);
         let memory_bits = if has_all || kernel.is_some() { Self::FEW_BITS } else { rows_bits };
-        Self { aligned, columns, kernel, packing, memory_bits }
+        let has_place_for_all = packing.as_ref().is_some_and(|packing| packing.row_bits() <= memory_bits);
+        let has_values = columns.any();
+        Self { aligned, columns, has_values, kernel, packing, memory_bits, has_place_for_all }
     }
 
     /// The decisions of some rows of the table; `decide` lets a worker decide consecutive ones of them.
@@ -244,15 +250,17 @@ impl<'a> Worker<'a> {
         };
         let memory_bits = self.predictor.memory_bits;
         let key = packing.pack(cells);
-        let place = if packing.row_bits() <= memory_bits {
+        let place = if self.predictor.has_place_for_all {
             key
         } else {
             key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - memory_bits)
         };
-        self.memory.resize(1 << memory_bits, DecidedRow::default());
+        if self.memory.is_empty() {
+            self.memory = vec![DecidedRow::default(); 1 << memory_bits];
+        }
         let known = self.memory[place as usize];
         if known.key == key && known.number > 0 {
-            if self.predictor.columns.any() {
+            if self.predictor.has_values {
                 out.copy_values(known.number as usize - 1, at);
             }
             let basis = if known.is_prior { Basis::Prior } else { Basis::Panel };
@@ -265,9 +273,10 @@ impl<'a> Worker<'a> {
         write(out, at, outcome);
     }
 
+    #[inline]
     fn outcome(&mut self, row: Row<'_>, out: &mut DecisionRows<'_>, at: usize) -> RowOutcome {
         let row = self.predictor.aligned.translate(row, &mut self.buffer);
-        if self.predictor.columns.any() {
+        if self.predictor.has_values {
             self.decider.outcome_and_values(row, out, at)
         } else {
             self.decider.outcome(row)
@@ -275,8 +284,14 @@ impl<'a> Worker<'a> {
     }
 }
 
+/// Writes an outcome to a row that has the defaults: no tie, decided by the panel.
+#[inline]
 fn write(out: &mut DecisionRows<'_>, at: usize, (class, is_tie, basis): RowOutcome) {
     out.class[at] = class;
-    out.is_tie[at] = is_tie;
-    out.basis[at] = basis;
+    if is_tie {
+        out.is_tie[at] = true;
+    }
+    if basis == Basis::Prior {
+        out.basis[at] = basis;
+    }
 }
