@@ -38,7 +38,7 @@ fn pieces(page: &str) -> Vec<PagePart> {
             }
             Some(steps) => match (line.strip_prefix("$ "), line.strip_prefix("> "), steps.last_mut()) {
                 (Some(command), _, _) => {
-                    steps.push(ConsoleStep { command: command.to_owned(), shown: Vec::new() })
+                    steps.push(ConsoleStep { command: command.to_owned(), shown: Vec::new() });
                 }
                 (None, Some(more), Some(step)) if step.shown.is_empty() && step.command.ends_with('\\') => {
                     step.command.push('\n');

@@ -103,7 +103,7 @@ impl Possibility {
     }
 }
 
-/// How strongly a distribution is discounted: a number from 0 to 1 (paper, alpha_k).
+/// How strongly a distribution is discounted: a number from 0 to 1 (paper, `alpha_k`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Discount(f64);

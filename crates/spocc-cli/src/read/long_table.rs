@@ -287,9 +287,7 @@ fn choose_classifiers(
             let known: HashSet<&String> = names.iter().collect();
             if !occurring.is_empty() && !occurring.iter().any(|name| known.contains(name)) {
                 let expected = format!("predictions of the model's {} classifiers", names.len());
-                return Err(place
-                    .refused(expected, format!("predictions of {} only", list(occurring)))
-                    .into());
+                return Err(place.refused(expected, format!("predictions of {} only", list(occurring))));
             }
             names.to_vec()
         }

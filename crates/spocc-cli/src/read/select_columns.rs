@@ -88,7 +88,7 @@ fn find(
         };
         if meant.is_empty() {
             let hint = suggestion(name, unused.iter().copied());
-            return Err(place.refused_with(wanted(quoted(name)), hint, list(known)).into());
+            return Err(place.refused_with(wanted(quoted(name)), hint, list(known)));
         }
         found.extend(meant.into_iter().filter(|&at| !mem::replace(&mut is_found[at], true)));
     }

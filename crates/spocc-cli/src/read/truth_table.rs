@@ -74,9 +74,7 @@ impl TruthTable {
         }
         let TruthMerger { keys, truths, labels } = merger;
         if truths.is_empty() {
-            return Err(place
-                .refused(format!("a true label in column `{label}` of some row"), "none")
-                .into());
+            return Err(place.refused(format!("a true label in column `{label}` of some row"), "none"));
         }
         let labels = labels.finish().iter().cloned().chain([None]).collect();
         Ok(Self { place, names, keys, truths, labels })
@@ -174,7 +172,7 @@ impl TruthMerger {
             if let Some((known, here)) = self.labels.differ(before, truth) {
                 let place = block.places.location(&block.file, row);
                 let found = format!("`{known}` before and `{here}` here");
-                return Err(place.refused("one true label for a row", found).into());
+                return Err(place.refused("one true label for a row", found));
             }
         }
         Ok(())

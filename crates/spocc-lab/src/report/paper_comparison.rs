@@ -124,7 +124,7 @@ impl PaperComparison {
             let summaries: Vec<Option<AccuracySummary>> =
                 columns.iter().map(|column| column.summary(results, &name)).collect();
             means.iter_mut().zip(&summaries).for_each(|(means, ours)| means.push(ours.map(|ours| ours.mean)));
-            accuracy.rows.push(row(summaries.iter().map(accuracy_cell).collect()));
+            accuracy.rows.push(row(summaries.iter().map(|ours| accuracy_cell(ours.as_ref())).collect()));
             let deviations =
                 summaries.iter().map(|ours| ReportCell::figure(ours.map(|ours| ours.deviation), 2));
             deviation.rows.push(row(deviations.collect()));
@@ -194,7 +194,7 @@ impl PaperAgreement {
     }
 }
 
-fn accuracy_cell(ours: &Option<AccuracySummary>) -> ReportCell {
+fn accuracy_cell(ours: Option<&AccuracySummary>) -> ReportCell {
     ours.map_or_else(ReportCell::none, |ours| {
         let half = ours.half_width().map_or_else(|| "–".into(), |half| format!("{half:.2}"));
         ReportCell::new(format!("{:.2} ± {half}", ours.mean))

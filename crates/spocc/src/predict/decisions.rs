@@ -164,7 +164,7 @@ pub(super) struct DecisionRows<'a> {
     n_classes: usize,
 }
 
-impl<'a> DecisionRows<'a> {
+impl DecisionRows<'_> {
     pub(super) fn len(&self) -> usize {
         self.class.len()
     }
@@ -177,6 +177,7 @@ impl<'a> DecisionRows<'a> {
 
     /// Takes the first `n` rows away.
     fn take(&mut self, n: usize) -> Self {
+        #[expect(clippy::mut_mut, reason = "the reference itself moves on")]
         fn take<'a, T>(column: &mut &'a mut [T], n: usize) -> &'a mut [T] {
             column.split_off_mut(..n.min(column.len())).unwrap_or_default()
         }

@@ -278,7 +278,7 @@ impl GroupNorm<'_> {
             }
             Powers::Table(x, table) => {
                 validation.for_each_distribution_of(self.leaves, cases, |at, row| {
-                    self.search.add(table, row, at, out)
+                    self.search.add(table, row, at, out);
                 });
                 *x
             }

@@ -170,8 +170,11 @@ mod tests {
         dendrogram::Dendrogram, dependence::Dissimilarities, methods::ladder::shrinkage::LeafCounts,
     };
 
+    /// The predictions of one row, by leaf.
+    type LeafPredictions = Vec<(usize, u16)>;
+
     /// Five classifiers of three labels on forty rows, with some predictions missing.
-    fn panel() -> (LeafCounts, Vec<Vec<(usize, u16)>>, Vec<PatternCell>) {
+    fn panel() -> (LeafCounts, Vec<LeafPredictions>, Vec<PatternCell>) {
         let (mut predictions, mut cells) = (Vec::new(), Vec::new());
         let mut counts = LeafCounts {
             n_labels: 3,
