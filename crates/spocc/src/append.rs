@@ -1,9 +1,8 @@
 //! Appending: one more classifier joins a fitted model (paper, section 3.8).
 //!
-//! In: a model and the evidence of the very rows it was fitted to, with one more column. Out: a model of one
-//! more leaf. SPOCC and adaSPOCC keep all they learned: SPOCC gains an distribution, adaSPOCC an distribution, one row of
-//! dissimilarities, one merge and at most one searched exponent. The ladder, a function of the counts alone, is
-//! climbed anew.
+//! In: a model and the evidence of the rows it was fitted to, with one more column. Out: a model with one more leaf. SPOCC
+//! and adaSPOCC keep their parameters: SPOCC gains the possibility distributions of the classifier, adaSPOCC these, one row
+//! of dissimilarities, one merge and at most one searched exponent. The ladder, a function of the counts alone, is refitted.
 
 use std::borrow::Cow;
 
@@ -65,10 +64,10 @@ impl Model {
                 return refuse(ROWS, format!("none of the {} without truth", known.n_unlabelled()));
             }
         };
-        let everyone: Vec<&String> = self.classifiers.iter().chain([newcomer]).collect();
+        let all_names: Vec<&String> = self.classifiers.iter().chain([newcomer]).collect();
         let grown = evidence
             .reduce_to(known.level(), control)?
-            .select(&everyone, control)?
+            .select(&all_names, control)?
             .with_classes_of(&known.labels(), control)?;
         if !grown.select(&self.classifiers, control)?.without_unseen_labels(control)?.has_counts_of(known) {
             return refuse(ROWS, "rows with other counts".to_owned());
@@ -78,18 +77,18 @@ impl Model {
         let as_read = model::read(&grown, self.classes(), &missing_is_answer, &self.class_weights, control)?;
         let rule = match &self.rule {
             Rule::Spocc(possibilities) => {
-                let tree = FusionTree::flat(everyone.len(), possibilities.tree().root_exponent());
+                let tree = FusionTree::flat(all_names.len(), possibilities.tree().root_exponent());
                 Rule::Spocc(self.opinions_with(possibilities, &as_read, tree, Discount::default()))
             }
             Rule::AdaSpocc(fitted) => {
                 Rule::AdaSpocc(Box::new(self.adaspocc_with(fitted, &as_read, control)?))
             }
-            // The ladder is a function of the evidence: it is climbed anew.
+            // The ladder is a function of the evidence: it is refitted.
             Rule::Ladder(_) => Ladder.learn(&as_read, control)?,
             _ => return refuse("a spocc, adaspocc or ladder model", self.method.to_string()),
         };
         Ok(Self {
-            classifiers: everyone.into_iter().cloned().collect(),
+            classifiers: all_names.into_iter().cloned().collect(),
             labels: as_read.labels().into_owned(),
             missing_is_answer,
             rule,

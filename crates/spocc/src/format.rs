@@ -1,4 +1,4 @@
-//! The file of a model or of evidence: versioned, checksummed, read with suspicion.
+//! The file of a model or of evidence: versioned, checksummed, validated when read.
 //!
 //! The layout is written down in `docs/model-format.md`: a mark, a version, a kind, a length, a checksum, then
 //! the content in the postcard encoding. Nothing in a file can name code to run.
@@ -88,7 +88,7 @@ impl Model {
 }
 
 impl Model {
-    /// Refuses silences that are not those of the choice, or that no label stands for.
+    /// Refuses treatments of missing predictions that contradict the setting, or that have no label.
     fn check_missing_label(&self) -> Result<(), Error> {
         let fits = match self.missing {
             Missing::Ignore => !self.missing_is_answer.contains(&true),
@@ -103,7 +103,7 @@ impl Model {
             return Ok(());
         }
         let found =
-            format!("{} silences of {} classifiers", self.missing_is_answer.len(), self.classifiers.len());
+            format!("{} treatments of {} classifiers", self.missing_is_answer.len(), self.classifiers.len());
         Err(Error::Inconsistent { expected: "whose silence is an answer, and a label for it", found })
     }
 }

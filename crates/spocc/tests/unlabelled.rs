@@ -254,7 +254,7 @@ fn other_methods_never_see_them() {
     let mut panel = Panel::new(shape);
     let some = all(&panel);
     // An answer that no labelled row has.
-    panel.labels.push("stranger".to_owned());
+    panel.labels.push("unseen".to_owned());
     panel.rows.push(vec![Some(3); 4]);
     panel.truth.push(None);
     let (labelled, all) = (panel.tally(), all(&panel));

@@ -20,30 +20,30 @@ use crate::{
 /// Choices that every method shares.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// What an empty cell means.
+    /// What a missing prediction means.
     pub missing: Missing,
     /// What to do when several labels are equally good.
     pub ties: TieBreak,
     /// How much the rows of each class count.
     pub class_weights: ClassWeights,
-    /// Whether and how to learn what sets of labels can promise.
+    /// Whether and how to calibrate conformal prediction sets.
     pub calibrate: Option<ConformalSettings>,
 }
 
-/// A fitted combiner: complete, immutable, cheap to share.
+/// A fitted method: complete, immutable, cheap to share.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Model {
     pub(crate) method: Method,
     pub(crate) classifiers: Vec<String>,
-    /// The labels the rule knows; silence is one of them where it counts as an answer.
+    /// The labels of the rule; a missing prediction is one of them where it is an answer.
     pub(crate) labels: Labels,
     pub(crate) missing: Missing,
-    /// Whose silence is an answer.
+    /// Whether a missing prediction of each classifier is an answer.
     pub(crate) missing_is_answer: Vec<bool>,
     pub(crate) ties: TieBreak,
     /// A weight per class, or none.
     pub(crate) class_weights: Vec<f64>,
-    /// How often each class was true, weighed, or, where no truth was known, decided; for rows on which nobody speaks.
+    /// Weighted class counts or, where no truth was known, counts of decisions; for rows without a usable prediction.
     pub(crate) prior: Vec<u64>,
     pub(crate) rule: Rule,
     pub(crate) evidence: Option<Evidence>,
@@ -133,7 +133,7 @@ impl Model {
         self.rule.parameters()
     }
 
-    /// The classifiers it listens to.
+    /// The classifiers of the panel.
     pub fn classifiers(&self) -> &[String] {
         &self.classifiers
     }
@@ -148,7 +148,7 @@ impl Model {
         self.missing
     }
 
-    /// Whether the silence of each classifier is an answer.
+    /// Whether a missing prediction of each classifier is an answer.
     pub fn missing_is_answer(&self) -> &[bool] {
         &self.missing_is_answer
     }
@@ -163,7 +163,7 @@ impl Model {
         self.ties
     }
 
-    /// What its sets can promise, if it was calibrated.
+    /// The scores of its conformal prediction sets, if it was calibrated.
     pub fn calibration(&self) -> Option<&Calibration> {
         self.calibration.as_ref()
     }
@@ -192,7 +192,7 @@ impl Model {
     }
 }
 
-/// How often the rule decides for each class among rows without truth; none if nobody spoke on any of them.
+/// How often the rule decides for each class among unlabelled rows; none if no such row has a usable prediction.
 fn decided(rule: &Rule, evidence: &Evidence) -> Option<Vec<u64>> {
     let mut counts = vec![0; evidence.n_classes()];
     let mut work = Scratch::default();
@@ -204,8 +204,8 @@ fn decided(rule: &Rule, evidence: &Evidence) -> Option<Vec<u64>> {
     counts.iter().any(|count| *count > 0).then_some(counts)
 }
 
-/// Evidence as a model reads it: with the labels that are no candidates as other predictions, with some silences as
-/// answers, and with the rows of every class weighed.
+/// Evidence as a model reads it: labels that are no candidate classes are other labels, some missing predictions are
+/// answers, and the rows of every class are weighted.
 pub(crate) fn read<'a>(
     evidence: &'a Evidence,
     classes: &[Label],

@@ -193,7 +193,7 @@ fn columns_are_found_by_name() {
         // A table with its columns in another order and one that is no classifier's.
         let order = random.order(panel.names.len());
         let mut other = panel.reordered(&order);
-        other.names.push("stranger".to_owned());
+        other.names.push("unseen".to_owned());
         let mut strange = Random(seed);
         other.rows.iter_mut().for_each(|row| row.push(Some(strange.below(panel.labels.len()))));
         for combiner in combiners(&panel) {
