@@ -24,13 +24,13 @@ use crate::{
 impl Model {
     /// Adds the one classifier that `evidence` knows and the model does not.
     ///
-    /// The evidence must hold the rows the model was fitted to: without the newcomer it must be the model's own. Rows
+    /// The evidence must hold the rows the model was fitted to: without the new classifier it must be the model's own. Rows
     /// without truth are looked at only if the model learned from some.
-    /// Labels that only the newcomer says become answers, never classes.
+    /// Labels that only the new classifier predicts never become classes.
     ///
     /// # Errors
     ///
-    /// [`Error::CannotAppend`] for other methods, a slim or a calibrated model, more or fewer than one newcomer, or other rows;
+    /// [`Error::CannotAppend`] for other methods, a slim or a calibrated model, more or fewer than one new classifier, or other rows;
     /// [`Error::MissingClassifier`] if an old column is missing; [`Error::LevelTooLow`].
     pub fn append(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Self, Error> {
         const ROWS: &str = "the rows the model was fitted to";
@@ -78,7 +78,7 @@ impl Model {
         let rule = match &self.rule {
             Rule::Spocc(possibilities) => {
                 let tree = FusionTree::flat(all_names.len(), possibilities.tree().root_exponent());
-                Rule::Spocc(self.opinions_with(possibilities, &as_read, tree, Discount::default()))
+                Rule::Spocc(self.possibilities_with(possibilities, &as_read, tree, Discount::default()))
             }
             Rule::AdaSpocc(fitted) => {
                 Rule::AdaSpocc(Box::new(self.adaspocc_with(fitted, &as_read, control)?))
@@ -98,7 +98,7 @@ impl Model {
     }
 
     /// The old possibilities as they are, and those of the last classifier of the evidence.
-    fn opinions_with(
+    fn possibilities_with(
         &self,
         old: &PossibilityTable,
         evidence: &Evidence,
@@ -106,7 +106,7 @@ impl Model {
         newcomer: Discount,
     ) -> PossibilityTable {
         let (n, s, l) = (self.classifiers.len(), evidence.n_labels(), evidence.n_classes());
-        // An answer that only the newcomer gives leaves the others without an distribution: surprisal 0.
+        // A label that only the new classifier predicts has surprisal 0 for all others.
         let mut table = vec![0.0; (n + 1) * s * l];
         let places = evidence.labels().translate(self.labels.all());
         for k in 0..n {
@@ -167,7 +167,7 @@ impl Model {
             };
         }
         let tree = FusionTree::new(&dendrogram, &exponents);
-        let possibilities = self.opinions_with(&old.possibilities, evidence, tree, own_discount);
+        let possibilities = self.possibilities_with(&old.possibilities, evidence, tree, own_discount);
         Ok(FittedAdaSpocc { dendrogram, exponents, discounts, possibilities, ..old.clone() })
     }
 }
