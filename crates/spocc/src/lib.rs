@@ -1,8 +1,8 @@
 //! Combines the predicted labels of many black-box classifiers into one decision per row.
 //!
-//! Some classifiers are near-copies of each other, guess, are reliably wrong or have no prediction for many rows. From
-//! rows whose truth is known, the default method, [`Ladder`], learns how each classifier errs and which ones depend on
-//! each other:
+//! Some classifiers nearly copy others, some guess, some are reliably wrong, and some have no prediction for many rows.
+//! From rows whose truth is known, the default method, [`Ladder`], learns how each classifier errs and which ones depend
+//! on each other:
 //!
 //! ```
 //! use spocc::{Evidence, Fit, Ladder, Predictions, Truth};
@@ -23,20 +23,21 @@
 //! # Ok::<(), spocc::Error>(())
 //! ```
 //!
-//! The modules follow the method, SPOCC and adaSPOCC (Albardan, Klein, Colot), stage by stage; each depends on earlier
-//! ones only:
+//! The modules follow the stages of SPOCC and adaSPOCC (Albardan, Klein and Colot: scalable possibilistic classifier
+//! combination), on which the ladder builds. Each depends only on modules that are declared before it:
 //!
-//! 1. [`data`]: labels, tables of [`Predictions`], the [`Truth`] of some rows.
-//! 2. [`evidence`]: both are counted into [`Evidence`], which adds up over rows, files and machines.
+//! 1. [`data`]: labels, tables of [`Predictions`], and the [`Truth`] of some rows.
+//! 2. [`evidence`]: predictions and truth are counted into [`Evidence`], which adds up over rows, files and machines.
 //! 3. [`possibility`]: the counts turn each prediction into a possibility distribution over the classes.
-//! 4. [`dependence`], [`dendrogram`]: pair counts measure which classifiers depend on each other; Ward linkage makes a
-//!    tree of it.
-//! 5. [`fusion`]: t-norms, fitted to that dependence, join the distributions up the tree.
+//! 4. [`dependence`], [`dendrogram`]: pair counts give the dissimilarity of two classifiers; Ward linkage builds a tree
+//!    from these.
+//! 5. [`fusion`]: t-norms, with an exponent per merge of the tree, fuse the distributions.
 //! 6. [`decision`]: the most possible class, its ties and its margin.
-//! 7. [`tuning`], [`methods`]: how exponents and discounts are chosen; every method behind the trait
-//!    [`Combiner`](methods::Combiner). [`Fit::fit`] makes a [`Model`] of a method and evidence.
-//! 8. [`predict`], [`conformal`]: a model applied to a table: decisions, probabilities, prediction sets with coverage.
-//! 9. [`audit`], [`explain`], [`evaluate`]: which classifiers help, why a row was decided as it was, which method is the
+//! 7. [`tuning`], [`methods`]: exponents and discounts are chosen by how well they decide rows of known truth. Every
+//!    method implements [`Combiner`], the ladder among them; [`Fit::fit`] fits it to evidence and returns a [`Model`], which
+//!    can be saved, loaded and given one more classifier.
+//! 8. [`conformal`], [`predict`]: a model applied to a table gives decisions, probabilities and conformal prediction sets.
+//! 9. [`audit`], [`explain`], [`evaluate`]: which classifiers help, why a row was decided as it was, which method is
 //!    most accurate on held-out rows.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
