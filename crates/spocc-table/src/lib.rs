@@ -1,7 +1,7 @@
 //! Reads and writes tables of predicted labels, in parallel and in bounded memory.
 //!
 //! In: files, globs, directories or standard input; CSV and the like, Parquet, Arrow; plain, gzip or zstd. Out: blocks
-//! of rows, whose cells are encoded as labels and whose locations serve error messages. The module [`write`] writes
+//! of rows, whose cells are encoded as labels and whose locations serve error messages. The module [`mod@write`] writes
 //! tables. The crate prints nothing.
 //!
 //! A file becomes rows in these steps:

@@ -1,9 +1,9 @@
 //! Prediction: a fitted model applied to a table.
 //!
-//! In: a model and a table of predictions. Out: a decision or a conformal prediction set per row. [`alignment`] finds
-//! the model's classifiers and labels in the table. [`batch`] decides many rows and fills the columns of [`decisions`]:
-//! most labels come from [`linear_kernel`] in single precision, everything else from [`row_values`]. [`one_row`] decides
-//! a single row and is the reference for both. [`sets`] makes conformal prediction sets.
+//! In: a model and a table of predictions. Out: a decision or a conformal prediction set per row. `alignment` finds
+//! the model's classifiers and labels in the table. `batch` decides many rows and fills the columns of `decisions`:
+//! most labels come from `linear_kernel` in single precision, everything else from `row_values`. `one_row` decides
+//! a single row and is the reference for both. `sets` makes conformal prediction sets.
 
 mod alignment;
 mod batch;
