@@ -267,7 +267,8 @@ def compare(
     --------
     >>> import spocc
     >>> predictions = [["cat", "cat"], ["dog", "dog"], ["cat", "dog"], ["cat", "dog"], ["dog", "cat"]] * 8
-    >>> comparison = spocc.compare(predictions, ["cat", "dog", "cat", "dog", "dog"] * 8, methods=["naive-bayes"])
+    >>> truth = ["cat", "dog", "cat", "dog", "dog"] * 8
+    >>> comparison = spocc.compare(predictions, truth, methods=["naive-bayes"])
     >>> comparison.methods[0].accuracy
     0.8
     >>> comparison.best_classifier
