@@ -97,6 +97,35 @@ pub(crate) enum LabCommand {
         #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
         reps: u32,
     },
+    /// Compare all methods with few labelled rows: crowds, panels of judges, and panels of the datasets
+    ///
+    /// The labelled rows are drawn at random and the other rows are tested. Methods that can use unlabelled rows are run
+    /// with and without them; the suffix `+u` marks the former. Seed 1 is for development: figures that are reported
+    /// should come from another one.
+    Budgets {
+        /// A label set (DIR/crowd/NAME.label.csv, DIR/panels/NAME.csv), a dataset, or `all` but the large ones
+        name: String,
+        #[command(flatten)]
+        data: Data,
+        /// Seed of all random draws; 1 is for development
+        #[arg(long, value_name = "S", default_value_t = 1)]
+        seed: u64,
+        /// Draws of the labelled rows
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+        draws: u32,
+        /// Numbers of labelled rows; those above half of the rows with a truth are left out
+        #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "25,50,100,200,half")]
+        budgets: Vec<String>,
+        /// Methods, such as ladder+u,majority [default: all]
+        #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+        methods: Vec<String>,
+        /// Folder of the results
+        #[arg(long, value_name = "DIR", default_value = "lab/budgets")]
+        out: PathBuf,
+        /// Write the tables and the rows of every draw to a folder, for other programs, and run nothing
+        #[arg(long, value_name = "DIR")]
+        export: Option<PathBuf>,
+    },
     /// Write report.html and report.md beside the results in a folder
     Report {
         /// Folder of the results

@@ -17,6 +17,10 @@ pub(crate) enum Error {
     BadFile { path: PathBuf, expected: String, found: String },
     #[error("{}: expected results of {expected}, found {found}; name another folder, or remove the file", .path.display())]
     OtherRun { path: PathBuf, expected: String, found: String },
+    #[error("--budgets {found}: expected a number of labelled rows, 0 or 2 and more, or half")]
+    Budget { found: String },
+    #[error("{set}: expected two classes among {rows} labelled rows, found one in each of 1000 draws")]
+    OneClass { set: String, rows: usize },
     #[error("--threads {threads}: {error}")]
     Threads { threads: u16, error: String },
     #[error(transparent)]

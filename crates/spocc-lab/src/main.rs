@@ -13,6 +13,7 @@ mod learners;
 mod datasets;
 mod protocol;
 mod panel;
+mod label_sets;
 mod evaluation;
 mod coverage;
 mod results;
@@ -37,7 +38,12 @@ use crate::{
     args::{Arguments, LabCommand, RunArguments},
     datasets::State,
     error::Error,
-    experiments::{ExperimentSettings, missing, perturbation, real, synthetic::Synthetic},
+    experiments::{
+        ExperimentSettings,
+        budgets::{self, Budget, BudgetSettings},
+        missing, perturbation, real,
+        synthetic::Synthetic,
+    },
     protocol::Protocol,
     results::Results,
 };
@@ -89,6 +95,23 @@ fn run(Arguments { command, threads }: Arguments, out: &mut impl Write) -> Resul
             for name in present(&name, &data.data)? {
                 let paths = real::write_panels(&run, &datasets::load(&name, &data.data)?)?;
                 print::print_written(&paths, out)?;
+            }
+            Ok(())
+        }
+        LabCommand::Budgets { name, data, seed, draws, budgets, methods, out: dir, export } => {
+            let budgets = budgets.iter().map(|word| word.parse()).collect::<Result<Vec<Budget>, Error>>()?;
+            let methods = budgets::variants(&methods)?;
+            let (names, remark) = budgets::names(&name, &data.data)?;
+            remark.iter().for_each(|text| note(text));
+            let run =
+                BudgetSettings { seed, draws, budgets: &budgets, out: export.as_deref().unwrap_or(&dir) };
+            for name in names {
+                let set = budgets::load(&name, &data.data, seed)?;
+                if export.is_some() {
+                    print::print_written(&budgets::write(&run, &set)?, out)?;
+                } else {
+                    print::print_budgets(&budgets::run(&run, &set, &methods)?, out)?;
+                }
             }
             Ok(())
         }

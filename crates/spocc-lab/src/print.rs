@@ -14,7 +14,7 @@ use crate::{
     error::Error,
     experiments::example3,
     paper::Paper,
-    results::Results,
+    results::{Results, ResultsHeader},
     statistics::mean,
 };
 
@@ -192,6 +192,22 @@ pub(crate) fn print_json(results: &[Results], out: &mut impl Write) -> Result<()
         serde_json::to_string_pretty(&AllSummaries { means, experiments: &figures })
     };
     writeln!(out, "{}", text.expect("maps of text and numbers become JSON")).map_err(stdout)
+}
+
+/// Prints the mean accuracy in percent of every method at every number of labelled rows.
+pub(crate) fn print_budgets(results: &Results, out: &mut impl Write) -> Result<(), Error> {
+    let all = ResultSet::new(std::slice::from_ref(results));
+    let points = aggregate::points(results);
+    let ResultsHeader { experiment, seed, .. } = &results.header;
+    let mut lines = vec![format!("{experiment}, seed {seed}: {} draws", aggregate::repetitions(results))];
+    let heads: String = points.iter().map(|at| format!("{at:>8}")).collect();
+    lines.push(format!("{:<18}{heads}", "labelled rows"));
+    for method in &all.methods {
+        let mean = |at: &f64| all.summary_at(results, method, *at).map(|summary| summary.mean);
+        let figure = |at: &f64| mean(at).map_or_else(|| format!("{:>8}", "–"), |mean| format!("{mean:8.2}"));
+        lines.push(format!("{method:<18}{}", points.iter().map(figure).collect::<String>()));
+    }
+    lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| writeln!(out)).map_err(stdout)
 }
 
 /// Prints Example 3 at a few exponents, or its whole curve as JSON.

@@ -1,5 +1,6 @@
 //! Experiments: each is a list of independent units of work and a function from a unit to outcomes.
 
+pub(crate) mod budgets;
 pub(crate) mod example3;
 pub(crate) mod missing;
 pub(crate) mod real;

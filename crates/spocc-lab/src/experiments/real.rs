@@ -90,6 +90,7 @@ pub(crate) fn run(run: &ExperimentSettings<'_>, dataset: &Dataset) -> Result<Res
             log_loss: methods.log_loss(&test)?,
             fit_seconds: methods.fit_seconds,
             sets,
+            ..RunOutcome::default()
         };
         Ok(vec![vec![outcome]])
     };

@@ -47,6 +47,7 @@ fn header(name: &str, n_classes: usize) -> ResultsHeader {
         classes: n_classes,
         is_subset: false,
         data: String::new(),
+        rows: None,
     }
 }
 

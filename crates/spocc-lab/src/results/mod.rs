@@ -38,9 +38,13 @@ pub(crate) struct ResultsHeader {
     /// A hash of the dataset; empty for synthetic data.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) data: String,
+    /// Number of rows with a truth in a label set; none for other experiments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rows: Option<usize>,
 }
 
-/// The outcome of one repetition at one point of an experiment.
+/// The outcome of one repetition at one point of an experiment. A file may have it in several lines, with other methods in
+/// each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunOutcome {
     /// Repetition, from 0.
@@ -56,6 +60,9 @@ pub(crate) struct RunOutcome {
     /// Mean log-loss of each method that gives probabilities.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) log_loss: BTreeMap<String, f64>,
+    /// The accuracy, from 0 to 1, that a fitted model reports of itself.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) reported: BTreeMap<String, f64>,
     /// Fit time of each method in seconds, on one core; the only figures that differ from run to run.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) fit_seconds: BTreeMap<String, f64>,
@@ -84,7 +91,7 @@ impl ResultsHeader {
     ) -> Self {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let (protocol, data) = (protocol.to_owned(), String::new());
-        Self { lab: FORMAT, experiment, protocol, seed, version, classes, is_subset, data }
+        Self { lab: FORMAT, experiment, protocol, seed, version, classes, is_subset, data, rows: None }
     }
 
     /// What all experiments of one folder share.
@@ -116,10 +123,24 @@ impl RunOutcome {
         (self.rep, self.fold, self.at.to_bits())
     }
 
-    /// Whether another outcome has the same figures, fit times apart.
-    fn has_figures_of(&self, other: &Self) -> bool {
-        let untimed = |outcome: &Self| Self { fit_seconds: BTreeMap::new(), ..outcome.clone() };
-        untimed(self) == untimed(other)
+    /// Adds the figures of another line of the same outcome; false, and no change, if the two have different figures of
+    /// the same method, fit times apart.
+    #[must_use]
+    fn absorb(&mut self, other: &Self) -> bool {
+        let agree = agree(&self.confusion, &other.confusion)
+            && agree(&self.references, &other.references)
+            && agree(&self.log_loss, &other.log_loss)
+            && agree(&self.reported, &other.reported)
+            && agree(&self.sets, &other.sets);
+        if agree {
+            add_missing(&mut self.confusion, &other.confusion);
+            add_missing(&mut self.references, &other.references);
+            add_missing(&mut self.log_loss, &other.log_loss);
+            add_missing(&mut self.reported, &other.reported);
+            add_missing(&mut self.sets, &other.sets);
+            add_missing(&mut self.fit_seconds, &other.fit_seconds);
+        }
+        agree
     }
 }
 
@@ -136,6 +157,17 @@ impl Results {
             self.outcomes.iter().map(|outcome| (outcome.fold, outcome.at.to_bits())).collect();
         self.outcomes.retain(|outcome| counts[&outcome.rep] == expected.len());
         counts.values().filter(|count| **count != expected.len()).count()
+    }
+}
+
+/// Whether two maps have equal values for the keys that both have.
+fn agree<T: PartialEq>(a: &BTreeMap<String, T>, b: &BTreeMap<String, T>) -> bool {
+    b.iter().all(|(key, value)| a.get(key).is_none_or(|own| own == value))
+}
+
+fn add_missing<T: Clone>(to: &mut BTreeMap<String, T>, from: &BTreeMap<String, T>) {
+    for (key, value) in from {
+        to.entry(key.clone()).or_insert_with(|| value.clone());
     }
 }
 

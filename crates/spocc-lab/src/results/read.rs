@@ -17,19 +17,23 @@ pub(crate) fn read_all(dir: &Path) -> Result<(Vec<Results>, usize), Error> {
     let mut all: Vec<Results> = Vec::new();
     let mut unfinished = 0;
     for path in files(dir)? {
-        let Some((mut results, _)) = parse(&path, &read(&path)?)? else { continue };
+        let Some((results, _)) = parse(&path, &read(&path)?)? else { continue };
         if let Some(first) = all.first().filter(|first| first.header.run() != results.header.run()) {
             let (expected, found) = (first.header.description(), results.header.description());
             return Err(Error::OtherRun { path, expected, found });
         }
-        unfinished += results.drop_unfinished();
-        results.sort();
-        if !results.outcomes.is_empty() {
-            all.push(results);
+        match all.iter_mut().find(|other| other.header.experiment == results.header.experiment) {
+            None => all.push(results),
+            Some(other) => other.absorb(results, &path)?,
         }
     }
+    for results in &mut all {
+        unfinished += results.drop_unfinished();
+        results.sort();
+    }
+    all.retain(|results| !results.outcomes.is_empty());
     if all.is_empty() {
-        let expected = "results of `spocc-lab synthetic`, `real` or `robustness`".to_owned();
+        let expected = "results of `spocc-lab synthetic`, `real`, `robustness` or `budgets`".to_owned();
         return Err(Error::BadFile { path: dir.to_owned(), expected, found: "none".to_owned() });
     }
     Ok((all, unfinished))
@@ -86,16 +90,45 @@ pub(super) fn parse(path: &Path, text: &[u8]) -> Result<Option<(Results, usize)>
         let outcome: RunOutcome = serde_json::from_slice(line)
             .map_err(|error| refuse("an outcome".to_owned(), error.to_string()))?;
         check(&outcome, header.classes).map_err(|(expected, found)| refuse(expected, found))?;
-        match places.insert(outcome.key(), outcomes.len()).map(|at| &outcomes[at]) {
-            None => outcomes.push(outcome),
-            Some(first) if first.has_figures_of(&outcome) => {}
-            Some(_) => {
-                let (expected, found) = ("one outcome of a repetition", "another one of the same");
-                return Err(refuse(expected.to_owned(), found.to_owned()));
-            }
+        if !add(&mut outcomes, &mut places, outcome) {
+            let (expected, found) = ("one outcome of a repetition", "another one of the same");
+            return Err(refuse(expected.to_owned(), found.to_owned()));
         }
     }
     Ok(Some((Results { header, outcomes }, complete)))
+}
+
+/// Adds a line to the outcomes; false if an earlier line has other figures of the same.
+pub(super) fn add(
+    outcomes: &mut Vec<RunOutcome>,
+    places: &mut HashMap<OutcomeKey, usize>,
+    line: RunOutcome,
+) -> bool {
+    if let Some(&at) = places.get(&line.key()) {
+        return outcomes[at].absorb(&line);
+    }
+    places.insert(line.key(), outcomes.len());
+    outcomes.push(line);
+    true
+}
+
+impl Results {
+    /// Adds the outcomes of another file of the same experiment, such as one of other methods.
+    fn absorb(&mut self, other: Self, path: &Path) -> Result<(), Error> {
+        let refuse =
+            |expected: String, found: String| Error::OtherRun { path: path.to_owned(), expected, found };
+        if other.header != self.header {
+            return Err(refuse(self.header.description(), other.header.description()));
+        }
+        let mut places = self.outcomes.iter().enumerate().map(|(at, outcome)| (outcome.key(), at)).collect();
+        for outcome in other.outcomes {
+            if !add(&mut self.outcomes, &mut places, outcome) {
+                let (expected, found) = ("the figures of another file", "others of the same methods");
+                return Err(refuse(expected.to_owned(), found.to_owned()));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn parse_header(path: &Path, line: &[u8]) -> Result<ResultsHeader, Error> {

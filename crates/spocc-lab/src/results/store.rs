@@ -1,7 +1,7 @@
 //! The file of one experiment, open for appending.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeSet, HashMap},
     fs::{self, File, TryLockError},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     OutcomeKey, Results, ResultsHeader, RunOutcome, line_of,
-    read::{files, first_header, parse, read},
+    read::{add, files, first_header, parse, read},
 };
 use crate::error::Error;
 
@@ -25,7 +25,7 @@ struct OpenResults {
     /// Bytes of complete lines; none once a line could not be written.
     complete: Option<u64>,
     results: Results,
-    keys: HashSet<OutcomeKey>,
+    places: HashMap<OutcomeKey, usize>,
 }
 
 impl OpenResults {
@@ -72,8 +72,8 @@ impl Store {
         };
         file.set_len(complete as u64).map_err(Error::io(&path))?;
         file.seek(SeekFrom::End(0)).map_err(Error::io(&path))?;
-        let keys = results.outcomes.iter().map(RunOutcome::key).collect();
-        let mut open = OpenResults { file, complete: Some(complete as u64), results, keys };
+        let places = results.outcomes.iter().enumerate().map(|(at, outcome)| (outcome.key(), at)).collect();
+        let mut open = OpenResults { file, complete: Some(complete as u64), results, places };
         if complete == 0 {
             let line = line_of(&open.results.header);
             open.write(&line).map_err(Error::io(&path))?;
@@ -82,18 +82,35 @@ impl Store {
     }
 
     pub(crate) fn has(&self, key: OutcomeKey) -> bool {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).keys.contains(&key)
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).places.contains_key(&key)
     }
 
-    /// Appends the outcomes that the file does not have yet.
+    /// The methods of which the file has figures.
+    pub(crate) fn methods(&self, key: OutcomeKey) -> BTreeSet<String> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let outcome = open.places.get(&key).map(|&at| &open.results.outcomes[at]);
+        outcome.into_iter().flat_map(|outcome| outcome.confusion.keys().cloned()).collect()
+    }
+
+    /// Appends the outcomes that the file does not have yet, or not of these methods.
     pub(crate) fn append(&self, outcomes: Vec<RunOutcome>) -> Result<(), Error> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         for outcome in outcomes {
-            if !open.keys.contains(&outcome.key()) {
-                open.write(&line_of(&outcome)).map_err(Error::io(&self.path))?;
-                open.keys.insert(outcome.key());
-                open.results.outcomes.push(outcome);
+            let at = open.places.get(&outcome.key()).copied();
+            let recorded = at.map(|at| &open.results.outcomes[at]);
+            let has =
+                |method: &String| recorded.is_some_and(|recorded| recorded.confusion.contains_key(method));
+            if at.is_some() && outcome.confusion.keys().all(has) {
+                continue;
             }
+            if recorded.is_some_and(|recorded| !recorded.clone().absorb(&outcome)) {
+                let expected = "the figures that the file has".to_owned();
+                let found = "others of the same methods".to_owned();
+                return Err(Error::OtherRun { path: self.path.clone(), expected, found });
+            }
+            open.write(&line_of(&outcome)).map_err(Error::io(&self.path))?;
+            let OpenResults { results, places, .. } = &mut *open;
+            add(&mut results.outcomes, places, outcome);
         }
         Ok(())
     }
