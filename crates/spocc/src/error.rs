@@ -317,6 +317,15 @@ pub enum Error {
         /// Checksum of the bytes.
         found: u32,
     },
+    /// The file has a section that must be understood and that this build does not know.
+    #[error(
+        "file section `{name}`: expected one that this spocc knows, found one that it must not skip (written by a \
+         newer spocc)"
+    )]
+    UnknownSection {
+        /// Name of the section.
+        name: String,
+    },
     /// The checksum holds but the content contradicts itself.
     #[error("file content: expected {expected}, found {found}")]
     Inconsistent {

@@ -72,21 +72,20 @@ impl std::fmt::Display for Level {
 }
 
 /// Mergeable counts of the predictions of a panel of classifiers for labelled rows and, if asked for, rows without truth.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Evidence {
-    classifiers: Vec<String>,
-    labels: Labels,
+    pub(crate) classifiers: Vec<String>,
+    pub(crate) labels: Labels,
     /// Counts are in units of 2^-fraction_bits rows: 0 for whole counts, [`WEIGHT_BITS`] for weights.
-    fraction_bits: u32,
-    class_counts: Vec<u64>,
-    confusion: Vec<u64>,
-    pairs: Option<Pairs>,
-    tally: Option<Tally>,
+    pub(crate) fraction_bits: u32,
+    pub(crate) class_counts: Vec<u64>,
+    pub(crate) confusion: Vec<u64>,
+    pub(crate) pairs: Option<Pairs>,
+    pub(crate) tally: Option<Tally>,
     /// Only beside a tally.
-    unlabelled: Option<Unlabelled>,
+    pub(crate) unlabelled: Option<Unlabelled>,
     /// The count of one row of each class where classes have weights; empty where every row counts a unit.
-    #[serde(skip)]
-    row_units: Vec<u64>,
+    pub(crate) row_units: Vec<u64>,
 }
 
 impl Evidence {

@@ -20,7 +20,7 @@ pub(crate) struct Unlabelled(Tally);
 
 impl Unlabelled {
     /// None if the tally has no rows.
-    pub(super) fn of(tally: Tally) -> Option<Self> {
+    pub(crate) fn of(tally: Tally) -> Option<Self> {
         (tally.n_patterns() > 0).then_some(Self(tally))
     }
 

@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// The methods, by the words that all interfaces use. Files store the position in this list: new methods come last.
+/// The methods, by the words that all interfaces and files use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

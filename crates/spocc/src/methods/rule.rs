@@ -1,6 +1,6 @@
 //! Rule: what a method has learned, ready to score rows.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::{
     data::Row,
@@ -15,8 +15,8 @@ use crate::{
     possibility::Discount,
 };
 
-/// The learned rule of a method. Files store the position of the variant: new ones come last.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// The learned rule of a method.
+#[derive(Clone, Debug)]
 pub(crate) enum Rule {
     Spocc(PossibilityTable),
     AdaSpocc(Box<FittedAdaSpocc>),

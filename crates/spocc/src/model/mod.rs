@@ -4,8 +4,6 @@ mod conformal;
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
-
 use crate::{
     conformal::{Calibration, ConformalSettings},
     data::{ClassWeights, Label, Labels, Missing},
@@ -31,7 +29,7 @@ pub struct Options {
 }
 
 /// A fitted method: complete, immutable, cheap to share.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Model {
     pub(crate) method: Method,
     pub(crate) classifiers: Vec<String>,
