@@ -1,6 +1,7 @@
-//! Files of every released version of the format (`testdata/format2`) are read and decide as they did.
+//! Files of every released version of the format (`testdata/format2`, `testdata/format3`) are read and decide as they did.
 
 mod format2;
+mod format3;
 
 use std::{fs, path::PathBuf};
 
