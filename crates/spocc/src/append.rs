@@ -26,7 +26,7 @@ impl Model {
     ///
     /// The evidence must hold the rows the model was fitted to: without the new classifier it must be the model's own. Rows
     /// without truth are looked at only if the model learned from some.
-    /// Labels that only the new classifier predicts never become classes.
+    /// Labels that only the new classifier predicts never become classes. The new model has no held-out accuracy.
     ///
     /// # Errors
     ///
@@ -93,6 +93,8 @@ impl Model {
             missing_is_answer,
             rule,
             evidence: Some(grown.clone()),
+            // That of the smaller panel.
+            held_out_accuracy: None,
             ..self.clone()
         })
     }

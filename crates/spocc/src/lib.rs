@@ -38,7 +38,7 @@
 //!    can be saved, loaded and given one more classifier.
 //! 8. [`conformal`], [`predict`]: a model applied to a table gives decisions, probabilities and conformal prediction sets.
 //! 9. [`audit`], [`explain`], [`evaluate`]: which classifiers help, why a row was decided as it was, which method is
-//!    most accurate on held-out rows.
+//!    most accurate on held-out rows, and how accurate a fitted model is.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
@@ -64,13 +64,15 @@ pub mod predict;
 pub mod audit;
 pub mod explain;
 pub mod evaluate;
+mod fit;
 
 pub use data::{Label, Predictions, Truth};
 pub use decision::Decision;
 pub use error::Error;
 pub use evidence::Evidence;
+pub use fit::Fit;
 pub use methods::{Combiner, Ladder, Method};
-pub use model::{Fit, Model, Options};
+pub use model::{Model, Options};
 pub use progress::Control;
 
 /// The README's example, run as it is printed.

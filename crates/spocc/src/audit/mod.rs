@@ -136,7 +136,7 @@ impl Audit {
         let labelled = evidence.labelled(control)?;
         let model = match evidence.level() {
             // A panel that is too large for a model can be audited without one.
-            Level::Tally => match Model::fit(&Ladder, &labelled, &options, control) {
+            Level::Tally => match Model::fit_among(&Ladder, &labelled, None, &options, control) {
                 Err(Error::MemoryLimit { .. }) => None,
                 fitted => Some(fitted?),
             },

@@ -12,18 +12,23 @@ use crate::{
     },
 };
 
+/// Fraction bits of a sum of rows. Sums of integers do not depend on their order, so the figures of a method do not depend
+/// on the methods that it is compared with.
+const FRACTION_BITS: u32 = 40;
+
 /// One trial: the effective number and the weight of the rows, by the set of methods that are correct on them, a bit
 /// per method.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct CorrectCounts(BTreeMap<u64, [f64; 2]>);
+pub(super) struct CorrectCounts(BTreeMap<u64, [u128; 2]>);
 
 impl CorrectCounts {
     /// Counts the rows of a subset.
     pub(super) fn new(result: &TrialResult, subset: &WeightedSubset) -> Self {
-        let mut rows: BTreeMap<u64, [f64; 2]> = BTreeMap::new();
+        let unit = (1u64 << FRACTION_BITS) as f64;
+        let mut rows: BTreeMap<u64, [u128; 2]> = BTreeMap::new();
         for (cell, own) in subset {
             let sums = rows.entry(result.correct[*cell]).or_default();
-            sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+            sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += (own * unit).round() as u128);
         }
         Self(rows)
     }
@@ -47,7 +52,8 @@ impl CorrectCounts {
 
     fn sum(&self, is_counted: impl Fn(u64) -> bool) -> [f64; 2] {
         let rows = self.0.iter().filter(|(methods, _)| is_counted(**methods));
-        rows.fold([0.0; 2], |sum, (_, own)| [sum[0] + own[0], sum[1] + own[1]])
+        let sums = rows.fold([0; 2], |sum, (_, own)| [sum[0] + own[0], sum[1] + own[1]]);
+        sums.map(|sum| sum as f64 / (1u64 << FRACTION_BITS) as f64)
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use crate::{
-    Control, Error, Evidence, Method, Options,
+    Combiner, Control, Error, Evidence, Method, Options,
     data::ClassWeights,
     evaluate::{
         BestClassifier, Difference, LearningCurve, Recommendation, RiskCoverage,
@@ -174,7 +174,9 @@ pub fn compare(
     let mut plan = EvaluationPlan::new(evidence, test, settings)?;
     plan.unlabelled = unlabelled;
     let methods = settings.all_methods();
-    let measured = plan.measure(&methods, control)?;
+    let combiners: Vec<Box<dyn Combiner>> = methods.iter().map(|method| method.combiner()).collect();
+    let combiners: Vec<&dyn Combiner> = combiners.iter().map(|combiner| &**combiner).collect();
+    let measured = plan.measure(&combiners, "comparing", control)?;
     let ranking = measured.ranking(&methods);
     let result = |m: usize| measured.result(m, methods[m], &ranking, settings);
     let results: Vec<MethodResult> = ranking.iter().map(|m| result(*m)).collect();

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    Control, Error, Evidence, Method,
+    Combiner, Control, Error, Evidence,
     data::ClassWeights,
     evaluate::{
         accuracy::{Accuracies, CorrectCounts},
@@ -33,6 +33,8 @@ pub(super) struct Measurements {
     pub(super) refused: Vec<(usize, String)>,
     pub(super) curve: CurveBuilder,
     pub(super) margins: Vec<MarginCounts>,
+    /// Rows on which every method is evaluated; those of several repetitions count once.
+    pub(super) n_evaluated: u64,
 }
 
 /// Training rows and held-out rows, with the result on the latter.
@@ -52,6 +54,8 @@ pub(super) struct EvaluationPlan<'a> {
     labelled: EvaluationRows,
     test: Option<EvaluationRows>,
     folds: usize,
+    /// Folds that are held out, one after the other.
+    n_held_out: usize,
     repeats: usize,
     halvings: usize,
     settings: &'a CompareSettings,
@@ -86,10 +90,24 @@ impl<'a> EvaluationPlan<'a> {
         let folds = n_rows.min(settings.folds.into()) as usize;
         // Leave-one-out has only one split.
         let repeats = if folds as u64 == n_rows { 1 } else { settings.repeats.into() };
-        let mut plan =
-            Self { evidence, labelled, test, folds, repeats, halvings: 0, settings, unlabelled: None };
+        let mut plan = Self {
+            evidence,
+            labelled,
+            test,
+            folds,
+            n_held_out: folds,
+            repeats,
+            halvings: 0,
+            settings,
+            unlabelled: None,
+        };
         plan.halvings = if settings.curve { halvings(plan.n_training()) } else { 0 };
         Ok(plan)
+    }
+
+    /// Holds out the first fold only.
+    pub(super) fn with_one_fold(self) -> Self {
+        Self { n_held_out: 1, ..self }
     }
 
     /// The rows that methods are evaluated on.
@@ -110,6 +128,11 @@ impl<'a> EvaluationPlan<'a> {
         self.labelled.n_rows()
     }
 
+    /// Number of folds that the labelled rows are split into.
+    pub(super) fn folds(&self) -> usize {
+        self.folds
+    }
+
     /// Number of training rows, in the smallest of the trials.
     pub(super) fn n_training(&self) -> u64 {
         let n_rows = self.n_rows();
@@ -117,37 +140,48 @@ impl<'a> EvaluationPlan<'a> {
     }
 
     fn n_trials(&self) -> u64 {
-        let (folds, halvings) = (self.folds as u64, self.halvings as u64);
+        let (folds, halvings) = (self.n_held_out as u64, self.halvings as u64);
         match self.test {
             Some(_) => 1 + DRAWS * halvings,
             None => folds * (self.repeats as u64 + halvings),
         }
     }
 
-    /// Fits these methods and evaluates them. Progress is reported in fits.
+    /// Fits these methods and evaluates them. Progress is reported in fits, as that of `stage`.
     ///
     /// # Errors
     ///
     /// [`Error::Cancelled`], [`Error::MemoryLimit`] if not even the rows fit.
-    pub(super) fn measure(&self, methods: &[Method], control: &Control<'_>) -> Result<Measurements, Error> {
+    pub(super) fn measure(
+        &self,
+        combiners: &[&dyn Combiner],
+        stage: &'static str,
+        control: &Control<'_>,
+    ) -> Result<Measurements, Error> {
         let (n_done, total) =
-            (AtomicUsize::new(0), self.n_trials().saturating_mul(methods.len() as u64) as usize);
+            (AtomicUsize::new(0), self.n_trials().saturating_mul(combiners.len() as u64) as usize);
         // What a fit reports about itself is replaced by the number of fits, so that it can still be cancelled.
-        let report = |_: Progress| match control.report("comparing", n_done.load(Ordering::Relaxed), total) {
+        let report = |_: Progress| match control.report(stage, n_done.load(Ordering::Relaxed), total) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         };
         let within = Control::new(&report).with_memory_limit(control.memory_limit());
-        let mut evaluator = Evaluator::new(methods, self.settings, &within, &n_done);
+        let mut evaluator = Evaluator::new(combiners, self.settings, &within, &n_done);
         evaluator.unlabelled = self.unlabelled.as_ref();
         let mut refused = Vec::new();
-        let mut curve = CurveBuilder::new(methods.len(), self.halvings);
+        let mut curve = CurveBuilder::new(combiners.len(), self.halvings);
+        let mut n_evaluated = self.evaluated().n_rows();
         let (trials, repeats) = match &self.test {
             Some(test) => (self.on_test(test, &mut evaluator, &mut curve, &mut refused)?, None),
-            None => (self.across_folds(&mut evaluator, &mut curve, &mut refused)?, Some(self.repeats)),
+            None => {
+                let (trials, n_rows) = self.across_folds(&mut evaluator, &mut curve, &mut refused)?;
+                n_evaluated = n_rows;
+                (trials, Some(self.repeats))
+            }
         };
         let margins = evaluator.margins;
-        Ok(Measurements { accuracies: Accuracies::new(trials, repeats), refused, curve, margins })
+        let accuracies = Accuracies::new(trials, repeats);
+        Ok(Measurements { accuracies, refused, curve, margins, n_evaluated })
     }
 
     fn on_test(
@@ -169,17 +203,19 @@ impl<'a> EvaluationPlan<'a> {
         Ok(vec![CorrectCounts::new(result, held_out)])
     }
 
+    /// One trial per fold and repetition, and the number of rows held out in the first repetition.
     fn across_folds(
         &self,
         evaluator: &mut Evaluator<'_>,
         curve: &mut CurveBuilder,
         refused: &mut Vec<(usize, String)>,
-    ) -> Result<Vec<CorrectCounts>, Error> {
-        let mut trials = Vec::with_capacity(self.folds * self.repeats);
+    ) -> Result<(Vec<CorrectCounts>, u64), Error> {
+        let (mut trials, mut n_rows) = (Vec::with_capacity(self.folds * self.repeats), 0);
         let labelled = &self.labelled;
         for repetition in 0..self.repeats as u64 {
             let folds = split(&labelled.keys, labelled.counts(), self.folds, self.salt(0, repetition));
-            for (number, fold) in (0..).zip(&folds).filter(|(_, fold)| !fold.is_empty()) {
+            let folds = (0..).zip(&folds).filter(|(_, fold)| !fold.is_empty());
+            for (number, fold) in folds.take(self.n_held_out) {
                 let counts = &labelled.without(fold);
                 let training = labelled.evidence(counts, evaluator.control)?;
                 let with_margins = (self.settings.curve && repetition == 0).then_some(fold);
@@ -188,12 +224,13 @@ impl<'a> EvaluationPlan<'a> {
                 refused.extend(result.refused.iter().cloned());
                 trials.push(CorrectCounts::new(result, held_out));
                 if repetition == 0 {
+                    n_rows += fold.iter().map(|(_, count)| count).sum::<u64>();
                     let trial = HeldOutTrial { labelled, counts, evaluated: labelled, held_out, result };
                     curve.add(evaluator, &trial, self.salt(CURVE, number))?;
                 }
             }
         }
-        Ok(trials)
+        Ok((trials, n_rows))
     }
 
     fn salt(&self, purpose: u64, number: u64) -> u64 {
@@ -222,7 +259,10 @@ fn at_least(what: &'static str, expected: &'static str, holds: bool, found: f64)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::test_panels::{drawn, evidence};
+    use crate::{
+        evaluate::test_panels::{drawn, evidence},
+        methods::{Majority, Stacking},
+    };
 
     fn rows(n: u64) -> Evidence {
         evidence(["a", "b"], &drawn::<2, 3>(n, &["x", "y"], [0.9, 0.5], 7))
@@ -281,7 +321,7 @@ mod tests {
                 }
                 ControlFlow::Continue(())
             };
-            plan.measure(&[Method::Majority], &Control::new(&progress)).expect("evaluated");
+            plan.measure(&[&Majority], "test", &Control::new(&progress)).expect("evaluated");
             let (done, total) = *last.lock().expect("no thread panicked");
             assert!(done == total && total > 1, "{done} of {total}");
         }
@@ -296,7 +336,7 @@ mod tests {
         };
         let at_once = |_: Progress| ControlFlow::Break(());
         for control in [Control::new(&half_way), Control::new(&at_once)] {
-            let cancelled = plan.measure(&[Method::Majority, Method::Stacking], &control);
+            let cancelled = plan.measure(&[&Majority, &Stacking::default()], "test", &control);
             assert!(matches!(cancelled, Err(Error::Cancelled)));
         }
     }

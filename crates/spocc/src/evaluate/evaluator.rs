@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{
-    Combiner, Control, Error, Evidence, Method, Model, Options,
+    Combiner, Control, Error, Evidence, Model, Options,
     evaluate::{comparison::CompareSettings, evaluation_rows::EvaluationRows, risk_coverage::MarginCounts},
     evidence::RowSubset,
 };
@@ -18,7 +18,7 @@ pub(super) struct TrialResult {
 
 /// The methods, their settings, and how many fits are done.
 pub(super) struct Evaluator<'a> {
-    combiners: Vec<Box<dyn Combiner>>,
+    combiners: &'a [&'a dyn Combiner],
     settings: &'a CompareSettings,
     pub(super) control: &'a Control<'a>,
     /// Rows without truth, for the methods that use them.
@@ -29,14 +29,13 @@ pub(super) struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    /// Of these methods, each once.
+    /// Of these methods with their settings.
     pub(super) fn new(
-        methods: &[Method],
+        combiners: &'a [&'a dyn Combiner],
         settings: &'a CompareSettings,
         control: &'a Control<'a>,
         n_done: &'a AtomicUsize,
     ) -> Self {
-        let combiners: Vec<Box<dyn Combiner>> = methods.iter().map(|method| method.combiner()).collect();
         let margins = vec![MarginCounts::default(); combiners.len()];
         Self { combiners, settings, control, unlabelled: None, margins, n_done }
     }
@@ -77,8 +76,8 @@ impl<'a> Evaluator<'a> {
         // A subset of the rows may have fewer classes.
         let class_weights = training.applicable_weights(&self.settings.options.class_weights);
         let options = Options { class_weights, ..self.settings.options.clone() };
-        let combiner = self.combiners[m].as_ref();
-        let fit = |evidence: &Evidence| Model::fit(combiner, evidence, &options, self.control);
+        let combiner = self.combiners[m];
+        let fit = |evidence: &Evidence| Model::fit_among(combiner, evidence, None, &options, self.control);
         let uses_unlabelled =
             combiner.method().uses_unlabelled(training) && self.settings.uses_unlabelled(combiner.method());
         let fitted = match self.unlabelled.filter(|_| uses_unlabelled) {
@@ -107,6 +106,7 @@ mod tests {
         data::{ClassWeights, Missing},
         evaluate::test_panels::{drawn, evidence},
         evidence::Counting,
+        methods::{DawidSkene, Ladder, Majority, Selection, Stacking},
     };
 
     fn panel() -> Evidence {
@@ -123,8 +123,7 @@ mod tests {
         let (evidence, control, n_done, settings) =
             (panel(), Control::default(), AtomicUsize::new(0), settings());
         let rows = EvaluationRows::new(&evidence, &ClassWeights::Equal).expect("a tally");
-        let mut evaluator =
-            Evaluator::new(&[Method::Selection, Method::Majority], &settings, &control, &n_done);
+        let mut evaluator = Evaluator::new(&[&Selection, &Majority], &settings, &control, &n_done);
         let result = evaluator.evaluate(&evidence, &rows, None).expect("a tally");
         assert!(
             result.correct.iter().all(|methods| methods & 1 == 1),
@@ -147,8 +146,7 @@ mod tests {
         for ladder_uses_unlabelled in [false, true] {
             let (n_done, settings) =
                 (AtomicUsize::new(0), CompareSettings { ladder_uses_unlabelled, ..settings() });
-            let mut evaluator =
-                Evaluator::new(&[Method::Ladder, Method::DawidSkene], &settings, &control, &n_done);
+            let mut evaluator = Evaluator::new(&[&Ladder, &DawidSkene], &settings, &control, &n_done);
             evaluator.unlabelled = Some(&more);
             let unlabelled = [0, 1].map(|m| {
                 let model = evaluator.fit(m, &evidence).expect("not cancelled").expect("a tally");
@@ -164,8 +162,8 @@ mod tests {
         let rows = EvaluationRows::new(&evidence, &ClassWeights::Equal).expect("a tally");
         let (control, n_done, settings) =
             (Control::default().with_memory_limit(200), AtomicUsize::new(0), settings());
-        let mut evaluator =
-            Evaluator::new(&[Method::Stacking, Method::Majority], &settings, &control, &n_done);
+        let combiners: [&dyn Combiner; 2] = [&Stacking::default(), &Majority];
+        let mut evaluator = Evaluator::new(&combiners, &settings, &control, &n_done);
         let result = evaluator.evaluate(&evidence, &rows, None).expect("one method continues");
         assert!(result.correct.iter().any(|methods| methods & 2 == 2));
         assert!(result.correct.iter().all(|methods| methods & 1 == 0));

@@ -14,6 +14,7 @@
 //! | `learning_curve` | accuracy after fewer labelled rows |
 //! | `recommendation` | conclusions in sentences |
 //! | `comparison`, `text` | the whole report, and its text |
+//! | `held_out_accuracy` | the accuracy of one fitted method |
 //!
 //! ```
 //! use spocc::{Control, Evidence, Method, Predictions, Truth};
@@ -44,14 +45,17 @@ mod risk_coverage;
 mod learning_curve;
 mod recommendation;
 mod comparison;
+mod held_out_accuracy;
 mod text;
 #[cfg(test)]
 mod test_panels;
 #[cfg(test)]
 mod tests;
 
+pub use crate::model::{HeldOutAccuracy, HeldOutBy};
 pub use comparison::{CompareSettings, Comparison, HeldOutRows, MethodResult, RefusedMethod, compare};
 pub use evaluation_rows::BestClassifier;
+pub(crate) use held_out_accuracy::held_out_accuracy;
 pub use learning_curve::{LearningCurve, MethodCurve, MoreRows, Outlook};
 pub use paired_test::Difference;
 pub use recommendation::Recommendation;

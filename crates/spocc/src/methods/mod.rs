@@ -44,7 +44,7 @@ pub use weighted_vote::WeightedVote;
 
 pub(crate) use adaspocc::{FittedAdaSpocc, relative_accuracy};
 pub(crate) use cost_table::CostTable;
-pub(crate) use rule::{Rule, Scratch};
+pub(crate) use rule::{OutOfFoldAccuracy, Rule, Scratch};
 pub(crate) use spocc::{PossibilityTable, prediction_surprisals};
 
 use rule::{FittedRule, check_numbers};
@@ -61,8 +61,24 @@ pub trait Combiner: Learn + Send + Sync {
     fn needs(&self) -> Level;
 }
 
+impl<C: Combiner + ?Sized> Combiner for &C {
+    fn method(&self) -> Method {
+        (**self).method()
+    }
+
+    fn needs(&self) -> Level {
+        (**self).needs()
+    }
+}
+
 /// How a method learns its rule from evidence.
 pub(crate) trait Learn {
     /// The fitted rule.
     fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error>;
+}
+
+impl<C: Learn + ?Sized> Learn for &C {
+    fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
+        (**self).learn(evidence, control)
+    }
 }

@@ -1,6 +1,7 @@
 //! Model: a fitted rule with everything needed to decide new rows.
 
 mod conformal;
+mod held_out_accuracy;
 
 use std::borrow::Cow;
 
@@ -9,11 +10,13 @@ use crate::{
     data::{ClassWeights, Label, Labels, Missing},
     decision::{self, TieBreak},
     error::Error,
-    evidence::Evidence,
+    evidence::{Evidence, Level},
     math::ln,
     methods::{Combiner, Method, Parameters, Rule, Scratch},
     progress::Control,
 };
+
+pub use held_out_accuracy::{HeldOutAccuracy, HeldOutBy};
 
 /// Choices that every method shares.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +29,15 @@ pub struct Options {
     pub class_weights: ClassWeights,
     /// Whether and how to calibrate conformal prediction sets.
     pub calibrate: Option<ConformalSettings>,
+    /// Whether to measure the accuracy on held-out rows, which takes up to five more fits.
+    pub evaluate: bool,
+}
+
+impl Options {
+    /// How much evidence a fit of this method needs: to calibrate or evaluate it, a tally.
+    pub fn needs(&self, combiner: &dyn Combiner) -> Level {
+        if self.calibrate.is_some() || self.evaluate { Level::Tally } else { combiner.needs() }
+    }
 }
 
 /// A fitted method: complete, immutable, cheap to share.
@@ -46,39 +58,20 @@ pub struct Model {
     pub(crate) rule: Rule,
     pub(crate) evidence: Option<Evidence>,
     pub(crate) calibration: Option<Calibration>,
+    #[serde(skip)]
+    pub(crate) held_out_accuracy: Option<HeldOutAccuracy>,
+    /// Why it has no held-out accuracy although one was asked for.
+    #[serde(skip)]
+    pub(crate) no_accuracy_reason: Option<String>,
 }
 
-/// Fitting a method to evidence with default options; [`Model::fit`] takes others.
-pub trait Fit: Combiner {
-    /// The model of the evidence.
+impl Model {
+    /// Fits a combiner to evidence: among these classes, where rows are a part of those that say which labels are
+    /// candidates, or among the candidates of the evidence.
     ///
     /// # Errors
     ///
     /// As [`Model::fit`].
-    fn fit(&self, evidence: &Evidence) -> Result<Model, Error> {
-        Model::fit(self, evidence, &Options::default(), &Control::default())
-    }
-}
-
-impl<C: Combiner + ?Sized> Fit for C {}
-
-impl Model {
-    /// Fits a combiner to evidence.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoLabelledRows`], [`Error::LevelTooLow`], what [`Evidence::class_weights`] refuses and whatever
-    /// the combiner refuses; to calibrate it, [`Error::Weighted`] and [`Error::OutOfRange`] for a single row.
-    pub fn fit<C: Combiner + ?Sized>(
-        combiner: &C,
-        evidence: &Evidence,
-        options: &Options,
-        control: &Control<'_>,
-    ) -> Result<Self, Error> {
-        Self::fit_among(combiner, evidence, None, options, control)
-    }
-
-    /// The same with these classes, where rows are a part of those that say which labels are candidates.
     pub(crate) fn fit_among<C: Combiner + ?Sized>(
         combiner: &C,
         evidence: &Evidence,
@@ -118,6 +111,8 @@ impl Model {
             rule,
             evidence: Some(evidence.clone().into_owned()),
             calibration: None,
+            held_out_accuracy: None,
+            no_accuracy_reason: None,
         })
     }
 
@@ -164,6 +159,16 @@ impl Model {
     /// The scores of its conformal prediction sets, if it was calibrated.
     pub fn calibration(&self) -> Option<&Calibration> {
         self.calibration.as_ref()
+    }
+
+    /// The accuracy of its method on held-out rows, if it was fitted with [`Options::evaluate`].
+    pub fn held_out_accuracy(&self) -> Option<&HeldOutAccuracy> {
+        self.held_out_accuracy.as_ref()
+    }
+
+    /// Why it has no held-out accuracy although [`Options::evaluate`] asked for one; files do not store this.
+    pub fn no_accuracy_reason(&self) -> Option<&str> {
+        self.no_accuracy_reason.as_deref()
     }
 
     /// The evidence it was fitted to, unless it is slim; without the rows that only calibrate it.
