@@ -1,0 +1,123 @@
+//! What the labelled rows lack: fewer rows than classes, a class with a single row.
+//!
+//! In: counts. Out: one shortage each, which says what is missing and what is done instead.
+
+use std::fmt;
+
+use crate::{data::Label, error::list, evidence::Evidence};
+
+/// Too few labelled rows of some classes to learn from or to evaluate on.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RowShortage {
+    /// There are fewer labelled rows than classes.
+    FewerRowsThanClasses {
+        /// Number of labelled rows.
+        n_rows: u64,
+        /// Number of classes.
+        n_classes: usize,
+        /// The classes without a labelled row.
+        without: Vec<Label>,
+    },
+    /// Classes have a single labelled row each.
+    SeenOnce {
+        /// These classes.
+        classes: Vec<Label>,
+    },
+}
+
+impl fmt::Display for RowShortage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FewerRowsThanClasses { n_rows, n_classes, without } => {
+                let (class, is) = if without.len() == 1 { ("class", "is") } else { ("classes", "are") };
+                write!(
+                    out,
+                    "fewer labelled rows ({n_rows}) than classes ({n_classes}): the {class} without a row ({}) {is} \
+                     decided, if at all, by the prior assumptions of the method",
+                    list(without)
+                )
+            }
+            Self::SeenOnce { classes } => {
+                let each = if classes.len() == 1 { "of class" } else { "of each of the classes" };
+                write!(
+                    out,
+                    "a single labelled row {each} {}: it is fitted to, and when it is held out, no row of its class \
+                     remains to fit to",
+                    list(classes)
+                )
+            }
+        }
+    }
+}
+
+impl Evidence {
+    /// What the labelled rows lack. Of weighted rows, whose number is not known, nothing is said.
+    pub fn row_shortages(&self) -> Vec<RowShortage> {
+        if self.total() == 0 || self.is_weighted() {
+            return Vec::new();
+        }
+        let candidates = self.candidate_classes();
+        let labels = self.labels();
+        let count = |class: &Label| {
+            let place = labels.classes().iter().position(|known| known == class);
+            place.map_or(0, |i| self.class_counts[i])
+        };
+        let with = |n: u64| candidates.iter().filter(|class| count(class) == n).cloned().collect();
+        let mut shortages = Vec::new();
+        let (n_rows, n_classes) = (self.total(), candidates.len());
+        if n_rows < n_classes as u64 {
+            shortages.push(RowShortage::FewerRowsThanClasses { n_rows, n_classes, without: with(0) });
+        }
+        let classes: Vec<Label> = with(1);
+        if !classes.is_empty() {
+            shortages.push(RowShortage::SeenOnce { classes });
+        }
+        shortages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Control, Predictions, Truth, evidence::Counting};
+
+    /// The shortages of rows with these truths, where the classes are given, in words.
+    fn shortages(truths: &[&str], classes: &[&str], weights: Option<&[f64]>) -> Vec<String> {
+        let mut rows = Predictions::builder(["a"]).expect("a name");
+        truths.iter().for_each(|truth| rows.push([Some(*truth)]).expect("a cell"));
+        let truth = Truth::new(truths.iter().copied().map(Some)).expect("few labels");
+        let classes = Some(classes.iter().copied().map(Label::from).collect());
+        let counting = Counting { classes, weights, ..Counting::default() };
+        let evidence = Evidence::count(&rows.finish(), &truth, &counting, &Control::default());
+        evidence.expect("rows").row_shortages().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn two_rows_of_every_class_are_enough() {
+        assert!(shortages(&["x", "x", "y", "y"], &["x", "y"], None).is_empty());
+        assert!(shortages(&[], &["x", "y"], None).is_empty(), "nothing is known of rows without truth");
+    }
+
+    #[test]
+    fn classes_with_a_single_row_are_named() {
+        let lacks = ": it is fitted to, and when it is held out, no row of its class remains to fit to";
+        let one = format!("a single labelled row of class y{lacks}");
+        assert_eq!(shortages(&["x", "x", "y"], &["x", "y"], None), [one]);
+        let two = format!("a single labelled row of each of the classes x, y{lacks}");
+        assert_eq!(shortages(&["x", "y"], &["x", "y"], None), [two]);
+        assert!(shortages(&["x", "x", "y"], &["x", "y"], Some(&[0.5, 1.0, 1.0])).is_empty());
+    }
+
+    #[test]
+    fn fewer_rows_than_classes_are_reported() {
+        let decided = "decided, if at all, by the prior assumptions of the method";
+        let one =
+            format!("fewer labelled rows (2) than classes (3): the class without a row (z) is {decided}");
+        assert_eq!(shortages(&["x", "y"], &["x", "y", "z"], None)[0], one);
+        let two = format!(
+            "fewer labelled rows (2) than classes (3): the classes without a row (y, z) are {decided}"
+        );
+        assert_eq!(shortages(&["x", "x"], &["x", "y", "z"], None), [two]);
+    }
+}
