@@ -124,6 +124,20 @@ fn the_model_is_the_same_with_and_without_it() {
 }
 
 #[test]
+fn it_is_stored_with_the_model_and_read_again() {
+    let evidence = Panel::new(usual()).tally();
+    for options in [evaluated(), Options { class_weights: ClassWeights::Balanced, ..evaluated() }] {
+        let model = fitted(Method::NaiveBayes, &evidence, &options);
+        for model in [model.slim(), model] {
+            let read = Model::from_bytes(&model.to_bytes()).expect("our own bytes");
+            assert!(read.held_out_accuracy().is_some());
+            assert_eq!(read.held_out_accuracy(), model.held_out_accuracy());
+            assert_eq!(read.to_bytes(), model.to_bytes());
+        }
+    }
+}
+
+#[test]
 fn it_depends_on_the_rows_alone() {
     let panel = Panel::new(Shape { missing_share: 0.3, ..usual() });
     let (first, second): (Vec<usize>, Vec<usize>) = (0..panel.rows.len()).partition(|t| t % 3 == 0);

@@ -8,11 +8,11 @@ use crate::{
         sections::{SectionWriter, Sections},
     },
     methods::Method,
-    model::Model,
+    model::{HeldOutAccuracy, Model},
 };
 
 /// The sections beside that of the rule.
-const SECTIONS: [&str; 5] = ["Panel", "Prior", "Settings", "conformal", "evidence"];
+const SECTIONS: [&str; 6] = ["Panel", "Prior", "Settings", "conformal", "evidence", "held-out-accuracy"];
 
 pub(super) fn write(model: &Model, bytes: &mut Vec<u8>) {
     let mut sections = SectionWriter::new(bytes);
@@ -25,6 +25,7 @@ pub(super) fn write(model: &Model, bytes: &mut Vec<u8>) {
     if let Some(counts) = &model.evidence {
         sections.content("evidence", |bytes| evidence::write(counts, bytes));
     }
+    sections.optional("held-out-accuracy", model.held_out_accuracy.as_ref());
 }
 
 pub(super) fn read(payload: &[u8]) -> Result<Model, Error> {
@@ -49,6 +50,8 @@ pub(super) fn read(payload: &[u8]) -> Result<Model, Error> {
         rule: rules::read(&sections)?,
         evidence: sections.content("evidence").map(evidence::read).transpose()?,
         calibration: sections.optional("conformal")?,
+        held_out_accuracy: sections.optional("held-out-accuracy")?,
+        no_accuracy_reason: None,
     })
 }
 
@@ -70,6 +73,7 @@ impl Model {
         class_weights::check(&self.class_weights, self.labels.n_classes())?;
         self.check_missing_label()?;
         self.calibration.as_ref().map_or(Ok(()), |calibration| calibration.check(size[2]))?;
+        self.held_out_accuracy.as_ref().map_or(Ok(()), HeldOutAccuracy::check)?;
         let Some(evidence) = &self.evidence else { return Ok(()) };
         evidence.check()?;
         if evidence.classifiers() != self.classifiers {

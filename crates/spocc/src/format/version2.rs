@@ -105,6 +105,8 @@ pub(super) fn read_model(payload: &[u8]) -> Result<Model, Error> {
         rule,
         evidence: tail.evidence.map(Evidence::from),
         calibration: tail.calibration,
+        held_out_accuracy: None,
+        no_accuracy_reason: None,
     })
 }
 

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
+
 /// The accuracy of a method on rows that it was not fitted to, with its 95 % interval.
 ///
 /// Its text is one line: `held-out accuracy 98.0 % (95 % interval 96.1 .. 99.1), by 5-fold cross-validation`.
@@ -37,6 +39,23 @@ pub enum HeldOutBy {
     SelectionFolds,
 }
 
+impl HeldOutAccuracy {
+    /// Refuses numbers that no evaluation gives.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let [low, high] = self.interval;
+        let shares = [self.accuracy, self.weighted_accuracy.unwrap_or(0.0), low, high];
+        if shares.iter().all(|share| (0.0..=1.0).contains(share))
+            && low <= high
+            && self.folds >= 2
+            && self.n_rows >= 1
+        {
+            return Ok(());
+        }
+        let found = format!("{shares:?} of {} rows in {} folds", self.n_rows, self.folds);
+        Err(Error::Inconsistent { expected: "a held-out accuracy with its interval", found })
+    }
+}
+
 impl fmt::Display for HeldOutAccuracy {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = |share: f64| share * 100.0 + 0.0;
@@ -62,16 +81,37 @@ impl fmt::Display for HeldOutAccuracy {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_text_says_which_rows_were_held_out() {
-        let usual = HeldOutAccuracy {
+    fn usual() -> HeldOutAccuracy {
+        HeldOutAccuracy {
             by: HeldOutBy::Refits,
             folds: 5,
             n_rows: 400,
             accuracy: 0.98,
             weighted_accuracy: None,
             interval: [0.961, 0.991],
-        };
+        }
+    }
+
+    #[test]
+    fn numbers_that_no_evaluation_gives_are_refused() {
+        assert_eq!(usual().check(), Ok(()));
+        let wrong = [
+            HeldOutAccuracy { accuracy: f64::NAN, ..usual() },
+            HeldOutAccuracy { accuracy: -0.1, ..usual() },
+            HeldOutAccuracy { weighted_accuracy: Some(1.1), ..usual() },
+            HeldOutAccuracy { interval: [0.9, 0.8], ..usual() },
+            HeldOutAccuracy { interval: [0.9, f64::INFINITY], ..usual() },
+            HeldOutAccuracy { folds: 1, ..usual() },
+            HeldOutAccuracy { n_rows: 0, ..usual() },
+        ];
+        for accuracy in wrong {
+            assert!(matches!(accuracy.check(), Err(Error::Inconsistent { .. })), "{accuracy:?}");
+        }
+    }
+
+    #[test]
+    fn the_text_says_which_rows_were_held_out() {
+        let usual = usual();
         let figure = "held-out accuracy 98.0 % (95 % interval 96.1 .. 99.1)";
         assert_eq!(usual.to_string(), format!("{figure}, by 5-fold cross-validation"));
         let few = HeldOutAccuracy { folds: 3, n_rows: 3, ..usual.clone() };

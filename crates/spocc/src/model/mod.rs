@@ -58,10 +58,8 @@ pub struct Model {
     pub(crate) rule: Rule,
     pub(crate) evidence: Option<Evidence>,
     pub(crate) calibration: Option<Calibration>,
-    #[serde(skip)]
     pub(crate) held_out_accuracy: Option<HeldOutAccuracy>,
-    /// Why it has no held-out accuracy although one was asked for.
-    #[serde(skip)]
+    /// Why it has no held-out accuracy although one was asked for; not stored in files.
     pub(crate) no_accuracy_reason: Option<String>,
 }
 
