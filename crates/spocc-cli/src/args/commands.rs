@@ -42,6 +42,10 @@ pub(crate) struct FitArgs {
     #[arg(long)]
     pub(crate) slim: bool,
 
+    /// Do not measure the held-out accuracy, which takes five more fits (one above 5000 labelled rows)
+    #[arg(long)]
+    pub(crate) no_evaluate: bool,
+
     #[command(flatten)]
     pub(crate) columns: ColumnArgs,
 

@@ -90,7 +90,8 @@ impl OptionArgs {
             TieBreak::Random(_) => TieBreak::Random(self.seed()),
             other => other,
         };
-        Options { missing: self.missing, ties, class_weights: self.class_weight.clone(), calibrate: None }
+        let class_weights = self.class_weight.clone();
+        Options { missing: self.missing, ties, class_weights, ..Options::default() }
     }
 
     /// The value of --seed, or 0.

@@ -48,6 +48,11 @@ pub(crate) fn append(args: &AppendArgs, control: &Control<'_>) -> Result<(), Err
     let bytes = grown.to_bytes();
     output.write_all(&bytes)?;
     print_status(format_args!("added `{}`: {} classifiers", args.name, grown.classifiers().len()));
+    if model.held_out_accuracy().is_some() {
+        print_status(format_args!(
+            "note: the new model has no held-out accuracy; see spocc compare, or fit the whole panel"
+        ));
+    }
     labelled.report_notes();
     print_status(format_args!("wrote {output} ({} bytes)", bytes.len()));
     Ok(())

@@ -27,7 +27,7 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
     let combiner = args.method.combiner()?;
     args.options.refuse_unused_seed(&args.calibrate)?;
     let calibrate = args.calibrate.calibrate(args.options.seed());
-    let options = Options { calibrate, ..args.options.options() };
+    let options = Options { calibrate, evaluate: !args.no_evaluate, ..args.options.options() };
     let method = combiner.method();
     let asked = (!args.unlabelled.is_empty()).then_some(true);
     let unlabelled = method
@@ -35,9 +35,15 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
         .map_err(|error| refused_setting(&error))?;
     let output = Output::new(&args.output)?;
     output.refuse_inputs(args.input.iter().chain(&args.columns.gold).chain(&args.unlabelled))?;
-    // Count only what the method needs: the full tally of a large panel may not fit into memory.
-    let level = if calibrate.is_some() { Level::Tally } else { combiner.needs() };
-    let keep = if unlabelled { CountOptions::all(Level::Tally) } else { CountOptions::labelled(level) };
+    // Count only what the fit needs: the full tally of a large panel may not fit into memory. To evaluate a method that
+    // needs less than a tally is worth one only if there is room.
+    let level = options.needs(&*combiner);
+    let enough = if calibrate.is_some() { Level::Tally } else { combiner.needs() };
+    let keep = if unlabelled {
+        CountOptions::all(Level::Tally)
+    } else {
+        CountOptions::labelled(level).or_reduced_to(enough)
+    };
     let labelled =
         CountedInput::read_with(&args.input, &args.unlabelled, &args.columns, "fit", keep, control)?;
     let engine = |error| labelled.place.engine(error);
@@ -66,7 +72,9 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
         count(model.classes().len(), "class", "classes"),
         list(model.classes()).replace('`', ""),
     ));
+    report_accuracy(&model, &labelled);
     note_fallback(&model, &evidence);
+    labelled.evidence.row_shortages().iter().for_each(|lack| print_status(format_args!("note: {lack}")));
     let informative = missing_is_answer(&model);
     if model.missing() == Missing::Auto && !informative.is_empty() {
         print_status(format_args!(
@@ -84,8 +92,20 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Prints a note if model selection chose a fallback. The note has no accuracy: the held-out accuracy was maximised by
-/// the selection, so it is biased upwards.
+/// Prints the held-out accuracy, or why there is none.
+fn report_accuracy(model: &Model, input: &CountedInput) {
+    match (model.held_out_accuracy(), model.no_accuracy_reason()) {
+        (Some(accuracy), _) => print_status(format_args!("{accuracy}")),
+        (None, Some(_)) if input.is_reduced() => print_status(format_args!(
+            "no held-out accuracy: the tally of all rows, from which rows are held out, needs more than --memory"
+        )),
+        (None, Some(reason)) => print_status(format_args!("no held-out accuracy: {reason}")),
+        (None, None) => {}
+    }
+}
+
+/// Prints a note if model selection chose a fallback. The note has no accuracy: that of the selection was maximised, so
+/// it is biased upwards.
 fn note_fallback(model: &Model, evidence: &Evidence) {
     let Parameters::Ladder { fallback: Some(fallback), .. } = model.parameters() else { return };
     let chosen = match fallback {

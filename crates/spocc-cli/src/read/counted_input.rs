@@ -111,7 +111,8 @@ impl CountedInput {
             Input::Table(table) => {
                 let filter =
                     RowFilter::Unlabelled { classifiers: self.evidence.classifiers(), counted: &self.ids };
-                let options = CountOptions { level: Level::Tally, filter, with_ids: false };
+                let options =
+                    CountOptions { level: Level::Tally, enough: Level::Tally, filter, with_ids: false };
                 let more = TableCounts::read(*table, args, command, options, control)?;
                 let n_again = more.notes.n_again;
                 if more.evidence.is_some() || n_again == 0 {
@@ -131,6 +132,11 @@ impl CountedInput {
             Input::Model(place, _) => (place, "a model"),
         };
         Err(found.0.refused("a table of unlabelled rows", found.1).into())
+    }
+
+    /// Whether a table was counted in less detail than a tally.
+    pub(crate) fn is_reduced(&self) -> bool {
+        self.notes.is_some() && self.evidence.level() < Level::Tally
     }
 
     /// Counts a table.

@@ -34,6 +34,17 @@ impl EvidenceSum<'_> {
     ///
     /// [`Error::Engine`].
     pub(super) fn add(&mut self, batch: &CountBatch) -> Result<(), Error> {
+        let part = self.or_reduced(|sum| sum.count(batch))?;
+        self.parts.push((1, part));
+        while let [.., (earlier, _), (later, _)] = &self.parts[..]
+            && earlier == later
+        {
+            self.or_reduced(Self::merge_last)?;
+        }
+        Ok(())
+    }
+
+    fn count(&self, batch: &CountBatch) -> Result<Evidence, Error> {
         let counting = Counting {
             level: self.options.level,
             unlabelled: self.options.filter.has_unlabelled(),
@@ -42,15 +53,7 @@ impl EvidenceSum<'_> {
             weights: batch.weights.as_deref(),
         };
         let locate = |error| batch.lines.locate(self.place, error);
-        let part =
-            Evidence::count(&batch.predictions, &batch.truth, &counting, self.control).map_err(locate)?;
-        self.parts.push((1, part));
-        while let [.., (earlier, _), (later, _)] = &self.parts[..]
-            && earlier == later
-        {
-            self.merge_last()?;
-        }
-        Ok(())
+        Evidence::count(&batch.predictions, &batch.truth, &counting, self.control).map_err(locate)
     }
 
     /// The evidence of all batches; none without a batch.
@@ -60,16 +63,36 @@ impl EvidenceSum<'_> {
     /// [`Error::Engine`].
     pub(super) fn finish(mut self) -> Result<Option<Evidence>, Error> {
         while self.parts.len() > 1 {
-            self.merge_last()?;
+            self.or_reduced(Self::merge_last)?;
         }
         Ok(self.parts.pop().map(|(_, evidence)| evidence))
     }
 
+    /// Merges the last two parts; both remain if that fails.
     fn merge_last(&mut self) -> Result<(), Error> {
-        if let (Some((later, more)), Some((earlier, sum))) = (self.parts.pop(), self.parts.pop()) {
-            let sum = sum.merge(&more, self.control).map_err(|error| self.place.engine(error))?;
-            self.parts.push((earlier + later, sum));
+        if let [.., (earlier, sum), (later, more)] = &self.parts[..] {
+            let n = earlier + later;
+            let sum = sum.merge(more, self.control).map_err(|error| self.place.engine(error))?;
+            self.parts.truncate(self.parts.len() - 2);
+            self.parts.push((n, sum));
         }
         Ok(())
+    }
+
+    /// Takes a step, or takes it again in less detail if the counts do not fit into memory.
+    fn or_reduced<T>(&mut self, step: impl Fn(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+        let enough = self.options.enough;
+        match step(self) {
+            Err(Error::Engine { source: spocc::Error::MemoryLimit { .. }, .. })
+                if enough < self.options.level =>
+            {
+                self.options.level = enough;
+                for (_, part) in &mut self.parts {
+                    *part = part.reduce_to(enough, self.control).map_err(|error| self.place.engine(error))?;
+                }
+                step(self)
+            }
+            result => result,
+        }
     }
 }

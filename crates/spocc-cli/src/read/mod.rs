@@ -34,6 +34,8 @@ pub(crate) use wide_table::batch_size;
 #[derive(Clone, Copy)]
 pub(crate) struct CountOptions<'a> {
     level: Level,
+    /// The level that is enough where `level` does not fit into memory.
+    enough: Level,
     filter: RowFilter<'a>,
     /// Whether ids are kept, to recognise the rows in another table.
     with_ids: bool,
@@ -63,12 +65,17 @@ impl RowFilter<'_> {
 impl CountOptions<'_> {
     /// Counts labelled rows.
     pub(crate) fn labelled(level: Level) -> Self {
-        Self { level, filter: RowFilter::Labelled, with_ids: false }
+        Self { level, enough: level, filter: RowFilter::Labelled, with_ids: false }
     }
 
     /// Counts labelled and unlabelled rows.
     pub(crate) fn all(level: Level) -> Self {
-        Self { level, filter: RowFilter::All, with_ids: false }
+        Self { level, enough: level, filter: RowFilter::All, with_ids: false }
+    }
+
+    /// Counts in less detail from where the level does not fit into memory.
+    pub(crate) fn or_reduced_to(self, enough: Level) -> Self {
+        Self { enough, ..self }
     }
 
     /// Also keeps the ids of rows.

@@ -38,6 +38,7 @@ fn a_long_table_gives_the_model_of_the_wide_one() {
     assert_eq!(
         without_sizes(&fitted.stderr),
         "fitted ladder to 5 labelled rows: 3 classifiers, 2 classes (cat, dog)\n\
+         held-out accuracy #, by leave-one-out cross-validation (only 5 rows)\n\
          skipped 1 unlabelled row\n\
          wrote long.spocc # bytes)\n"
     );

@@ -5,6 +5,7 @@ mod arrow;
 mod decided_formats;
 mod exit_codes;
 mod fit_predict;
+mod held_out_accuracy;
 mod interrupted;
 mod long;
 mod refused_inputs;

@@ -32,8 +32,9 @@ fn dir() -> TestDir {
 #[test]
 fn a_calibrated_model_gives_sets_and_states_their_coverage() {
     let dir = dir();
-    let fitted =
-        dir.done("fit gold.csv --label truth --id id --method naive-bayes --calibrate split -o m.spocc");
+    let fitted = dir.done(
+        "fit gold.csv --label truth --id id --method naive-bayes --calibrate split --no-evaluate -o m.spocc",
+    );
     let coverage = "split conformal, 50 calibration rows: coverage guaranteed, on average over splits\n";
     assert_eq!(
         without_sizes(&fitted.stderr),

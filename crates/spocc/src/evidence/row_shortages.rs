@@ -35,20 +35,35 @@ impl fmt::Display for RowShortage {
                     out,
                     "fewer labelled rows ({n_rows}) than classes ({n_classes}): the {class} without a row ({}) {is} \
                      decided, if at all, by the prior assumptions of the method",
-                    list(without)
+                    names(without)
                 )
             }
-            Self::SeenOnce { classes } => {
-                let each = if classes.len() == 1 { "of class" } else { "of each of the classes" };
-                write!(
-                    out,
-                    "a single labelled row {each} {}: it is fitted to, and when it is held out, no row of its class \
-                     remains to fit to",
-                    list(classes)
-                )
-            }
+            Self::SeenOnce { classes } if classes.len() == 1 => write!(
+                out,
+                "class {} has a single labelled row: it is used to fit; held out, it is decided by a fit without a row \
+                 of its class",
+                names(classes)
+            ),
+            Self::SeenOnce { classes } => write!(
+                out,
+                "classes {} have a single labelled row each: these are used to fit; held out, each is decided by a fit \
+                 without a row of its class",
+                names(classes)
+            ),
         }
     }
+}
+
+/// The first few names, each shortened where it is long.
+fn names(classes: &[Label]) -> String {
+    const LONGEST: usize = 60;
+    list(classes.iter().map(|class| {
+        let name = class.to_string();
+        match name.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}..", &name[..end]),
+            None => name,
+        }
+    }))
 }
 
 impl Evidence {
@@ -101,11 +116,14 @@ mod tests {
 
     #[test]
     fn classes_with_a_single_row_are_named() {
-        let lacks = ": it is fitted to, and when it is held out, no row of its class remains to fit to";
-        let one = format!("a single labelled row of class y{lacks}");
+        let one = "class y has a single labelled row: it is used to fit; held out, it is decided by a fit without a \
+                   row of its class";
         assert_eq!(shortages(&["x", "x", "y"], &["x", "y"], None), [one]);
-        let two = format!("a single labelled row of each of the classes x, y{lacks}");
+        let two = "classes x, y have a single labelled row each: these are used to fit; held out, each is decided by a \
+                   fit without a row of its class";
         assert_eq!(shortages(&["x", "y"], &["x", "y"], None), [two]);
+        let long = "z".repeat(1000);
+        assert!(shortages(&[&long], &[&long], None)[0].len() < 200, "long names are shortened");
         assert!(shortages(&["x", "x", "y"], &["x", "y"], Some(&[0.5, 1.0, 1.0])).is_empty());
     }
 

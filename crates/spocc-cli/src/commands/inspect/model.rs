@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use spocc::{
     Label, Method, Model, conformal::ConformalSettings, data::Missing, decision::TieBreak,
-    methods::Parameters,
+    evaluate::HeldOutAccuracy, methods::Parameters,
 };
 
 use crate::commands::{
@@ -25,6 +25,8 @@ pub(super) struct ModelFacts {
     classifiers: Vec<String>,
     classes: Vec<Label>,
     fitted: Parameters,
+    /// The accuracy on held-out rows; none if the model was not evaluated.
+    held_out_accuracy: Option<HeldOutAccuracy>,
     /// How prediction sets are calibrated; none if the model has no prediction sets.
     conformal: Option<ConformalFacts>,
     /// The counts that the model keeps; none for a slim model.
@@ -52,6 +54,7 @@ impl ModelFacts {
             classifiers: model.classifiers().to_vec(),
             classes: model.classes().to_vec(),
             fitted: model.parameters(),
+            held_out_accuracy: model.held_out_accuracy().cloned(),
             conformal: model.calibration().map(|calibration| ConformalFacts {
                 settings: calibration.settings(),
                 n_rows: calibration.n_rows(),
@@ -87,6 +90,9 @@ impl fmt::Display for ModelFacts {
             "parameters",
             ParameterLine { parameters: &self.fitted, classifiers: &self.classifiers },
         )?;
+        if let Some(accuracy) = &self.held_out_accuracy {
+            write_fact(out, "evaluation", accuracy)?;
+        }
         if let Some(conformal) = &self.conformal {
             write_fact(out, "sets", &conformal.text)?;
         }
