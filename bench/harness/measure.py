@@ -109,7 +109,7 @@ class Bench:
         model, out = self.scratch / "model", self.scratch / "decided.csv"
         commands = {
             "tally": ["tally", table, "--label", "truth", "--output", tally],
-            "fit": ["fit", table, "--label", "truth", "--method", "spocc", "--output", model],
+            "fit": ["fit", table, "--label", "truth", "--method", "spocc", "--no-evaluate", "--output", model],
             "predict": ["predict", model, table, "--output", out],
         }
         rows = []
