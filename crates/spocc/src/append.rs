@@ -84,7 +84,7 @@ impl Model {
                 Rule::AdaSpocc(Box::new(self.adaspocc_with(fitted, &as_read, control)?))
             }
             // The ladder is a function of the evidence: it is refitted.
-            Rule::Ladder(_) => Ladder.learn(&as_read, control)?,
+            Rule::Ladder(_) | Rule::FirstLadder(_) => Ladder.learn(&as_read, control)?,
             _ => return refuse("a spocc, adaspocc or ladder model", self.method.to_string()),
         };
         Ok(Self {

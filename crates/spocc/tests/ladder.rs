@@ -1,9 +1,9 @@
-//! Properties of the ladder: duplicates, renaming, guessers and very few labelled rows.
+//! Properties of the ladder: duplicates, renaming, guessers, adversaries, near-copies and very few labelled rows.
 
 use spocc::{
-    Combiner, Control, Evidence, Fit, Ladder, Method, Model, Predictions, Truth,
+    Combiner, Control, Evidence, Fit, Ladder, Model, Predictions, Truth,
     evidence::Counting,
-    methods::{Majority, Parameters, Selection},
+    methods::{Expert, Majority, Parameters, Selection},
 };
 
 /// Predictions by classifier, with the truths.
@@ -86,17 +86,11 @@ impl LabelledColumns {
     }
 }
 
-fn fallback(model: &Model) -> Option<Method> {
-    let Parameters::Ladder { fallback, .. } = model.parameters() else { panic!("a ladder") };
-    fallback
-}
-
-/// The penalty of the residual and the shrinkage of the pattern table, none where the stage is not used.
-fn stages(model: &Model) -> (Option<f64>, Option<f64>) {
-    let Parameters::Ladder { penalty, pattern_shrinkage, .. } = model.parameters() else {
-        panic!("a ladder")
-    };
-    (penalty, pattern_shrinkage)
+/// The weight of every expert, normalised to a sum of 1.
+fn weights(model: &Model) -> Vec<(Expert, f64)> {
+    let Parameters::Ladder { experts, .. } = model.parameters() else { panic!("a ladder") };
+    let total: f64 = experts.iter().map(|fitted| fitted.weight).sum();
+    experts.iter().map(|fitted| (fitted.expert, fitted.weight / total)).collect()
 }
 
 #[test]
@@ -117,33 +111,28 @@ fn a_duplicate_changes_no_decision_whatever_its_labels_are_called() {
 }
 
 #[test]
-fn renaming_the_labels_of_a_classifier_changes_no_decision() {
-    let mut selected = Vec::new();
-    for (seed, n_rows) in [(1, 150), (2, 400), (3, 1500), (4, 5000)] {
-        // Two of them are reliably wrong, so that no vote is competitive.
-        let mut table = LabelledColumns::new(&[0.75, 0.7, 0.6, 0.7, 0.5], 4, n_rows + 1000, seed);
+fn renaming_the_labels_of_a_classifier_changes_at_most_one_decision_in_a_hundred() {
+    // Labels name classes, and the prior that they do makes this a bound: exact invariance would give up the prior.
+    for (seed, n_rows) in [(1, 200), (2, 400), (3, 1500)] {
+        let mut table = LabelledColumns::new(&[0.75, 0.7, 0.6, 0.7, 0.5], 4, n_rows + 2000, seed);
         for wrong in [1, 3] {
             table.columns[wrong].iter_mut().for_each(|label| *label = (*label + 1) % 4);
         }
         let [known, new] = table.halves(n_rows);
-        let model = known.fit(&Ladder);
-        assert_eq!(fallback(&model), None);
-        selected.push(stages(&model));
+        let before = new.decided(&known.fit(&Ladder));
+        let mut n_changed = 0;
         for renamed in 0..5 {
             let [known, new] = [&known, &new].map(|table| {
                 let mut table = table.clone();
                 table.columns[renamed].iter_mut().for_each(|label| *label = [2, 0, 3, 1][*label]);
                 table
             });
-            assert_eq!(
-                new.decided(&model_of(&known)),
-                new_decided(&model, renamed, &new),
-                "{n_rows} rows, {renamed}"
-            );
+            let after = new.decided(&known.fit(&Ladder));
+            n_changed += before.iter().zip(&after).filter(|(before, after)| before != after).count();
         }
+        let share = n_changed as f64 / (5.0 * before.len() as f64);
+        assert!(share <= 0.01, "{n_rows} rows: {share} of the decisions changed");
     }
-    // The residual is used in at least one case.
-    assert!(selected.iter().any(|(penalty, _)| penalty.is_some()), "{selected:?}");
 }
 
 #[test]
@@ -159,25 +148,14 @@ fn neither_the_names_of_classes_nor_the_order_of_columns_change_a_decision() {
         };
         let renamed: Vec<String> = called(&new).decided(&called(&known).fit(&Ladder));
         let back = |name: &String| NAMES[3 - NAMES.iter().position(|known| known == name).expect("a class")];
-        assert_eq!(before, renamed.iter().map(back).collect::<Vec<_>>(), "{n_rows} rows, other names");
+        assert!(before == renamed.iter().map(back).collect::<Vec<_>>(), "{n_rows} rows, other names");
         let [known, new] = [&known, &new].map(|table| {
             let mut table = table.clone();
             table.columns.reverse();
             table
         });
-        assert_eq!(before, new.decided(&known.fit(&Ladder)), "{n_rows} rows, other order");
+        assert!(before == new.decided(&known.fit(&Ladder)), "{n_rows} rows, other order");
     }
-}
-
-fn model_of(table: &LabelledColumns) -> Model {
-    table.fit(&Ladder)
-}
-
-/// The decisions of the model before the renaming on the rows after it, translated back.
-fn new_decided(model: &Model, renamed: usize, table: &LabelledColumns) -> Vec<String> {
-    let mut table = table.clone();
-    table.columns[renamed].iter_mut().for_each(|label| *label = [1, 3, 0, 2][*label]);
-    table.decided(model)
 }
 
 #[test]
@@ -194,19 +172,128 @@ fn a_hundred_guessers_cost_less_than_a_point() {
 }
 
 #[test]
-fn with_five_labelled_rows_or_fewer_the_majority_decides() {
-    for n_rows in [1, 2, 5] {
-        let [known, new] = LabelledColumns::new(&[0.65; 9], 4, n_rows + 2000, 7).halves(n_rows);
-        let model = known.fit(&Ladder);
-        assert_eq!(fallback(&model), Some(Method::Majority), "{n_rows} rows");
-        // Labels that were never true can still be decided.
-        assert_eq!(new.decided(&model), new.decided(&known.fit(&Majority)), "{n_rows} rows");
-    }
-    for n_rows in [20, 60] {
+fn with_very_few_labelled_rows_it_is_as_accurate_as_the_majority() {
+    for n_rows in [1, 2, 5, 20, 60] {
         let [known, new] = LabelledColumns::new(&[0.65; 9], 4, n_rows + 2000, 7).halves(n_rows);
         let [ladder, majority] = [new.accuracy(&known.fit(&Ladder)), new.accuracy(&known.fit(&Majority))];
+        // A label that was never true can still be decided.
         assert!(ladder > majority - 0.03, "{n_rows} rows: {ladder} {majority}");
     }
+}
+
+#[test]
+fn adversaries_are_rectified_from_fifty_labelled_rows_on() {
+    // Three accurate classifiers and two that name the next class; a vote of the five is misled by the latter.
+    for (seed, n_rows) in [(1, 50), (2, 50), (3, 100), (4, 400)] {
+        let mut table = LabelledColumns::new(&[0.7, 0.65, 0.6, 0.85, 0.85], 3, n_rows + 3000, seed);
+        for adversary in [3, 4] {
+            table.columns[adversary].iter_mut().for_each(|label| *label = (*label + 1) % 3);
+        }
+        let honest = LabelledColumns { columns: table.columns[..3].to_vec(), truth: table.truth.clone() };
+        let [known, new] = table.halves(n_rows);
+        let [honest, honest_new] = honest.halves(n_rows);
+        let [with, without] = [new.accuracy(&known.fit(&Ladder)), honest_new.accuracy(&honest.fit(&Ladder))];
+        assert!(with > without + 0.02, "{n_rows} rows: {with} with adversaries, {without} without");
+    }
+}
+
+#[test]
+fn a_classifier_with_one_right_and_one_wrong_prediction_follows_the_panel() {
+    let rows: Vec<(Vec<Option<&str>>, &str, f64)> = (0..60)
+        .map(|t| {
+            let truth = ["x", "y"][t % 2];
+            let other = ["y", "x"][t % 2];
+            let predicted = |k: u64| Some(if draw([8, t as u64, k]) < 0.85 { truth } else { other });
+            let newcomer = match t {
+                10 => Some(truth),
+                20 => Some(other),
+                _ => None,
+            };
+            let panel = (0..4).map(predicted);
+            (panel.chain([newcomer]).collect(), truth, 1.0)
+        })
+        .collect();
+    let model = Ladder.fit(&evidence(&["a", "b", "c", "d", "new"], &rows)).expect("rows");
+    let mut new = Predictions::builder(["a", "b", "c", "d", "new"]).expect("names");
+    for label in ["x", "y"] {
+        new.push([None, None, None, None, Some(label)]).expect("a row");
+    }
+    let decided = model.predict(&new.finish()).expect("its columns");
+    assert_eq!(decided.labels().map(ToString::to_string).collect::<Vec<_>>(), ["x", "y"]);
+    assert_eq!(decided.n_prior(), 0, "its prediction counts");
+}
+
+#[test]
+fn near_copies_count_about_once() {
+    for (seed, n_rows) in [(1, 60), (2, 200)] {
+        let skills = [0.5, 0.7, 0.7, 0.7];
+        let [known, new] = LabelledColumns::new(&skills, 3, n_rows + 2000, seed).halves(n_rows);
+        let near_copies = |table: &LabelledColumns, offset: u64| {
+            let mut table = table.clone();
+            for copy in 0..40 {
+                let near = |(t, &label): (usize, &usize)| {
+                    let at = draw([seed + offset, t as u64, 700 + copy]);
+                    if at < 0.02 { (at * 150.0) as usize } else { label }
+                };
+                let column = table.columns[0].iter().enumerate().map(near).collect();
+                table.columns.push(column);
+            }
+            table
+        };
+        let [burdened, burdened_new] = [near_copies(&known, 0), near_copies(&new, 50)];
+        let [before, after] =
+            [new.accuracy(&known.fit(&Ladder)), burdened_new.accuracy(&burdened.fit(&Ladder))];
+        let majority = burdened_new.accuracy(&burdened.fit(&Majority));
+        assert!(
+            after > before - 0.04 && after > majority + 0.05,
+            "{n_rows} rows: {before} {after} {majority}"
+        );
+    }
+}
+
+#[test]
+fn labels_that_name_no_class_carry_information_all_the_same() {
+    // Grades from 1 to 3, truths good and bad: no prediction can be right by its name.
+    let rows: Vec<(Vec<Option<&str>>, &str, f64)> = (0..80)
+        .map(|t| {
+            let truth = t % 2;
+            let grade = |k: u64| match draw([9, t as u64, k]) {
+                at if at < 0.7 => ["1", "3"][truth],
+                at if at < 0.9 => "2",
+                _ => ["3", "1"][truth],
+            };
+            ((0..3).map(|k| Some(grade(k))).collect(), ["bad", "good"][truth], 1.0)
+        })
+        .collect();
+    let model = Ladder.fit(&evidence(&["a", "b", "c"], &rows)).expect("rows");
+    let mut new = Predictions::builder(["a", "b", "c"]).expect("names");
+    new.push([Some("1"), Some("1"), Some("2")]).expect("a row");
+    new.push([Some("3"), Some("2"), Some("3")]).expect("a row");
+    let decided = model.predict(&new.finish()).expect("its columns");
+    assert_eq!(decided.labels().map(ToString::to_string).collect::<Vec<_>>(), ["bad", "good"]);
+}
+
+#[test]
+fn unlabelled_rows_help_where_labelled_rows_are_few() {
+    let (mut with, mut without) = (0.0, 0.0);
+    for seed in 0..6 {
+        let skills = [0.75, 0.7, 0.6, 0.2, 0.2, 0.1, 0.1];
+        let [known, new] = LabelledColumns::new(&skills, 4, 12 + 800, seed).halves(12);
+        let all = LabelledColumns {
+            columns: (0..skills.len()).map(|k| [&known.columns[k][..], &new.columns[k]].concat()).collect(),
+            truth: [&known.truth[..], &new.truth].concat(),
+        };
+        let truths = (0..all.truth.len()).map(|t| (t < 12).then_some(NAMES[all.truth[t]]));
+        let counting = Counting { unlabelled: true, ..Counting::default() };
+        let truth = Truth::new(truths).expect("few labels");
+        let evidence =
+            Evidence::count(&all.predictions(), &truth, &counting, &Control::default()).expect("rows");
+        let model = Ladder.fit(&evidence).expect("rows");
+        assert!(weights(&model).iter().any(|(expert, _)| *expert == Expert::Unlabelled));
+        with += new.accuracy(&model) / 6.0;
+        without += new.accuracy(&known.fit(&Ladder)) / 6.0;
+    }
+    assert!(with > without + 0.005, "{with} {without}");
 }
 
 #[test]
@@ -244,24 +331,18 @@ fn appending_a_classifier_refits_the_ladder() {
 
 #[test]
 fn the_position_of_a_renamed_duplicate_changes_no_decision() {
-    let mut fallbacks = Vec::new();
-    for (seed, n_rows) in [(1, 25), (2, 25), (3, 30), (7, 25), (4, 400)] {
+    for (seed, n_rows) in [(1, 25), (2, 25), (3, 30), (4, 400)] {
         let [known, new] = LabelledColumns::new(&[0.65; 9], 4, n_rows + 1000, seed).halves(n_rows);
-        let model = known.fit(&Ladder);
-        fallbacks.push(fallback(&model));
+        let before = new.decided(&known.fit(&Ladder));
         for copied in 0..9 {
             let [known, new] = [&known, &new].map(|table| {
                 let mut table = table.with(copied, |label| (label + 1) % 4);
                 table.columns.rotate_right(1);
                 table
             });
-            let after = known.fit(&Ladder);
-            assert_eq!(fallback(&model), fallback(&after));
-            let before = LabelledColumns { columns: new.columns[1..].to_vec(), truth: new.truth.clone() };
-            assert_eq!(before.decided(&model), new.decided(&after), "{n_rows} rows, {copied}");
+            assert_eq!(before, new.decided(&known.fit(&Ladder)), "{n_rows} rows, {copied}");
         }
     }
-    assert!(fallbacks.contains(&Some(Method::Majority)) && fallbacks.contains(&None), "{fallbacks:?}");
 }
 
 /// Evidence of weighted rows, some predictions missing.

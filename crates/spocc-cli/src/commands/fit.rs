@@ -7,7 +7,7 @@ use spocc::{
     conformal::{Calibration, ConformalScheme, Coverage},
     data::Missing,
     evidence::Level,
-    methods::Parameters,
+    methods::{Expert, FittedExpert, Parameters},
 };
 
 use crate::{
@@ -73,8 +73,10 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
         list(model.classes()).replace('`', ""),
     ));
     report_accuracy(&model, &labelled);
-    note_fallback(&model, &evidence);
     labelled.evidence.row_shortages().iter().for_each(|lack| print_status(format_args!("note: {lack}")));
+    if let Some(experts) = describe_experts(&model.parameters(), model.classifiers()) {
+        print_status(format_args!("weights of the experts: {experts}"));
+    }
     let informative = missing_is_answer(&model);
     if model.missing() == Missing::Auto && !informative.is_empty() {
         print_status(format_args!(
@@ -104,21 +106,20 @@ fn report_accuracy(model: &Model, input: &CountedInput) {
     }
 }
 
-/// Prints a note if model selection chose a fallback. The note has no accuracy: that of the selection was maximised, so
-/// it is biased upwards.
-fn note_fallback(model: &Model, evidence: &Evidence) {
-    let Parameters::Ladder { fallback: Some(fallback), .. } = model.parameters() else { return };
-    let chosen = match fallback {
-        Method::Majority => "the majority vote".to_owned(),
-        Method::Selection => "the best classifier".to_owned(),
-        other => other.to_string(),
+/// `votes 43 %, confusions 31 %, best classifier (ada) 26 %`: the experts that carry weight in a pool, the heaviest first.
+pub(super) fn describe_experts(parameters: &Parameters, classifiers: &[String]) -> Option<String> {
+    let Parameters::Ladder { experts, best_classifier, .. } = parameters else { return None };
+    let mut experts = experts.clone();
+    let total: f64 = experts.iter().map(|expert| expert.weight).sum();
+    experts.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    let describe = |fitted: &FittedExpert| {
+        let percent = (100.0 * fitted.weight / total).round();
+        let name = best_classifier.filter(|_| fitted.expert == Expert::BestClassifier);
+        let name = name.map_or_else(String::new, |k| format!(" ({})", classifiers[k]));
+        (percent >= 1.0).then(|| format!("{}{name} {percent} %", fitted.expert))
     };
-    if (0..evidence.classifiers().len()).all(|k| evidence.n_answered(k) == 0.0) {
-        return print_status(format_args!("note: no labelled row has a prediction; {chosen} decides"));
-    }
-    print_status(format_args!(
-        "note: model selection chose {chosen} (ladder was not better on held-out rows); see spocc compare"
-    ));
+    let described: Vec<String> = experts.iter().filter_map(describe).collect();
+    (total > 0.0).then(|| described.join(", "))
 }
 
 /// Prints the largest possible coverage, and how to raise it, if it is below the usual one.

@@ -17,10 +17,14 @@ const PRIOR: f64 = 0.5;
 /// random until the evidence is against it.
 const PRIOR_CLASSIFIERS: [f64; 2] = [0.5, 4.0];
 
+/// Labelled rows with and without a prediction of a classifier that it takes to call its missing cells informative. In a
+/// crowd each worker has a handful of labelled rows, and workers who share their items look alike.
+const MIN_ROWS: f64 = 10.0;
+
 impl Evidence {
     /// The treatment of missing cells that a model records, and for each classifier whether a missing cell is an answer.
     ///
-    /// [`Missing::Auto`] becomes [`Missing::Ignore`] where no cell is missing or the method gains nothing
+    /// [`Missing::Auto`] becomes [`Missing::Ignore`] where too few cells are missing or the method gains nothing
     /// (`method_gains`) from missing cells as answers.
     pub(crate) fn missing_as_answer(&self, missing: Missing, method_gains: bool) -> (Missing, Vec<bool>) {
         let n = self.n_classifiers();
@@ -28,7 +32,10 @@ impl Evidence {
         if missing != Missing::Auto {
             return (missing, missing_is_answer);
         }
-        let incomplete: Vec<usize> = (0..n).filter(|&k| self.answered(k) < self.total()).collect();
+        let rows =
+            |k: usize| [self.answered(k), self.total() - self.answered(k)].map(|rows| self.rows_of(rows));
+        let incomplete: Vec<usize> =
+            (0..n).filter(|&k| rows(k).iter().all(|&rows| rows >= MIN_ROWS)).collect();
         if incomplete.is_empty() || !method_gains {
             return (Missing::Ignore, missing_is_answer);
         }

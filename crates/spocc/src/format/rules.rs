@@ -12,7 +12,7 @@ use crate::{
 type ReadRule = for<'a> fn(&'a [u8]) -> postcard::Result<(Rule, &'a [u8])>;
 
 /// The sections of rules. Version 2 stores the first eight by their position here.
-const RULES: [(&str, ReadRule); 8] = [
+const RULES: [(&str, ReadRule); 9] = [
     ("Rule-possibilities", |bytes| take(bytes, Rule::Spocc)),
     ("Rule-adaspocc", |bytes| take(bytes, Rule::AdaSpocc)),
     ("Rule-ranking", |bytes| take(bytes, Rule::Selection)),
@@ -20,7 +20,8 @@ const RULES: [(&str, ReadRule); 8] = [
     ("Rule-likelihoods", |bytes| take(bytes, Rule::NaiveBayes)),
     ("Rule-joint-table", |bytes| take(bytes, Rule::Bayes)),
     ("Rule-regression", |bytes| take(bytes, Rule::Stacking)),
-    ("Rule-ladder", |bytes| take(bytes, Rule::Ladder)),
+    ("Rule-ladder", |bytes| take(bytes, Rule::FirstLadder)),
+    ("Rule-pool", |bytes| take(bytes, Rule::Ladder)),
 ];
 
 fn take<T: DeserializeOwned>(bytes: &[u8], rule: fn(T) -> Rule) -> postcard::Result<(Rule, &[u8])> {
@@ -36,7 +37,8 @@ pub(super) fn write(rule: &Rule, sections: &mut SectionWriter<'_>) {
         Rule::NaiveBayes(likelihoods) => sections.value("Rule-likelihoods", likelihoods),
         Rule::Bayes(table) => sections.value("Rule-joint-table", table),
         Rule::Stacking(regression) => sections.value("Rule-regression", regression),
-        Rule::Ladder(fitted) => sections.value("Rule-ladder", fitted),
+        Rule::FirstLadder(fitted) => sections.value("Rule-ladder", fitted),
+        Rule::Ladder(fitted) => sections.value("Rule-pool", fitted),
     }
 }
 

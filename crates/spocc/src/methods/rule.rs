@@ -9,8 +9,8 @@ use crate::{
     fusion::{Exponent, FusionScratch},
     math::exp,
     methods::{
-        CostTable, FittedAdaSpocc, Inputs, Method, PossibilityTable, bayes, ladder, majority, naive_bayes,
-        selection, stacking,
+        CostTable, FittedAdaSpocc, FittedExpert, Inputs, Method, PossibilityTable, bayes, first_ladder,
+        ladder, majority, naive_bayes, selection, stacking,
     },
     possibility::Discount,
 };
@@ -25,6 +25,7 @@ pub(crate) enum Rule {
     NaiveBayes(naive_bayes::Likelihoods),
     Bayes(bayes::JointTable),
     Stacking(stacking::Regression),
+    FirstLadder(Box<first_ladder::FittedFirstLadder>),
     Ladder(Box<ladder::FittedLadder>),
 }
 
@@ -32,6 +33,7 @@ impl Rule {
     fn fitted(&self) -> &dyn FittedRule {
         match self {
             Self::Ladder(fitted) => &**fitted,
+            Self::FirstLadder(fitted) => &**fitted,
             Self::Spocc(possibilities) => possibilities,
             Self::AdaSpocc(fitted) => fitted.possibilities(),
             Self::Selection(ranking) => ranking,
@@ -54,7 +56,8 @@ impl Rule {
     /// The possibility distribution of prediction `j` of classifier `k`, where the rule has possibility distributions.
     pub(crate) fn possibility(&self, k: usize, j: u16) -> Option<Vec<f64>> {
         match self {
-            Self::Ladder(fitted) => fitted.possibility(k, j),
+            Self::Ladder(fitted) => Some(fitted.possibility(k, j)),
+            Self::FirstLadder(fitted) => fitted.possibility(k, j),
             _ => Some(self.possibilities()?.distribution(k, j).iter().map(|s| exp(-s)).collect()),
         }
     }
@@ -63,6 +66,7 @@ impl Rule {
     pub(crate) fn parameters(&self) -> Parameters {
         match self {
             Self::Ladder(fitted) => fitted.parameters(),
+            Self::FirstLadder(fitted) => fitted.parameters(),
             Self::Spocc(possibilities) => {
                 Parameters::Spocc { exponent: possibilities.tree().root_exponent() }
             }
@@ -119,7 +123,7 @@ impl Rule {
     /// Whether this is a rule of the method.
     pub(crate) fn fits(&self, method: Method) -> bool {
         match self {
-            Self::Ladder(_) => method == Method::Ladder,
+            Self::Ladder(_) | Self::FirstLadder(_) => method == Method::Ladder,
             Self::Spocc(_) => method == Method::Spocc,
             Self::AdaSpocc(_) => method == Method::AdaSpocc,
             Self::Selection(_) => method == Method::Selection,
@@ -137,10 +141,19 @@ impl Rule {
 #[non_exhaustive]
 #[allow(missing_docs)]
 pub enum Parameters {
-    /// The classifiers of every leaf (duplicates share one), the gain of the norm tree and the exponent of every merge, the
+    /// The classifiers of every leaf (duplicates share one; neutral classifiers have none), gain and weight of every
+    /// expert in the pool, the classifier behind the expert that is one classifier alone, and the shrinkage of the pattern
+    /// table (none if there is no table).
+    Ladder {
+        leaves: Vec<Vec<usize>>,
+        experts: Vec<FittedExpert>,
+        best_classifier: Option<usize>,
+        pattern_shrinkage: Option<f64>,
+    },
+    /// A ladder of the first generation, read from a file of version 2: the classifiers of every leaf, the gain of the norm tree and the exponent of every merge, the
     /// penalty of the residual and the shrinkage of the pattern table (none if the stage is not used), and the method that
     /// decides in place of the ladder (none if the ladder does).
-    Ladder {
+    FirstLadder {
         leaves: Vec<Vec<usize>>,
         gain: f64,
         exponents: Vec<f64>,
@@ -185,6 +198,7 @@ pub(crate) struct Scratch {
     /// Inputs of a regression.
     pub(super) features: Vec<(u32, f64)>,
     pub(super) ladder: ladder::LadderScratch,
+    pub(super) first_ladder: first_ladder::FirstLadderScratch,
     /// The result: a surprisal per class.
     pub(crate) out: Vec<f64>,
 }

@@ -8,6 +8,7 @@ use spocc::{
     evaluate::HeldOutAccuracy, methods::Parameters,
 };
 
+use crate::commands::fit::describe_experts;
 use crate::commands::{
     fit::missing_is_answer,
     inspect::{names, tally::TallyFacts, unquoted, write_fact},
@@ -112,9 +113,16 @@ struct ParameterLine<'a> {
 impl fmt::Display for ParameterLine<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.parameters {
-            Parameters::Ladder { fallback: Some(fallback), .. } => write!(out, "fallback to {fallback}"),
-            Parameters::Ladder { penalty, pattern_shrinkage, .. } => {
-                write!(out, "norm tree")?;
+            Parameters::Ladder { pattern_shrinkage, .. } => {
+                let experts = describe_experts(self.parameters, self.classifiers);
+                write!(out, "experts: {}", experts.as_deref().unwrap_or("none"))?;
+                pattern_shrinkage.map_or(Ok(()), |t| write!(out, "; pattern table (shrinkage {t})"))
+            }
+            Parameters::FirstLadder { fallback: Some(fallback), .. } => {
+                write!(out, "first generation, fallback to {fallback}")
+            }
+            Parameters::FirstLadder { penalty, pattern_shrinkage, .. } => {
+                write!(out, "first generation, norm tree")?;
                 penalty.map_or(Ok(()), |penalty| write!(out, ", residual (penalty {penalty})"))?;
                 pattern_shrinkage.map_or(Ok(()), |t| write!(out, ", pattern table (shrinkage {t})"))
             }

@@ -30,10 +30,3 @@ pub(super) fn pattern_cells(evidence: &Evidence, tally: &Tally) -> (Vec<PatternC
     }
     (cells, unanswered)
 }
-
-/// The predictions of a pattern, as (leaf, label).
-pub(super) fn leaf_predictions(tally: &Tally, pattern: u32) -> impl Iterator<Item = (usize, u16)> {
-    let mut predicted = Vec::new();
-    tally.pattern(pattern as usize).for_each(|leaf, j| predicted.push((leaf, j)));
-    predicted.into_iter()
-}

@@ -23,9 +23,9 @@ const NO_LEAF: u32 = u32::MAX;
 
 /// The duplicate groups of a panel; each group is a leaf of the ladder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct DuplicateGroups {
+pub(in crate::methods) struct DuplicateGroups {
     /// The representative of each group, ascending; its labels are those of the leaf.
-    pub(super) representatives: Vec<usize>,
+    pub(in crate::methods) representatives: Vec<usize>,
     /// The leaf of every classifier, or [`NO_LEAF`].
     leaf_of: Vec<u32>,
     /// The representative's label where a classifier predicts a label, by classifier and label; [`MISSING`] for a label
@@ -34,7 +34,7 @@ pub(super) struct DuplicateGroups {
 }
 
 impl DuplicateGroups {
-    pub(super) fn find(evidence: &Evidence, tally: &Tally) -> Self {
+    pub(in crate::methods) fn find(evidence: &Evidence, tally: &Tally) -> Self {
         let (n, s) = (evidence.n_classifiers(), evidence.n_labels());
         let partitions = Partitions::new(evidence, tally);
         // The member whose label names agree best with the truth represents a group: votes compare label names.
@@ -58,7 +58,7 @@ impl DuplicateGroups {
     }
 
     /// Drops the leaves that are screened out.
-    pub(super) fn retain(&mut self, is_retained: &[bool]) {
+    pub(in crate::methods) fn retain(&mut self, is_retained: &[bool]) {
         let mut next = 0;
         let leaves: Vec<u32> = is_retained
             .iter()
@@ -72,12 +72,12 @@ impl DuplicateGroups {
         self.leaf_of.iter_mut().for_each(|leaf| *leaf = leaves[*leaf as usize]);
     }
 
-    pub(super) fn n_leaves(&self) -> usize {
+    pub(in crate::methods) fn n_leaves(&self) -> usize {
         self.representatives.len()
     }
 
     /// The classifiers of every leaf.
-    pub(super) fn members(&self) -> Vec<Vec<usize>> {
+    pub(in crate::methods) fn members(&self) -> Vec<Vec<usize>> {
         let mut members = vec![Vec::new(); self.n_leaves()];
         let retained = self.leaf_of.iter().enumerate().filter(|(_, leaf)| **leaf != NO_LEAF);
         retained.for_each(|(k, &leaf)| members[leaf as usize].push(k));
@@ -86,7 +86,12 @@ impl DuplicateGroups {
 
     /// Passes (leaf, leaf's label) of every prediction of a row that has one to `show`.
     #[inline]
-    pub(super) fn for_each(&self, row: Row<'_>, n_labels: usize, mut show: impl FnMut(usize, u16)) {
+    pub(in crate::methods) fn for_each(
+        &self,
+        row: Row<'_>,
+        n_labels: usize,
+        mut show: impl FnMut(usize, u16),
+    ) {
         row.for_each(|k, j| {
             if let Some((leaf, label)) = self.leaf_label(k, j, n_labels) {
                 show(leaf, label);
@@ -95,14 +100,14 @@ impl DuplicateGroups {
     }
 
     /// Writes the pattern of the leaves on a row.
-    pub(super) fn leaf_pattern(&self, row: Row<'_>, n_labels: usize, pattern: &mut Vec<u16>) {
+    pub(in crate::methods) fn leaf_pattern(&self, row: Row<'_>, n_labels: usize, pattern: &mut Vec<u16>) {
         pattern.clear();
         pattern.resize(self.n_leaves(), MISSING);
         self.for_each(row, n_labels, |leaf, j| pattern[leaf] = j);
     }
 
     /// Passes (leaf, label) of the representatives' predictions to `show`, labels as predicted.
-    pub(super) fn for_each_representative(&self, row: Row<'_>, mut show: impl FnMut(usize, u16)) {
+    pub(in crate::methods) fn for_each_representative(&self, row: Row<'_>, mut show: impl FnMut(usize, u16)) {
         row.for_each(|k, j| {
             if self.leaf_of[k] != NO_LEAF && self.representatives[self.leaf_of[k] as usize] == k {
                 show(self.leaf_of[k] as usize, j);
@@ -113,12 +118,12 @@ impl DuplicateGroups {
     /// The leaf of classifier `k` and the leaf's label for its prediction `j`; none if the classifier is screened out or
     /// never predicted that label.
     #[inline]
-    pub(super) fn leaf_label(&self, k: usize, j: u16, n_labels: usize) -> Option<(usize, u16)> {
+    pub(in crate::methods) fn leaf_label(&self, k: usize, j: u16, n_labels: usize) -> Option<(usize, u16)> {
         let label = self.leaf_labels[k * n_labels + usize::from(j)];
         (label != MISSING && self.leaf_of[k] != NO_LEAF).then(|| (self.leaf_of[k] as usize, label))
     }
 
-    pub(super) fn check(&self, n_classifiers: usize, n_labels: usize) -> Result<(), Error> {
+    pub(in crate::methods) fn check(&self, n_classifiers: usize, n_labels: usize) -> Result<(), Error> {
         let n_leaves = self.n_leaves();
         let holds = self.leaf_of.len() == n_classifiers
             && Some(self.leaf_labels.len()) == n_classifiers.checked_mul(n_labels)

@@ -3,46 +3,50 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    data::{MISSING, Row},
+    data::Row,
     error::Error,
     math::exp,
     methods::{
-        FittedRule, Parameters, Scratch, check_numbers,
+        CostTable, FittedRule, Parameters, Scratch, check_numbers,
         ladder::{
-            deduplication::DuplicateGroups,
-            fallback::Fallback,
-            norm_tree::{NodeValues, NormTree, log_normalise},
-            pattern_table::PatternTable,
-            residual::Residual,
-            selection::N_FALLBACKS,
+            deduplication::DuplicateGroups, experts::Expert, pattern_table::PatternTable, pool::log_normalise,
         },
+        softmax::LEAD,
     },
 };
 
-/// The parameters of all stages.
+/// The pool of experts as one table of scores, perhaps corrected by a table of patterns.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct FittedLadder {
     pub(super) n_labels: usize,
-    pub(super) n_classes: usize,
+    /// Scores of the classes before any prediction.
+    pub(super) start: Vec<f64>,
+    /// Scores that a prediction adds, by classifier, predicted label and class.
+    pub(super) scores: Vec<f64>,
     pub(super) groups: DuplicateGroups,
-    pub(super) log_prior: Vec<f64>,
-    /// Logarithms of surprisals, by leaf, predicted label and class.
-    pub(super) log_surprisals: Vec<f64>,
-    pub(super) norm_tree: NormTree,
-    pub(super) residual: Option<Residual>,
     pub(super) pattern_table: Option<PatternTable>,
-    pub(super) fallback: Option<Fallback>,
-    /// Labelled rows with a prediction.
-    pub(super) n_rows: f64,
-    /// Held-out rows decided correctly by the ladder and by each fallback. Model selection maximised these numbers, so
-    /// they overstate the accuracy and are not shown.
-    pub(super) correct: [f64; 1 + N_FALLBACKS],
+    pub(super) experts: Vec<FittedExpert>,
+    /// Classifier behind the expert that is one classifier alone.
+    pub(super) best_classifier: Option<u32>,
+    /// Held-out rows, and those of them that the pool decided correctly.
+    pub(super) held_out: [f64; 2],
+}
+
+/// Gain and weight of an expert in the pool.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FittedExpert {
+    /// Which expert.
+    pub expert: Expert,
+    /// The factor of its scores at which it alone has the least held-out log-loss.
+    pub gain: f64,
+    /// Its weight in the pool.
+    pub weight: f64,
 }
 
 /// Buffers for applying a fitted ladder.
 #[derive(Clone, Debug, Default)]
 pub(in crate::methods) struct LadderScratch {
-    nodes: NodeValues,
     /// The predictions of a row, as (leaf, label), sorted and distinct.
     predictions: Vec<(usize, u16)>,
     /// The pattern of the leaves.
@@ -53,115 +57,100 @@ impl FittedLadder {
     pub(crate) fn parameters(&self) -> Parameters {
         Parameters::Ladder {
             leaves: self.groups.members(),
-            gain: self.norm_tree.gain,
-            exponents: self.norm_tree.inverse_exponents.iter().map(|inverse| 1.0 / inverse).collect(),
-            penalty: self.residual.as_ref().map(|residual| residual.penalty),
+            experts: self.experts.clone(),
+            best_classifier: self.best_classifier.map(|k| k as usize),
             pattern_shrinkage: self.pattern_table.as_ref().map(|table| table.shrinkage),
-            fallback: self.fallback.as_ref().map(Fallback::method),
         }
     }
 
-    /// The possibility distribution of prediction `j` of classifier `k`; none if the classifier is screened out or never
-    /// predicted that label.
-    pub(crate) fn possibility(&self, k: usize, j: u16) -> Option<Vec<f64>> {
-        let (leaf, label) = self.groups.leaf_label(k, j, self.n_labels)?;
-        Some(self.distribution(leaf, label).iter().map(|&log| exp(-exp(log))).collect())
+    /// The possibility distribution of prediction `j` of classifier `k`: its scores, scaled to a maximum of 1.
+    pub(crate) fn possibility(&self, k: usize, j: u16) -> Vec<f64> {
+        let scores = self.scores_of(k, j);
+        let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        scores.iter().map(|score| exp(score - best)).collect()
     }
 
-    /// Logarithms of the surprisals that a prediction of a leaf gives the classes.
-    fn distribution(&self, leaf: usize, label: u16) -> &[f64] {
-        let at = (leaf * self.n_labels + usize::from(label)) * self.n_classes;
-        &self.log_surprisals[at..at + self.n_classes]
+    fn scores_of(&self, k: usize, j: u16) -> &[f64] {
+        let l = self.start.len();
+        &self.scores[(k * self.n_labels + usize::from(j)) * l..][..l]
     }
 
-    /// Log probabilities of the classes into `scratch.out`; false if the row has no prediction that counts.
-    fn log_probabilities(&self, row: Row<'_>, scratch: &mut Scratch) -> bool {
-        scratch.out.clear();
-        scratch.out.resize(self.n_classes, 0.0);
-        let mut own = std::mem::take(&mut scratch.ladder);
-        let is_decided = match &self.fallback {
-            None => self.apply_stages(row, &mut own, &mut scratch.out),
-            Some(Fallback::Vote { voting, gain }) => {
-                let has_votes = voting.count(row, &mut scratch.out);
-                scratch.out.iter_mut().for_each(|votes| *votes *= gain);
-                log_normalise(&mut scratch.out);
-                has_votes
-            }
-            Some(Fallback::DawidSkene(likelihoods)) => {
-                // The labels of the representatives, which unlabelled rows may show though no labelled row does.
-                let pattern = &mut own.pattern;
-                pattern.clear();
-                pattern.resize(self.groups.n_leaves(), MISSING);
-                self.groups.for_each_representative(row, |leaf, j| pattern[leaf] = j);
-                let is_decided = likelihoods.surprisals(Row::Dense(pattern), scratch);
-                scratch.out.iter_mut().for_each(|surprisal| *surprisal = -*surprisal);
-                log_normalise(&mut scratch.out);
-                is_decided
-            }
-        };
-        scratch.ladder = own;
-        is_decided
-    }
-
-    /// Norm tree, residual and pattern table: log probabilities into `scores`; false without predictions.
-    fn apply_stages(&self, row: Row<'_>, scratch: &mut LadderScratch, scores: &mut [f64]) -> bool {
-        let LadderScratch { nodes, predictions, pattern } = scratch;
+    /// Corrects log probabilities by the counts of the row's pattern.
+    fn apply_pattern_table(&self, table: &PatternTable, row: Row<'_>, scratch: &mut Scratch) {
+        let LadderScratch { predictions, pattern } = &mut scratch.ladder;
         predictions.clear();
         self.groups.for_each(row, self.n_labels, |leaf, j| predictions.push((leaf, j)));
         predictions.sort_unstable();
         predictions.dedup();
-        scores.copy_from_slice(&self.log_prior);
-        let distributions = predictions.iter().map(|&(leaf, j)| (leaf, self.distribution(leaf, j)));
-        if !self.norm_tree.apply(distributions, scores, nodes) {
-            return false;
-        }
-        if let Some(residual) = &self.residual {
-            residual.add_intercepts(scores);
-            // Duplicates that disagree share the weight of their leaf.
-            for leaf in predictions.chunk_by(|a, b| a.0 == b.0) {
-                let share = 1.0 / leaf.len() as f64;
-                leaf.iter().for_each(|&(leaf, j)| residual.add(leaf, j, share, scores));
-            }
-            log_normalise(scores);
-        }
         // No row of the evidence has duplicates that disagree, so no pattern of the table does.
-        if let Some(table) = &self.pattern_table
-            && predictions.windows(2).all(|pair| pair[0].0 < pair[1].0)
-        {
-            pattern.clear();
-            pattern.resize(self.groups.n_leaves(), MISSING);
-            predictions.iter().for_each(|&(leaf, j)| pattern[leaf] = j);
-            table.apply(Row::Dense(pattern), scores);
+        if predictions.windows(2).all(|pair| pair[0].0 < pair[1].0) {
+            self.groups.leaf_pattern(row, self.n_labels, pattern);
+            table.apply(Row::Dense(pattern), &mut scratch.out);
         }
-        true
     }
 }
 
 impl FittedRule for FittedLadder {
     fn surprisals(&self, row: Row<'_>, scratch: &mut Scratch) -> bool {
-        let is_decided = self.log_probabilities(row, scratch);
+        scratch.out.clear();
+        scratch.out.extend_from_slice(&self.start);
+        let mut has_prediction = false;
+        row.for_each(|k, j| {
+            scratch.out.iter_mut().zip(self.scores_of(k, j)).for_each(|(sum, score)| *sum += score);
+            has_prediction = true;
+        });
+        log_normalise(&mut scratch.out);
+        if let Some(table) = &self.pattern_table {
+            self.apply_pattern_table(table, row, scratch);
+        }
         scratch.out.iter_mut().for_each(|log| *log = (-*log).max(0.0));
-        is_decided
+        has_prediction
+    }
+
+    fn costs(&self, _n_labels: usize) -> Option<CostTable<'_>> {
+        if self.pattern_table.is_some() {
+            return None;
+        }
+        let l = self.start.len().max(1);
+        let costs = |scores: &[f64]| -> Vec<f64> {
+            let best = |scores: &[f64]| scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            scores
+                .chunks_exact(l)
+                .flat_map(|scores| {
+                    let best = best(scores);
+                    scores.iter().map(move |score| best - score)
+                })
+                .collect()
+        };
+        Some(CostTable {
+            start: Some(costs(&self.start).into()),
+            table: costs(&self.scores).into(),
+            tolerance: 1.0,
+            lead: LEAD,
+        })
     }
 
     fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {
-        if (self.n_labels, self.n_classes) != (s, l) {
-            return Err(Error::Inconsistent {
-                expected: "a ladder on the model's labels",
-                found: "others".to_owned(),
-            });
-        }
+        let labels = if self.n_labels == s { Some(l) } else { None };
+        check_numbers("a score per class", &self.start, labels, f64::is_finite)?;
+        let size = n.checked_mul(s).and_then(|size| size.checked_mul(l));
+        check_numbers("a score per prediction and class", &self.scores, size, f64::is_finite)?;
         self.groups.check(n, s)?;
-        let n_leaves = self.groups.n_leaves();
-        check_numbers("a frequency per class", &self.log_prior, Some(l), f64::is_finite)?;
-        let size = n_leaves.checked_mul(s).and_then(|size| size.checked_mul(l));
-        // A surprisal of 0 has the logarithm minus infinity.
-        check_numbers("a distribution per prediction", &self.log_surprisals, size, |log| log < 700.0)?;
-        self.norm_tree.check(n_leaves)?;
-        self.residual.iter().try_for_each(|residual| residual.check([n_leaves, s, l]))?;
-        self.pattern_table.iter().try_for_each(|table| table.check([n_leaves, s, l]))?;
-        self.fallback.iter().try_for_each(|fallback| fallback.check([n, n_leaves, s, l]))?;
-        let rows = [self.correct.as_slice(), &[self.n_rows]].concat();
-        check_numbers("numbers of rows", &rows, Some(2 + N_FALLBACKS), |rows| rows >= 0.0 && rows.is_finite())
+        self.pattern_table.iter().try_for_each(|table| table.check([self.groups.n_leaves(), s, l]))?;
+        let numbers: Vec<f64> = self
+            .experts
+            .iter()
+            .flat_map(|fitted| [fitted.gain, fitted.weight])
+            .chain(self.held_out)
+            .collect();
+        check_numbers("gains, weights and rows", &numbers, Some(numbers.len()), |x| {
+            x >= 0.0 && x.is_finite()
+        })?;
+        match self.best_classifier {
+            Some(k) if k as usize >= n => {
+                Err(Error::Inconsistent { expected: "the number of a classifier", found: k.to_string() })
+            }
+            _ => Ok(()),
+        }
     }
 }

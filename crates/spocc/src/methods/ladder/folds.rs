@@ -1,4 +1,4 @@
-//! Folds of the model selection, and the sample that the norm tree is fitted to.
+//! Folds on which the experts are scored.
 //!
 //! A row's fold is a hash of how often each of its predictions occurred with each truth. It depends neither on the names
 //! nor on the order of labels, classes and classifiers, so renaming them changes no choice. Duplicate rows are assigned to
@@ -72,85 +72,4 @@ pub(super) fn split(evidence: &Evidence, tally: &Tally, cells: &[PatternCell]) -
         folds.map(|rows| rows * weight)
     };
     cells.iter().map(split_cell).collect()
-}
-
-/// A weighted sample of about `max_cells` cells that represents all rows; none if there are no more cells than that.
-///
-/// Frequent cells keep about their number of rows; of the rare ones some are drawn, with more weight.
-pub(super) fn sample(
-    evidence: &Evidence,
-    tally: &Tally,
-    cells: &[PatternCell],
-    max_cells: usize,
-) -> Option<Vec<PatternCell>> {
-    if cells.len() <= max_cells {
-        return None;
-    }
-    let keys = CellKeys::new(evidence, tally);
-    let step = cells.len().div_ceil(max_cells) as u64;
-    let draw = |cell: &PatternCell| {
-        let weight = keys.row_weight(cell);
-        let rows = (cell.rows / weight).round() as u64;
-        let drawn = rows / step + u64::from(mix(keys.of(cell), 23) % step < rows % step);
-        (drawn > 0).then(|| PatternCell { rows: (drawn * step) as f64 * weight, ..*cell })
-    };
-    Some(cells.iter().filter_map(draw).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        data::{Predictions, Truth},
-        hash,
-        methods::ladder::cells::pattern_cells,
-    };
-
-    /// Evidence of a panel whose classes are named by a function.
-    fn evidence(name: impl Fn(u64) -> String) -> Evidence {
-        let mut rows = Predictions::builder(["a", "b", "c", "d", "e", "f"]).expect("distinct names");
-        let mut truths = Vec::new();
-        for t in 0..20_000 {
-            let truth = hash::draw(t, 3);
-            let predicted = |k: u64| {
-                let draw = hash::draw(hash::mix(t, k), 10);
-                name(if draw < 6 + k % 3 { truth } else { draw % 3 })
-            };
-            rows.push((0..6).map(|k| Some(predicted(k)))).expect("a row");
-            truths.push(Some(name(truth)));
-        }
-        Evidence::new(&rows.finish(), &Truth::new(truths).expect("labels")).expect("rows")
-    }
-
-    #[test]
-    fn a_sample_represents_all_rows_and_keeps_the_frequent_cells() {
-        let evidence = evidence(|class| class.to_string());
-        let tally = evidence.tally_for(crate::Method::Ladder).expect("a tally");
-        let (cells, _) = pattern_cells(&evidence, tally);
-        assert!(sample(&evidence, tally, &cells, cells.len()).is_none());
-        let (max_cells, step) = (cells.len() / 8, 9.0);
-        let sample = sample(&evidence, tally, &cells, max_cells).expect("more cells than that");
-        assert!(sample.len() < cells.len() * 2 / 3, "{} of {}", sample.len(), cells.len());
-        let rows = |cells: &[PatternCell]| cells.iter().map(|cell| cell.rows).sum::<f64>();
-        assert!((rows(&sample) / rows(&cells) - 1.0).abs() < 0.03, "{} {}", rows(&sample), rows(&cells));
-        for cell in &cells {
-            let is_same = |other: &&PatternCell| (other.pattern, other.truth) == (cell.pattern, cell.truth);
-            let kept = sample.iter().find(is_same).map_or(0.0, |cell| cell.rows);
-            assert!((kept - cell.rows).abs() < step, "{kept} of {}", cell.rows);
-        }
-    }
-
-    #[test]
-    fn names_do_not_change_a_sample() {
-        let sizes = |name: fn(u64) -> String| {
-            let evidence = evidence(name);
-            let tally = evidence.tally_for(crate::Method::Ladder).expect("a tally");
-            let sample =
-                sample(&evidence, tally, &pattern_cells(&evidence, tally).0, 100).expect("many cells");
-            let mut rows: Vec<u64> = sample.iter().map(|cell| cell.rows as u64).collect();
-            rows.sort_unstable();
-            rows
-        };
-        assert_eq!(sizes(|class| class.to_string()), sizes(|class| format!("{}", 2 - class)));
-    }
 }

@@ -1,73 +1,68 @@
-//! The ladder, the default method: models of growing flexibility, each shrunk towards the one below it.
+//! The ladder, the default method: a pool of experts whose gains and weights are chosen by held-out rows.
 //!
-//! In: evidence with a tally. Out: a probability per class. The method is ours; it extends the fusion of adaSPOCC
-//! (paper §3.4) by two data-driven corrections.
+//! In: evidence with a tally. Out: a probability per class. The method is ours.
 //!
-//! 1. [`deduplication`] joins exact duplicates, [`screening`] drops classifiers without information about the truth.
-//!    What remains are the *leaves*, each with a shrunk possibility distribution per predicted label
-//!    ([`leaf_distributions`], [`shrinkage`]).
-//! 2. Stage 0 is the class frequencies. Stage 1, the [`norm_tree`], fuses the distributions along the dendrogram and has
-//!    about as many parameters as there are classifiers. Stage 2, the [`residual`], is a log-linear correction with a
-//!    coefficient per prediction and class. Stage 3, the [`pattern_table`], corrects patterns that recur by their own
-//!    counts.
-//! 3. Model [`selection`] chooses how strongly stages 2 and 3 are shrunk, or drops them, by the log score of
-//!    [held-out](held_out) rows. Where a plain vote, a single classifier or Dawid-Skene is clearly more accurate on those
-//!    rows, it decides instead ([`fallback`]).
+//! 1. [`deduplication`] joins exact duplicates. What remains are the *leaves*.
+//! 2. The [`hierarchy`] estimates `p(leaf predicts j | class i)`, shrunk towards what the whole panel shows, and finds
+//!    leaves that are neutral: these are not used. [`families`] weights the leaves by how many near-copies they have.
+//! 3. Every one of the [`experts`] is a sum over predictions: confusions of the labelled rows, the same with
+//!    [unlabelled rows](semi_supervised), votes, the best classifier and a [`regression`].
+//! 4. They are scored [out of fold](out_of_fold); the [`pool`] has the least held-out log-loss. It is again a sum over
+//!    predictions. Where patterns recur, a [`pattern_table`] corrects it by their own counts.
 //!
-//! The result is a function of the tally: it does not depend on the order of rows, their partition and, ties apart, the
-//! names of labels, classes and classifiers.
+//! The result is a function of the tally and of the unlabelled rows: it does not depend on the order of rows, on their
+//! partition and, ties apart, on the order of classifiers and on the names of classes.
 
 mod cells;
 mod deduplication;
-mod fallback;
+mod experts;
+mod families;
 mod fitted;
 mod folds;
-mod held_out;
+mod hierarchy;
 mod lbfgsb;
-mod leaf_distributions;
-mod norm_tree;
-mod norm_tree_fit;
+mod leaf_counts;
+mod out_of_fold;
 mod pattern_table;
-mod residual;
-mod screening;
-mod selection;
-mod shrinkage;
-
-use std::sync::Arc;
+mod pool;
+mod regression;
+mod score_table;
+mod semi_supervised;
 
 use crate::{
-    dendrogram::Dendrogram,
-    dependence::Dissimilarities,
     error::Error,
     evidence::{Evidence, Level, Tally},
-    methods::{Combiner, DawidSkene, Learn, Method, Rule, softmax::Design},
+    methods::{Combiner, Learn, Method, Rule},
     progress::Control,
 };
 
-use cells::{PatternCell, leaf_predictions, pattern_cells};
-use fallback::{Fallback, Voting};
-use leaf_distributions::LeafDistributions;
-use norm_tree::{NodeValues, NormTree};
-use pattern_table::PatternTable;
-use residual::{PENALTIES, Residual};
-use screening::ScreenedPanel;
-use selection::ModelSelection;
-use shrinkage::LeafCounts;
+use cells::pattern_cells;
+use hierarchy::Hierarchy;
+use leaf_counts::LeafCounts;
+use out_of_fold::ExpertFits;
+use pool::Pool;
+use score_table::ScoreTable;
 
+pub(super) use deduplication::DuplicateGroups;
+pub use experts::Expert;
+pub use fitted::FittedExpert;
 pub(crate) use fitted::FittedLadder;
 pub(super) use fitted::LadderScratch;
+pub(super) use pattern_table::PatternTable;
+pub(super) use pool::log_normalise;
 
-/// The ladder: norm tree, log-linear residual and pattern table, each shrunk towards the model below it; it has no
-/// settings.
+/// The ladder: a log-linear pool of shrunk confusions, votes, the best classifier and a regression; it has no settings.
 ///
-/// The shrinkage is chosen by held-out log score. Where a simpler method (majority, best classifier, Dawid-Skene) is
-/// clearly more accurate on held-out rows, that method decides. This method is not in the paper; `docs/method.md` has its
-/// formulas.
+/// Confusions are shrunk towards those of the panel, so that a handful of labelled rows is enough; unlabelled rows are
+/// used too. Gains and weights are those of least held-out log-loss. This method is not in the paper; `docs/method.md` has
+/// its formulas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ladder;
 
-/// Cells above which the norm tree is fitted to a sample: it has few parameters.
-const MAX_NORM_TREE_CELLS: usize = 1 << 14;
+/// Posterior probability of being neutral above which a leaf is not used.
+const NEUTRAL: f64 = 0.9;
+/// Rounds of the hierarchy that finds neutral leaves.
+const ROUNDS: usize = 15;
 
 impl Combiner for Ladder {
     fn method(&self) -> Method {
@@ -82,172 +77,119 @@ impl Combiner for Ladder {
 impl Learn for Ladder {
     fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
         let full_tally = evidence.tally_for(Method::Ladder)?;
-        let ScreenedPanel { groups, all_representatives, weights } = ScreenedPanel::new(evidence, full_tally);
+        let names_classes = names_classes(evidence);
+        let groups = used_leaves(evidence, full_tally, names_classes);
         let names: Vec<&String> =
             groups.representatives.iter().map(|&k| &evidence.classifiers()[k]).collect();
         let panel = evidence.select(&names, control)?;
         let tally = panel.tally_for(Method::Ladder)?;
+        check_memory(&panel, tally, control)?;
         let counts = LeafCounts::of(&panel, &(0..panel.n_classifiers()).collect::<Vec<usize>>());
-        check_memory(&panel, tally, &counts, control)?;
-        let leaves = LeafDistributions::new(&counts, &weights, true);
+        let hierarchy = Hierarchy::fit(&counts, names_classes, None, ROUNDS);
+        let families = families::weights(&panel, tally, &hierarchy.likelihoods(&counts), control)?;
         let (cells, unanswered) = pattern_cells(&panel, tally);
-        let norm_tree = fit_norm_tree(&panel, tally, &cells, &leaves, control)?;
-
-        let majority = majority(evidence.n_classifiers(), &all_representatives);
-        let design = residual::design(tally, panel.n_classifiers(), panel.n_labels());
-        let selection = ModelSelection {
+        let fits = ExpertFits {
             panel: &panel,
             tally,
             cells: &cells,
             unanswered: &unanswered,
-            majority_accuracy: &majority.accuracy_by_cell(evidence, full_tally, &groups, tally, &cells),
-            folds: &folds::split(&panel, tally, &cells),
-            counts: &counts,
-            weights: &weights,
-            norm_tree: &norm_tree,
-            design: &design,
+            names_classes,
+            families: &families,
+            design: &regression::design(tally, panel.n_classifiers(), panel.n_labels()),
         };
-        let selected = selection.select(control)?;
-
-        let residual = match selected.residual {
-            None => None,
-            Some(at) => fit_residual(&panel, tally, &cells, &leaves, &norm_tree, &design, at, control)?,
-        };
-        let fallback = match selected.fallback {
-            None => None,
-            Some(0) => Some(Fallback::vote(majority, evidence)),
-            Some(1) => Some(Fallback::vote(most_accurate(evidence, &groups.representatives), evidence)),
-            Some(_) => Some(Fallback::DawidSkene(DawidSkene::likelihoods(&panel, control)?)),
-        };
+        let mut held_out = fits.out_of_fold(&folds::split(&panel, tally, &cells), control)?;
+        let prior_weights = fits.prior_weights();
+        let pool = Pool::fit(&mut held_out.cases, &prior_weights, panel.n_classes());
+        let selection = pattern_table::select(&held_out, &pool, panel.n_classes());
+        let tables = fits.tables(&held_out, control)?;
+        let pooled = pooled(&pool, &tables);
         Ok(Rule::Ladder(Box::new(FittedLadder {
             n_labels: panel.n_labels(),
-            n_classes: panel.n_classes(),
+            scores: per_classifier(&pooled, &groups, evidence),
+            start: pooled.start,
+            pattern_table: selection
+                .shrinkage
+                .map(|shrinkage| PatternTable::new(shrinkage, evidence.unit(), tally)),
+            best_classifier: experts::most_accurate(&counts)
+                .first()
+                .filter(|_| evidence.total() > 0)
+                .map(|&leaf| groups.representatives[leaf] as u32),
             groups,
-            log_prior: leaf_distributions::log_prior(&counts.classes),
-            log_surprisals: leaves.into_full(),
-            norm_tree,
-            residual,
-            pattern_table: selected
-                .table
-                .map(|at| PatternTable::new(pattern_table::SHRINKAGE_GRID[at], evidence.unit(), tally)),
-            fallback,
-            n_rows: cells.iter().map(|cell| cell.rows).sum(),
-            correct: selected.correct,
+            experts: fits
+                .experts()
+                .into_iter()
+                .zip(pool.gains.iter().zip(&pool.weights))
+                .map(|(expert, (&gain, &weight))| FittedExpert { expert, gain, weight })
+                .collect(),
+            held_out: selection.held_out,
         })))
     }
 }
 
+/// Whether predicted labels name classes: whether any prediction is a class that is known to be true or, without any
+/// truth, a class at all.
+fn names_classes(evidence: &Evidence) -> bool {
+    let (n, l) = (evidence.n_classifiers(), evidence.n_classes());
+    let is_true = |class: usize| evidence.total() == 0 || evidence.class_counts()[class] > 0;
+    let predicted = |class: usize| {
+        evidence.total() == 0 || (0..n).any(|k| evidence.row(k, class as u16).iter().any(|&count| count > 0))
+    };
+    (0..l).any(|class| is_true(class) && predicted(class))
+}
+
+/// Duplicate groups without the neutral ones. A panel of neutral classifiers alone is kept whole.
+fn used_leaves(evidence: &Evidence, tally: &Tally, names_classes: bool) -> DuplicateGroups {
+    let mut groups = DuplicateGroups::find(evidence, tally);
+    let counts = LeafCounts::of(evidence, &groups.representatives);
+    let hierarchy = Hierarchy::fit(&counts, names_classes, None, ROUNDS);
+    let is_used: Vec<bool> =
+        (0..groups.n_leaves()).map(|leaf| hierarchy.neutrality(leaf) <= NEUTRAL).collect();
+    if is_used.contains(&true) {
+        groups.retain(&is_used);
+    }
+    groups
+}
+
 /// Refuses a fit that would need more memory than allowed.
-fn check_memory(
-    panel: &Evidence,
-    tally: &Tally,
-    counts: &LeafCounts,
-    control: &Control<'_>,
-) -> Result<(), Error> {
-    let n = panel.n_classifiers();
+fn check_memory(panel: &Evidence, tally: &Tally, control: &Control<'_>) -> Result<(), Error> {
+    let (n, s, l) = (panel.n_classifiers(), panel.n_labels(), panel.n_classes());
     let entries = tally.n_cells().saturating_mul(n);
     control.allow(|| format!("ladder on {} patterns", tally.n_patterns()), &[entries, 24])?;
-    let leave_one_out = counts.n_leave_one_out().saturating_mul(1 + folds::FOLDS);
-    control.allow(|| format!("ladder's possibilities of {n} classifiers"), &[leave_one_out, 8])
+    // Every fold has a table per expert and per penalty of the regression.
+    let tables = (1 + folds::FOLDS) * (4 + regression::PENALTIES.len());
+    control.allow(|| format!("ladder's scores of {n} classifiers"), &[n, s, l, 8, tables])
 }
 
-/// Stage 1, fitted to all cells or to a sample of them.
-fn fit_norm_tree(
-    panel: &Evidence,
-    tally: &Tally,
-    cells: &[PatternCell],
-    leaves: &LeafDistributions,
-    control: &Control<'_>,
-) -> Result<NormTree, Error> {
-    let mut tree = NormTree::new(&Dendrogram::ward(&Dissimilarities::new(panel, control)?));
-    let sample = folds::sample(panel, tally, cells, MAX_NORM_TREE_CELLS);
-    tree.fit(sample.as_deref().unwrap_or(cells), |p| leaf_predictions(tally, p), leaves, control)?;
-    Ok(tree)
-}
-
-/// Stage 2 at the selected penalty, fitted to all rows; the stronger penalties on the way are warm starts.
-#[expect(clippy::too_many_arguments, reason = "the stages below")]
-fn fit_residual(
-    panel: &Evidence,
-    tally: &Tally,
-    cells: &[PatternCell],
-    leaves: &LeafDistributions,
-    norm_tree: &NormTree,
-    design: &Arc<Design>,
-    selected: usize,
-    control: &Control<'_>,
-) -> Result<Option<Residual>, Error> {
-    let rows: Vec<f64> = cells.iter().map(|cell| cell.rows).collect();
-    let mut nodes = NodeValues::default();
-    let tree_scores = |cell: &PatternCell, logs: &mut [f64]| {
-        let without = Some(cell.truth);
-        logs.copy_from_slice(leaves.log_prior(without));
-        let distributions = leaf_predictions(tally, cell.pattern)
-            .map(|(leaf, j)| (leaf, leaves.distribution(leaf, j, without)));
-        norm_tree.apply(distributions, logs, &mut nodes);
+/// The pool as one table.
+fn pooled(pool: &Pool, tables: &[ScoreTable]) -> ScoreTable {
+    let mut sum = ScoreTable {
+        n_labels: tables[0].n_labels,
+        start: vec![0.0; tables[0].start.len()],
+        scores: vec![0.0; tables[0].scores.len()],
     };
-    let mut fitted = None;
-    residual::fit_path(
-        design,
-        cells,
-        &rows,
-        [panel.n_classifiers(), panel.n_labels(), panel.n_classes()],
-        &PENALTIES[..=selected],
-        tree_scores,
-        |residual| {
-            fitted = Some(residual.clone());
-            control.report("ladder: residual", selected, selected)
-        },
-    )?;
-    Ok(fitted)
-}
-
-/// The majority vote, in which every duplicate group has one vote.
-fn majority(n_classifiers: usize, representatives: &[usize]) -> Voting {
-    let mut is_voter = vec![false; n_classifiers];
-    representatives.iter().for_each(|&k| is_voter[k] = true);
-    Voting::Majority(is_voter)
-}
-
-/// The most accurate of the representatives.
-fn most_accurate(evidence: &Evidence, representatives: &[usize]) -> Voting {
-    let rows = |counts: fn(&Evidence, usize) -> u64| -> Vec<f64> {
-        representatives.iter().map(|&k| evidence.rows_of(counts(evidence, k))).collect()
-    };
-    let [correct, n_answered] = [rows(Evidence::correct), rows(Evidence::answered)];
-    let (n_rows, n) = (evidence.n_rows(), evidence.n_classifiers());
-    Voting::most_accurate(representatives, &correct, &n_answered, n_rows, n)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        data::{Predictions, Truth},
-        hash,
-    };
-
-    #[test]
-    fn rows_without_any_prediction_do_not_count_in_model_selection() {
-        const NAMES: [&str; 3] = ["x", "y", "z"];
-        let mut rows = Predictions::builder(["a", "b", "c", "d", "e"]).expect("distinct names");
-        let mut truths = Vec::new();
-        for t in 0..500 {
-            let truth = hash::draw(t, 3);
-            let label = |k: u64| {
-                let draw = hash::draw(hash::mix(t, k), 10);
-                Some(NAMES[if draw < 7 { truth } else { draw % 3 } as usize])
-            };
-            rows.push((1..=5).map(|k| label(k).filter(|_| t < 200))).expect("labels");
-            truths.push(Some(NAMES[truth as usize]));
-        }
-        let evidence = Evidence::new(&rows.finish(), &Truth::new(truths).expect("labels")).expect("rows");
-        let Ok(Rule::Ladder(fitted)) = Ladder.learn(&evidence, &Control::default()) else {
-            panic!("a ladder");
-        };
-        assert_eq!(fitted.n_rows, 200.0);
-        let share = |correct: f64| correct / fitted.n_rows;
-        assert!(share(fitted.correct[0]) > 0.6 && share(fitted.correct[0]) <= 1.0, "{:?}", fitted.correct);
-        assert!(share(fitted.correct[1]) > 0.6, "{:?}", fitted.correct);
+    for ((table, gain), weight) in tables.iter().zip(&pool.gains).zip(&pool.weights) {
+        sum.add(gain * weight, table);
     }
+    sum
+}
+
+/// The scores of every classifier: duplicates share those of their leaf equally, others have none.
+fn per_classifier(pooled: &ScoreTable, groups: &DuplicateGroups, evidence: &Evidence) -> Vec<f64> {
+    let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
+    let members = groups.members();
+    let mut scores = vec![0.0; n * s * l];
+    for (leaf, group) in members.iter().enumerate() {
+        for &k in group {
+            for j in 0..s as u16 {
+                // A label that a duplicate never predicted has the meaning that it has for the representative.
+                let label = groups.leaf_label(k, j, s).map_or(j, |(_, label)| label);
+                let from = (leaf * s + usize::from(label)) * l;
+                let to = (k * s + usize::from(j)) * l;
+                for class in 0..l {
+                    scores[to + class] = pooled.scores[from + class] / group.len() as f64;
+                }
+            }
+        }
+    }
+    scores
 }

@@ -2,7 +2,7 @@
 //!
 //! A merge fuses the surprisals of its two children by the norm `(a^x + b^x)^(1/x)`, the t-norm of exponent x (paper
 //! §3.4): at x = 1 they add up, as for independent classifiers; at large x the larger one counts alone, as for
-//! duplicates. With all x = 1 and g = 1 the tree is naive Bayes. [`norm_tree_fit`](super::norm_tree_fit) fits g and x.
+//! duplicates. With all x = 1 and g = 1 the tree is naive Bayes.
 //!
 //! Everything is computed on logarithms of surprisals, where a norm is the larger child plus a correction:
 //! `ln D = max + ln(1 + e^(-x |a - b|)) / x`.
@@ -10,10 +10,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    dendrogram::Dendrogram,
     error::Error,
-    math::{exp, ln, ln_1p},
-    methods::check_numbers,
+    math::{exp, ln_1p},
+    methods::{check_numbers, ladder::log_normalise},
 };
 
 /// A tree of binary norms over the leaves.
@@ -35,21 +34,9 @@ pub(super) struct NodeValues {
     pub(super) has_prediction: Vec<bool>,
     /// Logarithms of surprisals, by node and class.
     pub(super) values: Vec<f64>,
-    /// The smaller child's share of the norm, by merge and class.
-    pub(super) shares: Vec<f64>,
-    /// The gradient of the loss along each value.
-    pub(super) gradients: Vec<f64>,
 }
 
 impl NormTree {
-    /// The tree before fitting: naive Bayes.
-    pub(super) fn new(dendrogram: &Dendrogram) -> Self {
-        let merges: Vec<[u32; 2]> =
-            dendrogram.merges().iter().map(|merge| merge.children.map(|child| child as u32)).collect();
-        let inverse_exponents = vec![1.0; merges.len()];
-        Self { n_leaves: dendrogram.n_leaves(), merges, gain: 1.0, inverse_exponents }
-    }
-
     /// Turns the log class frequencies in `scores` into log probabilities given the predictions' distributions, which are
     /// logarithms of surprisals by leaf; false if there are none.
     pub(super) fn apply<'o>(
@@ -70,7 +57,7 @@ impl NormTree {
     /// Fuses distributions given as logarithms of surprisals; returns the root, or none without any distribution.
     ///
     /// Several distributions of one leaf are fused by the maximum of the surprisals.
-    pub(super) fn fuse<'o>(
+    fn fuse<'o>(
         &self,
         distributions: impl Iterator<Item = (usize, &'o [f64])>,
         l: usize,
@@ -80,7 +67,6 @@ impl NormTree {
         nodes.has_prediction.clear();
         nodes.has_prediction.resize(n + self.merges.len(), false);
         nodes.values.resize((n + self.merges.len()) * l, 0.0);
-        nodes.shares.resize(self.merges.len() * l, 0.0);
         for (leaf, distribution) in distributions {
             let values = &mut nodes.values[leaf * l..][..l];
             if std::mem::replace(&mut nodes.has_prediction[leaf], true) {
@@ -98,10 +84,7 @@ impl NormTree {
                 (false, true) => own[..l].copy_from_slice(&below[b * l..][..l]),
                 (true, true) => {
                     let pairs = below[a * l..][..l].iter().zip(&below[b * l..][..l]);
-                    let shares = &mut nodes.shares[q * l..][..l];
-                    for ((own, share), (&a, &b)) in own.iter_mut().zip(shares).zip(pairs) {
-                        (*own, *share) = norm(a, b, inverse);
-                    }
+                    own.iter_mut().zip(pairs).for_each(|(own, (&a, &b))| *own = norm(a, b, inverse));
                 }
             }
             nodes.has_prediction[n + q] = true;
@@ -139,23 +122,14 @@ impl NormTree {
     }
 }
 
-/// The norm of two surprisals, all as logarithms, and the share of the smaller one in it.
+/// The norm of two surprisals, all as logarithms.
 #[inline]
-fn norm(a: f64, b: f64, inverse_exponent: f64) -> (f64, f64) {
+fn norm(a: f64, b: f64, inverse_exponent: f64) -> f64 {
     let (large, small) = if a >= b { (a, b) } else { (b, a) };
     if small == f64::NEG_INFINITY {
-        return (large, 0.0);
+        return large;
     }
-    let e = exp((small - large) / inverse_exponent);
-    (large + inverse_exponent * ln_1p(e), e / (1.0 + e))
-}
-
-/// Normalises log scores so that the probabilities sum to 1.
-pub(super) fn log_normalise(scores: &mut [f64]) {
-    let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let sum: f64 = scores.iter().map(|score| exp(score - best)).sum();
-    let log = best + ln(sum);
-    scores.iter_mut().for_each(|score| *score -= log);
+    large + inverse_exponent * ln_1p(exp((small - large) / inverse_exponent))
 }
 
 #[cfg(test)]
@@ -164,9 +138,8 @@ mod tests {
 
     #[test]
     fn a_norm_is_the_sum_at_exponent_one_and_nearly_the_maximum_at_a_large_one() {
-        let (sum, share) = norm(2.0_f64.ln(), 3.0_f64.ln(), 1.0);
-        assert!((sum - 5.0_f64.ln()).abs() < 1e-14 && (share - 0.4).abs() < 1e-14);
-        assert!((norm(1.0, 2.0, 1e-3).0 - 2.0).abs() < 1e-12);
-        assert_eq!(norm(f64::NEG_INFINITY, f64::NEG_INFINITY, 0.5).0, f64::NEG_INFINITY);
+        assert!((norm(2.0_f64.ln(), 3.0_f64.ln(), 1.0) - 5.0_f64.ln()).abs() < 1e-14);
+        assert!((norm(1.0, 2.0, 1e-3) - 2.0).abs() < 1e-12);
+        assert_eq!(norm(f64::NEG_INFINITY, f64::NEG_INFINITY, 0.5), f64::NEG_INFINITY);
     }
 }

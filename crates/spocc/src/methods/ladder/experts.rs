@@ -1,0 +1,120 @@
+//! The experts of the pool, each a table of scores that is a sum over predictions.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    math::ln,
+    methods::ladder::{leaf_counts::LeafCounts, score_table::ScoreTable},
+};
+
+/// The experts, by the words that reports use. Files store the position in this list: new ones come last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Expert {
+    /// Confusions of the labelled rows, shrunk towards those of the panel.
+    Confusions,
+    /// The same, estimated from unlabelled rows too.
+    Unlabelled,
+    /// Votes weighted by accuracy.
+    Votes,
+    /// The most accurate classifier alone.
+    BestClassifier,
+    /// Softmax regression on the predictions.
+    Regression,
+}
+
+impl Expert {
+    /// The weight that held-out rows have to argue against.
+    pub(super) fn prior_weight(self) -> f64 {
+        match self {
+            Self::Confusions => 0.25,
+            Self::Unlabelled => 0.2,
+            Self::Votes => 0.4,
+            Self::BestClassifier => 0.1,
+            Self::Regression => 0.05,
+        }
+    }
+}
+
+impl fmt::Display for Expert {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Confusions => "confusions",
+            Self::Unlabelled => "unlabelled rows",
+            Self::Votes => "votes",
+            Self::BestClassifier => "best classifier",
+            Self::Regression => "regression",
+        })
+    }
+}
+
+/// Pseudo-rows that shrink the accuracy behind a vote towards that of the panel.
+const VOTE_ROWS: f64 = 5.0;
+
+/// Class frequencies and likelihoods, those of each leaf to the power of its family weight.
+pub(super) fn leaf_scores(counts: &LeafCounts, likelihoods: &[f64], families: &[f64]) -> ScoreTable {
+    let size = (counts.n_labels * counts.n_classes()).max(1);
+    let score = |(at, likelihood): (usize, &f64)| families[at / size] * ln(*likelihood);
+    let mut scores: Vec<f64> = likelihoods.iter().enumerate().map(score).collect();
+    neutralise(&mut scores, counts.n_classes());
+    ScoreTable { n_labels: counts.n_labels, start: counts.log_prior(), scores }
+}
+
+/// Makes predictions that leave all classes alike, up to rounding, exactly neutral.
+fn neutralise(scores: &mut [f64], n_classes: usize) {
+    const ROUNDING: f64 = 1e-12;
+    for scores in scores.chunks_exact_mut(n_classes.max(1)) {
+        let [low, high] = [f64::min, f64::max].map(|of| scores.iter().copied().reduce(of).unwrap_or(0.0));
+        if high - low <= ROUNDING {
+            scores.fill(0.0);
+        }
+    }
+}
+
+/// One vote per leaf for the class that its label names, weighted by its accuracy and its family weight.
+pub(super) fn votes(counts: &LeafCounts, families: &[f64]) -> ScoreTable {
+    let (s, l) = (counts.n_labels, counts.n_classes());
+    let n = counts.n_leaves();
+    let sum = |of: &dyn Fn(usize) -> f64| (0..n).map(of).sum::<f64>();
+    let panel = (sum(&|leaf| counts.correct(leaf)) + 1.0) / (sum(&|leaf| counts.n_answered(leaf)) + 2.0);
+    let mut scores = vec![0.0; counts.confusions.len()];
+    for (leaf, family) in families.iter().enumerate() {
+        let accuracy = (counts.correct(leaf) + VOTE_ROWS * panel) / (counts.n_answered(leaf) + VOTE_ROWS);
+        (0..l.min(s)).for_each(|class| scores[(leaf * s + class) * l + class] = family * accuracy);
+    }
+    ScoreTable { n_labels: s, start: vec![0.0; l], scores }
+}
+
+/// The most accurate leaf alone, through its likelihoods; several that are equally accurate share its place.
+pub(super) fn best_classifier(counts: &LeafCounts, likelihoods: &[f64]) -> ScoreTable {
+    let size = counts.n_labels * counts.n_classes();
+    let mut scores = vec![0.0; counts.confusions.len()];
+    let best = most_accurate(counts);
+    for &leaf in &best {
+        let of_leaf = leaf * size..(leaf + 1) * size;
+        scores[of_leaf.clone()]
+            .iter_mut()
+            .zip(&likelihoods[of_leaf])
+            .for_each(|(to, p)| *to = ln(*p) / best.len() as f64);
+    }
+    ScoreTable { n_labels: counts.n_labels, start: counts.log_prior(), scores }
+}
+
+/// The leaves of the highest accuracy. A leaf counts as an average one where its prediction is missing.
+pub(super) fn most_accurate(counts: &LeafCounts) -> Vec<usize> {
+    // Sums of weights are this exact.
+    const ROUNDING: f64 = 1e-9;
+    let n = counts.n_leaves();
+    let total: f64 = counts.classes.iter().sum();
+    let [correct, answered]: [Vec<f64>; 2] = [
+        (0..n).map(|leaf| counts.correct(leaf)).collect(),
+        (0..n).map(|leaf| counts.n_answered(leaf)).collect(),
+    ];
+    let panel = correct.iter().sum::<f64>() / answered.iter().sum::<f64>().max(1.0);
+    let accuracy = |leaf: usize| correct[leaf] + (total - answered[leaf]).max(0.0) * panel;
+    let best = (0..n).map(accuracy).fold(f64::NEG_INFINITY, f64::max);
+    (0..n).filter(|&leaf| accuracy(leaf) >= best - ROUNDING * (1.0 + best)).collect()
+}

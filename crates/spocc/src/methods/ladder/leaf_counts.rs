@@ -1,0 +1,81 @@
+//! Confusion and class counts of the leaves, in rows.
+
+use crate::{data::Row, evidence::Evidence};
+
+/// Confusion and class counts of the leaves; rows whose class is estimated count with their class probabilities.
+#[derive(Clone, Debug)]
+pub(super) struct LeafCounts {
+    pub(super) n_labels: usize,
+    /// Rows of each class.
+    pub(super) classes: Vec<f64>,
+    /// Rows by leaf, predicted label and class.
+    pub(super) confusions: Vec<f64>,
+}
+
+impl LeafCounts {
+    /// The labelled rows of the evidence.
+    pub(super) fn of(evidence: &Evidence, classifiers: &[usize]) -> Self {
+        let rows = |counts: &[u64]| counts.iter().map(|&count| evidence.rows_of(count)).collect();
+        let confusions =
+            classifiers.iter().flat_map(|&k| evidence.confusion(k).to_vec()).collect::<Vec<u64>>();
+        Self {
+            n_labels: evidence.n_labels(),
+            classes: rows(evidence.class_counts()),
+            confusions: rows(&confusions),
+        }
+    }
+
+    /// No rows, for as many leaves and labels.
+    pub(super) fn zeroed(&self) -> Self {
+        let zeros = |counts: &[f64]| vec![0.0; counts.len()];
+        Self { n_labels: self.n_labels, classes: zeros(&self.classes), confusions: zeros(&self.confusions) }
+    }
+
+    pub(super) fn n_classes(&self) -> usize {
+        self.classes.len()
+    }
+
+    pub(super) fn n_leaves(&self) -> usize {
+        self.confusions.len() / (self.n_labels * self.n_classes()).max(1)
+    }
+
+    /// The confusion of a leaf: rows by predicted label and class.
+    pub(super) fn confusion(&self, leaf: usize) -> &[f64] {
+        let size = self.n_labels * self.n_classes();
+        &self.confusions[leaf * size..(leaf + 1) * size]
+    }
+
+    /// Rows on which a leaf has a prediction.
+    pub(super) fn n_answered(&self, leaf: usize) -> f64 {
+        self.confusion(leaf).iter().sum()
+    }
+
+    /// Rows on which a leaf predicts the true class.
+    pub(super) fn correct(&self, leaf: usize) -> f64 {
+        let l = self.n_classes();
+        self.confusion(leaf).iter().step_by(l + 1).take(l).sum()
+    }
+
+    /// Adds rows of one class.
+    pub(super) fn add_class(&mut self, row: Row<'_>, class: u16, rows: f64) {
+        let (s, l) = (self.n_labels, self.n_classes());
+        self.classes[usize::from(class)] += rows;
+        row.for_each(|leaf, j| {
+            self.confusions[(leaf * s + usize::from(j)) * l + usize::from(class)] += rows;
+        });
+    }
+
+    /// Adds rows with an expected number per class.
+    pub(super) fn add_expected(&mut self, row: Row<'_>, expected: &[f64]) {
+        let (s, l) = (self.n_labels, self.n_classes());
+        let add = |to: &mut [f64]| to.iter_mut().zip(expected).for_each(|(sum, rows)| *sum += rows);
+        add(&mut self.classes);
+        row.for_each(|leaf, j| add(&mut self.confusions[(leaf * s + usize::from(j)) * l..][..l]));
+    }
+
+    /// Logarithms of the class frequencies, with half a pseudo-row per class.
+    pub(super) fn log_prior(&self) -> Vec<f64> {
+        let total = self.classes.iter().sum::<f64>() + 0.5 * self.n_classes() as f64;
+        self.classes.iter().map(|rows| crate::math::ln((rows + 0.5) / total)).collect()
+    }
+}

@@ -1,0 +1,142 @@
+//! The pool: a log-linear combination of experts, `softmax(sum over experts of weight * gain * score)`.
+//!
+//! In: the scores of the experts on held-out rows. Out: a gain and a weight per expert. The gain is the factor at which
+//! an expert alone has the least log-loss; the weights minimise the log-loss of the pool, shrunk towards prior weights.
+//! Both problems are convex. A pool of sums over predictions is again such a sum.
+
+use std::convert::Infallible;
+
+use crate::{
+    math::{exp, ln},
+    methods::ladder::lbfgsb,
+    parallel,
+};
+
+/// Penalty of the squared distance between weights and prior weights.
+const WEIGHT_PENALTY: f64 = 6.0;
+/// Penalty of the squared logarithm of a gain.
+const GAIN_PENALTY: f64 = 0.1;
+/// Pseudo-rows that smooth the truths (Platt): with few rows none of which is decided wrongly, no gain grows without bound.
+const SMOOTHING_ROWS: f64 = 1.0;
+/// Bounds of the logarithm of a gain.
+const LOG_GAINS: (f64, f64) = (-5.0, 2.5);
+/// Cases of one parallel task.
+const CASES_PER_TASK: usize = 1024;
+
+/// Held-out rows of one pattern and truth.
+#[derive(Clone, Debug)]
+pub(super) struct HeldOutCase {
+    pub(super) truth: u16,
+    pub(super) rows: f64,
+    /// Scores by expert and class.
+    pub(super) scores: Vec<f64>,
+    /// Training rows of the same pattern, by class.
+    pub(super) pattern_rows: Vec<f64>,
+}
+
+/// Gain and weight of every expert.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pool {
+    pub(super) gains: Vec<f64>,
+    pub(super) weights: Vec<f64>,
+}
+
+impl Pool {
+    /// Fits gains and weights to held-out rows.
+    pub(super) fn fit(cases: &mut [HeldOutCase], prior_weights: &[f64], n_classes: usize) -> Self {
+        let n = prior_weights.len();
+        let rows: f64 = cases.iter().map(|case| case.rows).sum();
+        let smoothed = SMOOTHING_ROWS / (rows + 2.0 * SMOOTHING_ROWS);
+        let loss = LogLoss { cases, n_classes, smoothed };
+        let gains: Vec<f64> = (0..n)
+            .map(|expert| {
+                let Ok(found) = lbfgsb::minimise(vec![0.0], &[LOG_GAINS], |at| {
+                    let gain = exp(at[0]);
+                    let mut weights = vec![0.0; n];
+                    weights[expert] = gain;
+                    let (value, slopes) = loss.at(&weights, Some(expert));
+                    let penalty = GAIN_PENALTY * at[0] * at[0];
+                    let slope = gain * slopes[expert] + 2.0 * GAIN_PENALTY * at[0];
+                    Ok::<_, Infallible>((value + penalty, vec![slope]))
+                });
+                exp(found[0])
+            })
+            .collect();
+        for case in cases.iter_mut() {
+            for (scores, gain) in case.scores.chunks_exact_mut(n_classes.max(1)).zip(&gains) {
+                scores.iter_mut().for_each(|score| *score *= gain);
+            }
+        }
+        let loss = LogLoss { cases, n_classes, smoothed };
+        let Ok(weights) = lbfgsb::minimise(prior_weights.to_vec(), &vec![(0.0, 10.0); n], |at| {
+            let (mut value, mut slopes) = loss.at(at, None);
+            for expert in 0..n {
+                let distance = at[expert] - prior_weights[expert];
+                value += WEIGHT_PENALTY * distance * distance;
+                slopes[expert] += 2.0 * WEIGHT_PENALTY * distance;
+            }
+            Ok::<_, Infallible>((value, slopes))
+        });
+        Self { gains, weights }
+    }
+
+    /// The log probabilities of a case whose scores have been multiplied by the gains.
+    pub(super) fn log_probabilities(&self, case: &HeldOutCase, out: &mut [f64]) {
+        out.fill(0.0);
+        for (scores, weight) in case.scores.chunks_exact(out.len().max(1)).zip(&self.weights) {
+            out.iter_mut().zip(scores).for_each(|(sum, score)| *sum += weight * score);
+        }
+        log_normalise(out);
+    }
+}
+
+/// The log-loss of weighted experts on held-out rows, truths smoothed.
+struct LogLoss<'a> {
+    cases: &'a [HeldOutCase],
+    n_classes: usize,
+    smoothed: f64,
+}
+
+impl LogLoss<'_> {
+    /// Value and slopes at some weights; `only` says that all other experts have weight 0 and need no slope.
+    fn at(&self, weights: &[f64], only: Option<usize>) -> (f64, Vec<f64>) {
+        let experts = only.map_or(0..weights.len(), |only| only..only + 1);
+        let l = self.n_classes.max(1);
+        let parts = parallel::map_ranges(self.cases.len(), CASES_PER_TASK, |range| {
+            let (mut value, mut slopes) = (0.0, vec![0.0; weights.len()]);
+            let mut logs = vec![0.0; l];
+            for case in &self.cases[range] {
+                logs.fill(0.0);
+                for expert in experts.clone() {
+                    let scores = &case.scores[expert * l..(expert + 1) * l];
+                    logs.iter_mut().zip(scores).for_each(|(sum, score)| *sum += weights[expert] * score);
+                }
+                log_normalise(&mut logs);
+                let target = |class: usize| {
+                    let truth = f64::from(u8::from(class == usize::from(case.truth)));
+                    (1.0 - self.smoothed) * truth + self.smoothed / l as f64
+                };
+                value -= case.rows * (0..l).map(|class| target(class) * logs[class]).sum::<f64>();
+                logs.iter_mut().enumerate().for_each(|(class, log)| *log = exp(*log) - target(class));
+                for expert in experts.clone() {
+                    let scores = &case.scores[expert * l..(expert + 1) * l];
+                    let slope: f64 = logs.iter().zip(scores).map(|(residual, score)| residual * score).sum();
+                    slopes[expert] += case.rows * slope;
+                }
+            }
+            (value, slopes)
+        });
+        parts.into_iter().fold((0.0, vec![0.0; weights.len()]), |(value, mut slopes), (more, of_part)| {
+            slopes.iter_mut().zip(of_part).for_each(|(sum, slope)| *sum += slope);
+            (value + more, slopes)
+        })
+    }
+}
+
+/// Normalises log scores so that the probabilities sum to 1.
+pub(in crate::methods) fn log_normalise(scores: &mut [f64]) {
+    let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = scores.iter().map(|score| exp(score - best)).sum();
+    let log = best + ln(sum);
+    scores.iter_mut().for_each(|score| *score -= log);
+}

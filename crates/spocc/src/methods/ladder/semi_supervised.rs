@@ -1,0 +1,74 @@
+//! Confusions estimated from labelled and unlabelled rows together, by expectation-maximisation.
+//!
+//! The E step computes the class probabilities of every unlabelled row, the M step fits the hierarchy to the labelled
+//! rows and to these probabilities. Families of near-copies count as in the expert without unlabelled rows, so that a
+//! family that agrees with itself does not confirm its own errors. The probabilities are not tempered by the gain of the
+//! pool: at a low gain every row would count as nearly unknown.
+
+use crate::{
+    data::Row,
+    error::Error,
+    math::exp,
+    methods::ladder::{
+        experts::leaf_scores, hierarchy::Hierarchy, leaf_counts::LeafCounts, score_table::ScoreTable,
+    },
+    parallel,
+    progress::Control,
+};
+
+/// Steps of expectation-maximisation at most.
+const MAX_STEPS: usize = 30;
+/// Change of the class probabilities below which the iteration has converged.
+const TOLERANCE: f64 = 1e-3;
+/// Rows of one parallel task.
+const ROWS_PER_TASK: usize = 512;
+
+/// The scores after expectation-maximisation, from the scores of the labelled rows alone.
+pub(super) fn fit(
+    labelled: &LeafCounts,
+    hierarchy: &Hierarchy,
+    names_classes: bool,
+    families: &[f64],
+    rows: &[(Row<'_>, f64)],
+    start: &ScoreTable,
+    control: &Control<'_>,
+) -> Result<ScoreTable, Error> {
+    let l = labelled.n_classes().max(1);
+    let mut shares = expectation(start, rows, l);
+    let mut hierarchy = hierarchy.clone();
+    let mut table;
+    let mut step = 0;
+    loop {
+        control.report("ladder: unlabelled rows", step, MAX_STEPS)?;
+        let mut counts = labelled.clone();
+        let mut expected = vec![0.0; l];
+        for (&(row, weight), shares) in rows.iter().zip(shares.chunks_exact(l)) {
+            expected.iter_mut().zip(shares).for_each(|(rows, share)| *rows = weight * share);
+            counts.add_expected(row, &expected);
+        }
+        hierarchy = Hierarchy::fit(&counts, names_classes, Some(&hierarchy), 1);
+        table = leaf_scores(&counts, &hierarchy.likelihoods(&counts), families);
+        let next = expectation(&table, rows, l);
+        let change = next.iter().zip(&shares).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        shares = next;
+        step += 1;
+        if change < TOLERANCE || step == MAX_STEPS {
+            return Ok(table);
+        }
+    }
+}
+
+/// The class probabilities of every row.
+fn expectation(table: &ScoreTable, rows: &[(Row<'_>, f64)], l: usize) -> Vec<f64> {
+    let mut shares = vec![0.0; rows.len() * l];
+    parallel::fill(&mut shares, ROWS_PER_TASK * l, |start, piece| {
+        for (at, shares) in (start / l..).zip(piece.chunks_exact_mut(l)) {
+            table.score(rows[at].0, shares);
+            let best = shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            shares.iter_mut().for_each(|score| *score = exp(*score - best));
+            let total: f64 = shares.iter().sum();
+            shares.iter_mut().for_each(|share| *share /= total);
+        }
+    });
+    shares
+}
