@@ -13,9 +13,10 @@ Examples
 array(['cat', 'dog', 'cat', 'dog'], dtype='<U3')
 """
 
+from spocc._accuracy import HeldOutAccuracy
 from spocc._comparison import Comparison, MethodResult, Recommendation, compare
 from spocc._evidence import Evidence
-from spocc._fit import ColumnWarning, audit, fit, load, load_evidence, load_model
+from spocc._fit import ColumnWarning, RowWarning, audit, fit, load, load_evidence, load_model
 from spocc._model import Model
 from spocc._native import METHODS, VERSION, SpoccError
 from spocc._reports import Audit, ClassifierAudit, Contribution, Decisions, Explanation
@@ -32,9 +33,11 @@ __all__ = [
     "Decisions",
     "Evidence",
     "Explanation",
+    "HeldOutAccuracy",
     "MethodResult",
     "Model",
     "Recommendation",
+    "RowWarning",
     "SpoccError",
     "__version__",
     "audit",

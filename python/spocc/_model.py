@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spocc import _input, _native
+from spocc._accuracy import HeldOutAccuracy
 from spocc._evidence import Evidence
 from spocc._files import FilePath, write
 from spocc._reports import Audit, Decisions, Explanation, html, shown
@@ -93,6 +94,24 @@ class Model:
     def calibration(self) -> str | None:
         """The coverage guarantee of its prediction sets, in words; None if it is not calibrated."""
         return self._engine.calibration
+
+    @property
+    def held_out_accuracy(self) -> HeldOutAccuracy | None:
+        """The accuracy of its method on held-out rows, equal to that of `compare` with ``repeats=1``.
+
+        None unless it was fitted with ``evaluate=True``, or by the command, on rows that can be held out.
+        Above 5000 labelled rows only one fold is held out. `append` drops it.
+
+        Examples
+        --------
+        >>> import spocc
+        >>> predictions = {"ann": ["cat", "dog"] * 10, "bob": ["cat", "dog", "dog", "dog"] * 5}
+        >>> model = spocc.fit(predictions, ["cat", "dog"] * 10, method="spocc", evaluate=True)
+        >>> model.held_out_accuracy.accuracy
+        1.0
+        """
+        found = self._engine.held_out_accuracy
+        return None if found is None else HeldOutAccuracy._of(*found)
 
     @property
     def has_probabilities(self) -> bool:
@@ -217,6 +236,8 @@ class Model:
             ["rows", self._rows()],
             ["missing", self.missing],
         ]
+        if self.held_out_accuracy is not None:
+            rows.append(["evaluation", str(self.held_out_accuracy)])
         if self.calibration is not None:
             rows.append(["calibration", self.calibration])
         return html("Model", [], rows)

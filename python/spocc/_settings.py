@@ -67,6 +67,7 @@ def options(
     calibrate: Calibrate | None,
     per_class: bool,
     seed: int,
+    evaluate: bool = False,
 ) -> _native.Options:
     """The options that all methods share."""
     _check_words(missing=missing, ties=ties, calibrate=calibrate)
@@ -83,6 +84,7 @@ def options(
         weights=weights,
         calibrate=calibrate,
         per_class=per_class,
+        evaluate=evaluate,
     )
 
 

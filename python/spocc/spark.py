@@ -166,11 +166,13 @@ def fit(
     per_class: bool = False,
     seed: int = 0,
     unlabelled: bool | None = None,
+    evaluate: bool = False,
     memory: int | None = None,
 ) -> spocc.Model:
     """Fits a model to a Spark data frame, equal to that of `spocc.fit` on the same rows.
 
-    Only counts reach the driver: marginals if the method needs no more, else the tally.
+    Only counts reach the driver: marginals if the method needs no more, else the tally, from which the driver
+    also measures the held-out accuracy, if ``evaluate`` is true.
 
     Parameters
     ----------
@@ -178,20 +180,21 @@ def fit(
         As for `evidence`.
     classes, method, tuning, inputs, exponent, strength, missing, ties, class_weight, calibrate, per_class
         As for `spocc.fit`.
-    seed, unlabelled, memory
+    seed, unlabelled, evaluate, memory
         As for `spocc.fit`.
 
     Examples
     --------
     >>> from spocc.spark import fit
-    >>> df = spark.createDataFrame([(True, True, True), (False, True, False)], ["ann", "bob", "truth"])
+    >>> df = spark.createDataFrame([(True, True, True), (False, True, False)] * 2, ["ann", "bob", "truth"])
     >>> fit(df, "truth", ["ann", "bob"], method="naive-bayes").classes
     array([False,  True])
     """
     # Settings are checked before any job runs.
-    options(missing, ties, class_weight, calibrate, per_class, seed)
+    options(missing, ties, class_weight, calibrate, per_class, seed, evaluate)
     chosen = combiner(method, tuning, inputs, exponent, strength)
-    level, uses_unlabelled = chosen.counting(label is not None, unlabelled, calibrate is not None)
+    needs_tally = calibrate is not None or evaluate
+    level, uses_unlabelled = chosen.counting(label is not None, unlabelled, needs_tally)
     counted = evidence(
         df,
         label,
@@ -216,6 +219,7 @@ def fit(
         calibrate=calibrate,
         per_class=per_class,
         seed=seed,
+        evaluate=evaluate,
         memory=memory,
     )
 
@@ -241,7 +245,7 @@ def predict(
     --------
     >>> import spocc
     >>> from spocc.spark import predict
-    >>> model = spocc.fit({"ann": [0, 1], "bob": [0, 1]}, [0, 1], method="majority")
+    >>> model = spocc.fit({"ann": [0, 1, 0, 1], "bob": [0, 1, 0, 1]}, [0, 1, 0, 1], method="majority")
     >>> df = spark.createDataFrame([("x", 1, None), ("y", 0, 1)], "id string, ann int, bob int")
     >>> predict(df, model, columns=["answered", "is_tie"]).show()
     +---+---+----+--------+--------+------+

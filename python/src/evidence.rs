@@ -198,6 +198,11 @@ impl PyEvidence {
         Ok(counts.into_pyarray(py).reshape(shape)?)
     }
 
+    /// What the labelled rows lack: rows of some classes.
+    fn row_shortages(&self) -> Vec<String> {
+        self.engine.row_shortages().iter().map(ToString::to_string).collect()
+    }
+
     /// Warnings about columns that do not look like classifiers, each with a remedy.
     fn column_warnings(&self) -> Vec<String> {
         let describe = |warning: &spocc::evidence::ColumnWarning| {

@@ -56,8 +56,7 @@ impl PyModel {
         progress: Option<Py<PyAny>>,
     ) -> Result<Self, BindingError> {
         let options = &options.engine;
-        let level =
-            if options.calibrate.is_some() { spocc::evidence::Level::Tally } else { combiner.engine.needs() };
+        let level = options.needs(&*combiner.engine);
         let engine = run(py, &RunSettings { memory, progress }, |control, _| {
             if combiner.engine.method().uses_unlabelled(&evidence.engine) {
                 return Ok(spocc::Model::fit(&*combiner.engine, &evidence.engine, options, control)?);
@@ -120,6 +119,18 @@ impl PyModel {
     #[getter]
     fn calibration(&self) -> Option<String> {
         self.engine.calibration().map(ToString::to_string)
+    }
+
+    /// The accuracy on held-out rows as JSON and as text, if it was evaluated.
+    #[getter]
+    fn held_out_accuracy(&self) -> Result<Option<(String, String)>, BindingError> {
+        self.engine.held_out_accuracy().map(report).transpose()
+    }
+
+    /// Why there is no such accuracy, if it was asked for.
+    #[getter]
+    fn no_accuracy_reason(&self) -> Option<String> {
+        self.engine.no_accuracy_reason().map(ToOwned::to_owned)
     }
 
     /// The fitted parameters as JSON.

@@ -65,10 +65,10 @@ impl PyCombiner {
         &self,
         has_truth: bool,
         unlabelled: Option<bool>,
-        is_calibrated: bool,
+        needs_tally: bool,
     ) -> Result<(&'static str, bool), BindingError> {
         let unlabelled = self.engine.method().counts_unlabelled(unlabelled, has_truth)?;
-        let level = if unlabelled || is_calibrated { Level::Tally } else { self.engine.needs() };
+        let level = if unlabelled || needs_tally { Level::Tally } else { self.engine.needs() };
         Ok((word(level), unlabelled))
     }
 }
@@ -104,7 +104,8 @@ pub(crate) struct PyOptions {
 impl PyOptions {
     /// Options by name; `class_weight` is a word, or the classes that have these weights.
     #[new]
-    #[pyo3(signature = (*, missing, ties, seed, class_weight, weights, calibrate, per_class))]
+    #[pyo3(signature = (*, missing, ties, seed, class_weight, weights, calibrate, per_class, evaluate))]
+    #[expect(clippy::too_many_arguments, reason = "these are keyword arguments")]
     fn new(
         missing: &str,
         ties: &str,
@@ -113,6 +114,7 @@ impl PyOptions {
         weights: Option<PyReadonlyArray1<'_, f64>>,
         calibrate: Option<&str>,
         per_class: bool,
+        evaluate: bool,
     ) -> Result<Self, BindingError> {
         let ties = match ties.parse()? {
             TieBreak::Random(_) => TieBreak::Random(seed),
@@ -131,7 +133,7 @@ impl PyOptions {
             (Some(classes), Some(weights)) => class_weights(None, Some((labels_of(classes)?, weights)))?,
             (None, _) => class_weights(None, None)?,
         };
-        let engine = spocc::Options { missing: missing.parse()?, ties, class_weights, calibrate };
+        let engine = spocc::Options { missing: missing.parse()?, ties, class_weights, calibrate, evaluate };
         Ok(Self { engine })
     }
 }

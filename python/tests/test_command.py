@@ -31,7 +31,7 @@ def test_both_make_the_same_model_of_the_same_rows(
     method: Method, command: Command, demo: tuple[Path, pd.DataFrame, pd.DataFrame]
 ) -> None:
     folder, gold, new = demo
-    model = spocc.fit(panel(gold), gold["truth"], method)
+    model = spocc.fit(panel(gold), gold["truth"], method, evaluate=True)
     path = folder / "m.spocc"
     command("fit", folder / "gold.csv", "--label", "truth", "--id", "item", "--method", method, "-o", path)
     assert spocc.load(path) == model

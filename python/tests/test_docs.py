@@ -48,6 +48,7 @@ def follow(page: Path, names: dict[str, Any]) -> None:
             assert printed == (shown or ""), code
 
 
+@pytest.mark.filterwarnings("error::spocc.RowWarning")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_examples_of_a_page_print_what_it_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

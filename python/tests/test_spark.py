@@ -61,6 +61,15 @@ def test_a_fit_has_the_bytes_of_the_local_fit(df: Any, frame: Any, method: Metho
     assert fit(df, "truth", NAMES, method=method).to_bytes() == local.to_bytes()
 
 
+def test_a_fit_has_the_held_out_accuracy_of_the_local_fit(df: Any, frame: Any) -> None:
+    from spocc.spark import fit
+
+    local = spocc.fit(frame[NAMES], frame["truth"], method="naive-bayes", evaluate=True)
+    spread_out = fit(df, "truth", NAMES, method="naive-bayes", evaluate=True)
+    assert spread_out.held_out_accuracy == local.held_out_accuracy is not None
+    assert spread_out.to_bytes() == local.to_bytes()
+
+
 def test_columns_that_are_no_classifiers_are_warned_of(spark: Any, frame: Any) -> None:
     from spocc.spark import fit
 
