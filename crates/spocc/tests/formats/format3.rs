@@ -28,6 +28,7 @@ fn models() -> Vec<(String, Model)> {
     let (split, cross) = (conformal(ConformalScheme::Split, false), conformal(ConformalScheme::Cross, true));
     let balanced = Options { class_weights: ClassWeights::Balanced, ..Options::default() };
     let answers = Options { missing: Missing::Answer, ..Options::default() };
+    let evaluated = Options { class_weights: ClassWeights::Balanced, evaluate: true, ..Options::default() };
     let random = Options { ties: TieBreak::Random(7), ..Options::default() };
     let [(_, classes), .., (_, weighted)] = evidence();
     let (ladder, bayes) = (Method::Ladder, Method::NaiveBayes);
@@ -42,6 +43,7 @@ fn models() -> Vec<(String, Model)> {
         ("ladder.unlabelled", fit(ladder, &with_unlabelled(&rows), &plain)),
         ("majority.conformal.slim", fit(Method::Majority, &rows, &split).slim()),
         ("majority.random", fit(Method::Majority, &rows, &random)),
+        ("naive-bayes.evaluated", fit(bayes, &rows, &evaluated)),
         ("naive-bayes.missing-answer", fit(bayes, &rows, &answers)),
         ("spocc.classes", fit(Method::Spocc, &classes, &plain)),
     ];
@@ -112,9 +114,10 @@ fn models_are_read_and_written_and_decide_as_they_did() {
         assert_eq!((version(&bytes), model.to_bytes() == bytes), (3, true), "{name}");
         assert_eq!(model.evidence().is_none(), name.contains(".slim"), "{name}");
         assert_eq!(model.calibration().is_some(), name.contains(".conformal"), "{name}");
+        assert_eq!(model.held_out_accuracy().is_some(), name.contains(".evaluated"), "{name}");
         models.push((name, model));
     }
-    assert!(models.len() >= 23, "a model of each of eleven methods, and twelve more");
+    assert!(models.len() >= 24, "a model of each of eleven methods, and thirteen more");
     let expected = String::from_utf8(bytes("format3/decisions.csv")).expect("UTF-8");
     assert_eq!(decided(&models), expected);
 }

@@ -65,7 +65,7 @@ fn models(panel: &Panel) -> Vec<Model> {
     let evidence = all_rows(panel);
     let symbol = Options { missing: Missing::Answer, ties: TieBreak::Random(3), ..Options::default() };
     let class_weights = ClassWeights::Balanced;
-    let weighed = Options { missing: Missing::Auto, class_weights, ..Options::default() };
+    let weighed = Options { missing: Missing::Auto, class_weights, evaluate: true, ..Options::default() };
     let how = ConformalSettings { scheme: ConformalScheme::Split, per_class: true, seed: 1 };
     let calibrated = Options { calibrate: Some(how), ..Options::default() };
     let mut models = Vec::new();
