@@ -42,6 +42,8 @@ class MethodResult:
     """The method."""
     is_reference: bool
     """Whether it is compared although ``methods`` does not list it."""
+    uses_unlabelled: bool
+    """Whether it was fitted to the unlabelled rows too."""
     accuracy: float
     """Accuracy on held-out rows."""
     weighted_accuracy: float | None
@@ -101,6 +103,11 @@ class Comparison:
         return int(self.as_dict["n_rows"])
 
     @property
+    def n_unlabelled(self) -> float:
+        """Number of unlabelled rows, to which some methods are fitted too."""
+        return float(self.as_dict["n_unlabelled"])
+
+    @property
     def held_out(self) -> dict[str, Any]:
         """The rows that methods are evaluated on: by ``folds`` or ``test``."""
         held_out: dict[str, Any] = self.as_dict["held_out"]
@@ -140,6 +147,7 @@ class Comparison:
                 ],
                 "aurc": [result.aurc for result in results],
                 "is_reference": [result.is_reference for result in results],
+                "uses_unlabelled": [result.uses_unlabelled for result in results],
             }
         )
 
@@ -183,6 +191,7 @@ def _result(entry: dict[str, Any]) -> MethodResult:
     return MethodResult(
         method=entry["method"],
         is_reference=entry["is_reference"],
+        uses_unlabelled=entry["uses_unlabelled"],
         accuracy=entry["accuracy"],
         weighted_accuracy=entry["weighted_accuracy"],
         interval=(entry["interval"][0], entry["interval"][1]),
@@ -251,8 +260,8 @@ def compare(
     seed
         Seed of the folds and of random ties.
     unlabelled
-        Whether rows without truth are used for fitting: by ``ladder`` and ``dawid-skene`` if true, by none if
-        false. By default ``dawid-skene`` uses them, and ``ladder`` those of given evidence.
+        Whether rows without truth are used: by default ``ladder`` and ``dawid-skene`` are fitted to all of them
+        in every fold. Held-out rows are not among these.
     memory
         Bytes that any one table may need.
     progress
@@ -274,7 +283,6 @@ def compare(
     >>> comparison.best_classifier
     {'name': 'x0', 'accuracy': 0.8}
     """
-    is_evidence = isinstance(predictions, Evidence)
     selected = _input.strings("names", names)
     settings = _native.CompareSettings(
         options(missing, ties, class_weight, None, False, seed),
@@ -283,15 +291,14 @@ def compare(
         repeats=_input.whole("repeats", repeats),
         seed=_input.whole("seed", seed),
         curve=curve,
-        ladder_uses_unlabelled=is_evidence if unlabelled is None else unlabelled,
     )
     with bar(progress) as callback:
         if isinstance(predictions, Evidence):
             beside = {"truth": truth, "names": names, "classes": classes, "weights": weights}
-            for name, value in (beside | {"unlabelled": unlabelled}).items():
+            for name, value in beside.items():
                 if value is not None:
                     raise SpoccError(f"{name}: expected none beside evidence, which holds its own, found one")
-            evidence = predictions
+            evidence = predictions._labelled() if unlabelled is False else predictions
         else:
             evidence = Evidence(
                 predictions,

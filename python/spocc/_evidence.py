@@ -19,7 +19,7 @@ __all__ = ["Evidence"]
 
 
 class Evidence:
-    """Counts of the predictions of a panel on rows with known truth: all that a method learns from.
+    """Counts of the predictions of a panel on labelled and unlabelled rows: all that a method learns from.
 
     Evidence of separate rows adds up exactly, in any order: ``a + b`` is the evidence of the rows of both.
 
@@ -45,7 +45,8 @@ class Evidence:
     level
         The detail to keep: ``"tally"`` (all), ``"pairs"`` or ``"marginals"``.
     unlabelled
-        Whether rows without truth are counted too, for methods that use them.
+        Whether rows without truth are counted in a tally too, for the methods that use them. Of more than
+        65 536 distinct patterns of such rows a sample is kept, chosen by hash.
     memory
         Bytes that any one table may need.
     progress
@@ -76,7 +77,7 @@ class Evidence:
         weights: object = None,
         counts: object = None,
         level: Level = "tally",
-        unlabelled: bool = False,
+        unlabelled: bool = True,
         memory: int | None = None,
         progress: bool | Progress = False,
     ) -> None:
@@ -106,14 +107,14 @@ class Evidence:
         names: Iterable[object] | None = None,
         classes: object = None,
         level: Level = "tally",
-        unlabelled: bool = False,
+        unlabelled: bool = True,
         memory: int | None = None,
         progress: bool | Progress = False,
     ) -> Evidence:
         """Counts a table with one row per prediction: item, classifier and label.
 
         The truth is given by item: a dict, or a pandas Series indexed by item. Items without truth are
-        skipped unless ``unlabelled`` is true.
+        unlabelled rows.
 
         Examples
         --------
@@ -165,7 +166,7 @@ class Evidence:
 
     @property
     def n_unlabelled(self) -> float:
-        """Number of rows without truth, or the sum of their weights."""
+        """Number of rows without truth that were counted, or the sum of their weights."""
         return self._engine.n_unlabelled
 
     @property
@@ -189,6 +190,10 @@ class Evidence:
     def select(self, names: Iterable[object]) -> Evidence:
         """The evidence of these classifiers only, in this order."""
         return Evidence._of(self._engine.select(_input.strings("names", names) or []))
+
+    def _labelled(self) -> Evidence:
+        """The evidence of the labelled rows only."""
+        return Evidence._of(self._engine.labelled())
 
     def reduce(self, level: Level) -> Evidence:
         """The same rows at a lower level of detail."""
@@ -232,8 +237,9 @@ class Evidence:
         return Evidence.from_bytes, (self.to_bytes(),)
 
     def _rows(self) -> str:
-        rows = f"{self.n_rows:g} rows"
-        return f"{rows} and {self.n_unlabelled:g} without truth" if self.n_unlabelled > 0 else rows
+        if self.n_unlabelled > 0:
+            return f"{self.n_rows:.16g} labelled and {self.n_unlabelled:.16g} unlabelled rows"
+        return f"{self.n_rows:g} rows"
 
     def _detail(self) -> str:
         n_patterns = self._engine.n_patterns

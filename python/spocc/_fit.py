@@ -97,13 +97,15 @@ def fit(
         ``"balanced"``, or a weight per class.
     calibrate
         Calibration of the conformal sets of `Model.predict_set`: ``"split"`` (split conformal, with a
-        guarantee) or ``"cross"`` (cross-conformal, without one).
+        guarantee) or ``"cross"`` (cross-conformal, without one). If rows without truth are used, the
+        guarantee is for these; with ``unlabelled=False`` it is for all new rows.
     per_class
         Whether the sets have their coverage within each class.
     seed
         Seed of random ties and of the calibration split.
     unlabelled
-        Whether rows without truth are used too; None for the default of the method.
+        Whether rows without truth are used too. By default they are used by ``ladder`` and ``dawid-skene``,
+        and by ``majority`` if no truth is known.
     evaluate
         Whether to measure `Model.held_out_accuracy`, as the command does. It takes five more fits, or one
         above 5000 labelled rows, which is why it is not measured unasked: a fit is often part of a loop that
@@ -138,10 +140,11 @@ def fit(
     with bar(progress) as callback:
         if isinstance(predictions, Evidence):
             beside = {"truth": truth, "names": names, "classes": classes, "weights": weights}
-            for name, value in (beside | {"unlabelled": unlabelled}).items():
+            for name, value in beside.items():
                 if value is not None:
                     raise SpoccError(f"{name}: expected none beside evidence, which holds its own, found one")
-            evidence = predictions
+            chosen.counting(predictions.n_rows > 0, unlabelled, calibrate is not None)
+            evidence = predictions._labelled() if unlabelled is False else predictions
         else:
             needs_tally = calibrate is not None or evaluate
             level, uses_unlabelled = chosen.counting(truth is not None, unlabelled, needs_tally)

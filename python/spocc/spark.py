@@ -84,7 +84,7 @@ def evidence(
     count: str | None = None,
     classes: object = None,
     level: Level = "tally",
-    unlabelled: bool = False,
+    unlabelled: bool = True,
     memory: int | None = None,
 ) -> spocc.Evidence:
     """Counts a Spark data frame into the evidence that `spocc.Evidence` counts of the same rows.

@@ -20,7 +20,7 @@ pub(crate) struct PyCompareSettings {
 impl PyCompareSettings {
     /// Settings by name; `None` stands for all methods.
     #[new]
-    #[pyo3(signature = (options, *, methods, folds, repeats, seed, curve, ladder_uses_unlabelled))]
+    #[pyo3(signature = (options, *, methods, folds, repeats, seed, curve))]
     fn new(
         options: &PyOptions,
         methods: Option<Vec<String>>,
@@ -28,7 +28,6 @@ impl PyCompareSettings {
         repeats: u64,
         seed: u64,
         curve: bool,
-        ladder_uses_unlabelled: bool,
     ) -> Result<Self, BindingError> {
         let default = CompareSettings::default();
         let methods = match methods {
@@ -42,7 +41,6 @@ impl PyCompareSettings {
             methods,
             options: options.engine.clone(),
             curve,
-            ladder_uses_unlabelled,
         };
         Ok(Self { engine })
     }
@@ -50,7 +48,10 @@ impl PyCompareSettings {
     /// Whether any of the methods uses rows without truth.
     #[getter]
     fn uses_unlabelled(&self) -> bool {
-        self.engine.methods.iter().any(|method| self.engine.uses_unlabelled(*method))
+        self.engine
+            .methods
+            .iter()
+            .any(|method| method.counts_unlabelled(None, true).is_ok_and(|counts| counts))
     }
 
     /// Compares the methods: the report as JSON and as text.

@@ -142,6 +142,12 @@ impl PyEvidence {
             .map(|engine| Self { engine })
     }
 
+    /// The labelled rows only.
+    fn labelled(&self, py: Python<'_>) -> Result<Self, BindingError> {
+        run(py, &RunSettings::default(), |control, _| Ok(self.engine.labelled(control)?.into_owned()))
+            .map(|engine| Self { engine })
+    }
+
     /// The same rows with less detail.
     fn reduce(&self, py: Python<'_>, level: &str) -> Result<Self, BindingError> {
         let level = settings::level(level)?;

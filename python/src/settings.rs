@@ -53,11 +53,11 @@ impl PyCombiner {
         self.engine.method().capabilities().probabilities
     }
 
-    /// Whether it can use rows without truth together with labelled rows.
+    /// Whether it is fitted to unlabelled rows together with labelled rows.
     #[getter]
     fn uses_unlabelled(&self) -> bool {
         let unlabelled = self.engine.method().capabilities().unlabelled;
-        matches!(unlabelled, UnlabelledRows::OnRequest | UnlabelledRows::Always)
+        matches!(unlabelled, UnlabelledRows::WithTruth | UnlabelledRows::Always)
     }
 
     /// The level of detail at which rows are counted, and whether rows without truth are counted.

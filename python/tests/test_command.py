@@ -44,6 +44,31 @@ def test_both_make_the_same_model_of_the_same_rows(
     assert decided["margin"].tolist() == ours.margin.tolist()
 
 
+def test_both_count_rows_without_truth_alike(
+    command: Command, demo: tuple[Path, pd.DataFrame, pd.DataFrame]
+) -> None:
+    folder, gold, _ = demo
+    gold.loc[25:, "truth"] = None
+    gold.to_csv(folder / "some.csv", index=False)
+    table = [folder / "some.csv", "--label", "truth", "--id", "item", "-o", folder / "out"]
+    for unlabelled, options in ((True, []), (False, ["--unlabelled", "none"])):
+        evidence = spocc.Evidence(panel(gold), gold["truth"], unlabelled=unlabelled)
+        assert (evidence.n_rows, evidence.n_unlabelled) == (25, 375 if unlabelled else 0)
+        command("tally", *table, *options)
+        assert (folder / "out").read_bytes() == evidence.to_bytes()
+        # By default, as with unlabelled=True.
+        for asked in (unlabelled, None) if unlabelled else (False,):
+            model = spocc.fit(panel(gold), gold["truth"], unlabelled=asked)
+            command("fit", *table, *options)
+            assert (folder / "out").read_bytes() == model.to_bytes()
+            assert spocc.fit(evidence, unlabelled=asked) == model
+    whole = spocc.Evidence(panel(gold), gold["truth"])
+    assert spocc.fit(whole, unlabelled=False) == spocc.fit(panel(gold), gold["truth"], unlabelled=False)
+    assert whole == spocc.Evidence(panel(gold)[:200], gold["truth"][:200]) + spocc.Evidence(
+        panel(gold)[200:], gold["truth"][200:]
+    )
+
+
 def test_the_command_reads_our_model_and_tally(
     command: Command, demo: tuple[Path, pd.DataFrame, pd.DataFrame]
 ) -> None:

@@ -59,11 +59,20 @@ def test_both_faces_print_the_same_report(command: Command, tmp_path: Path) -> N
 def test_the_command_reads_a_tally_as_we_do(command: Command, panel: Panel, tmp_path: Path) -> None:
     predictions, truth = panel
     known = [label if row % 5 > 0 else None for row, label in enumerate(truth.tolist())]
-    evidence = spocc.Evidence(predictions, known, unlabelled=True)
+    evidence = spocc.Evidence(predictions, known)
     evidence.save(tmp_path / "rows.tally")
     options = ["--methods", "ladder,dawid-skene", "--no-curve", "--json"]
     ours = spocc.compare(evidence, methods=["ladder", "dawid-skene"], curve=False)
     assert json.loads(command("compare", tmp_path / "rows.tally", *options)) == ours.as_dict
+    assert ours.n_unlabelled == evidence.n_unlabelled > 0
+    users = {result.method for result in ours.methods if result.uses_unlabelled}
+    assert users == {"ladder", "dawid-skene"}
+    assert f"fitted also to {ours.n_unlabelled:.0f} unlabelled rows: " in repr(ours)
+    assert ours == spocc.compare(predictions, known, methods=["ladder", "dawid-skene"], curve=False)
+    none = spocc.compare(evidence, methods=["ladder"], curve=False, unlabelled=False)
+    assert none.n_unlabelled == 0
+    assert not none.to_frame()["uses_unlabelled"].any()
+    assert none == spocc.compare(predictions, known, methods=["ladder"], curve=False, unlabelled=False)
 
 
 def test_results_are_objects(comparison: spocc.Comparison) -> None:

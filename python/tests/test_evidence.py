@@ -70,11 +70,13 @@ def test_a_row_per_prediction_is_the_same_as_a_row_per_item(panel: Panel) -> Non
         np.testing.assert_array_equal(long.confusion(name), wide.confusion(name))
 
 
-def test_items_without_truth_count_only_if_asked() -> None:
+def test_items_without_truth_are_unlabelled_rows() -> None:
     items, workers, labels = ["i", "i", "j"], ["ann", "bob", "ann"], ["x", "y", "y"]
-    assert spocc.Evidence.from_long(items, workers, labels, {"i": "x", "k": "y"}).n_rows == 1
-    both = spocc.Evidence.from_long(items, workers, labels, {"i": "x"}, unlabelled=True)
+    both = spocc.Evidence.from_long(items, workers, labels, {"i": "x", "k": "y"})
     assert (both.n_rows, both.n_unlabelled) == (1, 1)
+    assert "1 labelled and 1 unlabelled rows" in repr(both)
+    few = spocc.Evidence.from_long(items, workers, labels, {"i": "x"}, unlabelled=False)
+    assert (few.n_rows, few.n_unlabelled) == (1, 0)
 
 
 def test_it_survives_bytes_pickle_and_files(panel: Panel, tmp_path: Path) -> None:

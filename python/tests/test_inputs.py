@@ -244,7 +244,7 @@ def test_a_polars_column_of_nulls_is_missing() -> None:
     missing = pl.DataFrame({"ann": [None, None], "bob": ["b", "b"]})
     assert missing.dtypes[0] == pl.Null
     np.testing.assert_array_equal(model.decide(missing).answered, [1, 1])
-    assert spocc.Evidence(missing, pl.Series([None, "b"]), unlabelled=True).n_rows == 1
+    assert spocc.Evidence(missing, pl.Series([None, "b"])).n_rows == 1
 
 
 def test_sparse_columns_of_pandas_are_read() -> None:

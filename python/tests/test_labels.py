@@ -123,7 +123,7 @@ def test_labels_come_back_with_the_type_of_the_truth(predicted: str, true: str, 
 def test_a_class_that_is_only_predicted_has_the_type_of_the_truth(
     predictions: list[Any], true: list[Any] | None, classes: list[Any]
 ) -> None:
-    evidence = spocc.Evidence([[label] for label in predictions], true, unlabelled=True)
+    evidence = spocc.Evidence([[label] for label in predictions], true)
     model = spocc.fit(evidence, method="majority")
     for found in [evidence.classes.tolist(), evidence.labels.tolist()]:
         assert found == classes

@@ -187,6 +187,8 @@ def test_some_methods_need_no_truth(panel: Panel) -> None:
         assert (model.evidence.n_rows, model.evidence.n_unlabelled) == (0, 300)
     with pytest.raises(spocc.SpoccError, match="expected at least one labelled row"):
         spocc.fit(predictions, method="spocc")
+    with pytest.raises(spocc.SpoccError, match="expected at least one labelled row"):
+        spocc.fit(predictions)
 
 
 def test_a_classifier_can_be_appended(panel: Panel) -> None:

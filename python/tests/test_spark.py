@@ -192,8 +192,11 @@ def test_rows_without_truth_and_given_classes_count_as_they_do_locally(df: Any, 
     from spocc.spark import evidence, fit
 
     classes = ["question", "bug", "praise"]
-    local = spocc.Evidence(frame[NAMES], frame["truth"], classes=classes, unlabelled=True)
-    assert evidence(df, "truth", NAMES, classes=classes, unlabelled=True) == local
+    local = spocc.Evidence(frame[NAMES], frame["truth"], classes=classes)
+    assert local.n_unlabelled > 0
+    assert evidence(df, "truth", NAMES, classes=classes) == local
+    local = spocc.Evidence(frame[NAMES], frame["truth"], classes=classes, unlabelled=False)
+    assert evidence(df, "truth", NAMES, classes=classes, unlabelled=False) == local
     assert fit(df, None, NAMES, method="majority") == spocc.fit(frame[NAMES], method="majority")
     calibrated = spocc.fit(frame[NAMES], frame["truth"], calibrate="split")
     assert fit(df, "truth", NAMES, calibrate="split") == calibrated

@@ -69,7 +69,7 @@ impl Model {
             .reduce_to(known.level(), control)?
             .select(&all_names, control)?
             .with_classes_of(&known.labels(), control)?;
-        if !grown.select(&self.classifiers, control)?.without_unseen_labels(control)?.has_counts_of(known) {
+        if !grown.select(&self.classifiers, control)?.with_labels_like(known, control)?.has_counts_of(known) {
             return refuse(ROWS, "rows with other counts".to_owned());
         }
         let mut missing_is_answer = self.missing_is_answer.clone();
@@ -182,5 +182,33 @@ impl Evidence {
         }
         let closed = Labels::closed(labels.classes(), self.labels().all().iter().cloned())?;
         self.under(closed, control)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Fit, Predictions, Truth, evidence::with_at_most};
+
+    #[test]
+    fn a_model_of_a_sample_of_unlabelled_rows_is_appended_to() {
+        let label = |t: usize, k: usize| Some(["x", "y", "z"][(t / 3usize.pow(k as u32) + t) % 3]);
+        let count = |n_columns: usize, n_rows: usize| {
+            let mut rows = Predictions::builder(["a", "b", "c", "d"][..n_columns].iter().copied())?;
+            let mut truth = Truth::default();
+            for t in 0..n_rows {
+                rows.push((0..n_columns).map(|k| label(t, k)))?;
+                truth.push(label(t, 0).filter(|_| t < 30))?;
+            }
+            with_at_most(5, || Evidence::new(&rows.finish(), &truth))
+        };
+        let [three, four, fewer] =
+            [(3, 100), (4, 100), (4, 99)].map(|(columns, rows)| count(columns, rows).expect("rows"));
+        assert!(three.samples_unlabelled() && four.samples_unlabelled());
+        let model = Ladder.fit(&three).expect("rows");
+        let grown = model.append(&four, &Control::default()).expect("the same rows");
+        assert_eq!(grown.to_bytes(), Ladder.fit(&four).expect("rows").to_bytes());
+        let refused = model.append(&fewer, &Control::default()).err();
+        assert!(matches!(refused, Some(Error::CannotAppend { .. })), "{refused:?}");
     }
 }

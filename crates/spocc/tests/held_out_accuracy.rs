@@ -42,7 +42,6 @@ fn assert_as_compared(evidence: &Evidence, options: &Options, case: &str) {
         repeats: 1,
         options: Options { evaluate: false, ..options.clone() },
         curve: false,
-        ladder_uses_unlabelled: true,
         ..CompareSettings::default()
     };
     let comparison = compare(evidence, None, &settings, &Control::default()).expect("enough rows");

@@ -1,4 +1,4 @@
-//! Rows without truth: counted beside the others, seen by the methods that ask for them and by no other.
+//! Unlabelled rows: counted beside the others, used by the methods that learn from them and by no other.
 
 mod panels;
 
@@ -207,7 +207,13 @@ fn a_calibrated_rule_learns_from_rows_without_truth() {
             Model::fit(&DawidSkene, evidence, &options, &quiet()).expect("whole counts")
         };
         let (few, many) = (fit(&labelled), fit(&all));
-        assert_eq!(many.evidence().expect("not slim").n_unlabelled(), 580.0, "{scheme}");
+        // The five rows that calibrate a split are unlabelled rows to its rule, like the others.
+        let [labelled, unlabelled] = match scheme {
+            ConformalScheme::Split => [15.0, 585.0],
+            _ => [20.0, 580.0],
+        };
+        let counts = many.evidence().expect("not slim");
+        assert_eq!([counts.n_rows(), counts.n_unlabelled()], [labelled, unlabelled], "{scheme}");
         assert_ne!(few.calibration(), many.calibration(), "{scheme}: the scores are those of better rules");
         let [few, many] = [few, many].map(|model| accuracy(&model, &panel, &truth));
         assert!(many > few + 0.1, "{scheme}: {few} {many}");
@@ -359,4 +365,89 @@ fn whoever_watches_can_stop_the_estimate_and_bound_its_memory() {
     assert_eq!(fit(&Control::new(&stop)), Err(Error::Cancelled));
     let poor = fit(&quiet().with_memory_limit(1000));
     assert!(matches!(poor, Err(Error::MemoryLimit { .. })), "{poor:?}");
+}
+
+/// Rows of `n` binary classifiers, the first of which is the truth but for a few rows; all of them distinct.
+fn distinct_rows(n_rows: usize, n_known: usize) -> (Predictions, Truth) {
+    let mut rows = Predictions::builder((0..18).map(|k| format!("c{k}"))).expect("distinct names");
+    let mut truth = Truth::default();
+    for t in 0..n_rows {
+        let bit = |k: usize| Some(if t >> k & 1 == 0 { "no" } else { "yes" });
+        rows.push((0..18).map(bit)).expect("18 predictions");
+        truth.push(bit(0).filter(|_| t % n_rows.div_ceil(n_known) == 0)).expect("two labels");
+    }
+    (rows.finish(), truth)
+}
+
+#[test]
+fn at_most_65_536_patterns_are_kept_of_any_number_of_rows_in_any_parts() {
+    const MOST: usize = 65_536;
+    let (n_rows, n_known) = (150_000, 50);
+    let (rows, truth) = distinct_rows(n_rows, n_known);
+    let whole = Evidence::new(&rows, &truth).expect("rows");
+    assert_eq!([whole.n_rows(), whole.n_unlabelled()], [n_known as f64, (n_rows - n_known) as f64]);
+    assert!(whole.samples_unlabelled());
+    assert_eq!(whole.n_unlabelled_patterns(), MOST);
+    let part = |from: usize, to: usize| {
+        let counts: Vec<u64> = (0..n_rows).map(|t| u64::from((from..to).contains(&t))).collect();
+        let counting = Counting { counts: Some(&counts), ..Counting::default() };
+        Evidence::count(&rows, &truth, &counting, &quiet()).expect("rows")
+    };
+    let [a, b, c] = [part(0, 40_000), part(40_000, 120_000), part(120_000, n_rows)];
+    assert!(!a.samples_unlabelled() && b.samples_unlabelled());
+    let sum = |a: &Evidence, b: &Evidence| a.merge(b, &quiet()).expect("the same panel");
+    assert_eq!(sum(&sum(&a, &b), &c).to_bytes(), whole.to_bytes());
+    assert_eq!(sum(&sum(&b, &c), &a).to_bytes(), whole.to_bytes());
+    let again = Evidence::from_bytes(&whole.to_bytes()).expect("our own");
+    assert_eq!(again.n_unlabelled(), whole.n_unlabelled());
+    assert_eq!(again.to_bytes(), whole.to_bytes());
+    let one = Evidence::new(&distinct_rows(MOST, 1).0, &Truth::new(vec![None::<&str>; MOST]).expect("rows"));
+    assert!(!one.expect("rows").samples_unlabelled(), "as many patterns as are kept");
+}
+
+#[test]
+fn split_conformal_sets_cover_the_unlabelled_rows_of_the_fit() {
+    // A sparse crowd, of which a rule has very confident probabilities on the rows that it has seen. Per draw 12 training
+    // and 4 calibration rows, and 24 unlabelled rows, for which the sets are made.
+    const COVERAGE: f64 = 0.75;
+    const N_WORKERS: usize = 20;
+    let shape = Shape {
+        n_classifiers: N_WORKERS,
+        n_classes: 3,
+        n_others: 0,
+        n_rows: 0,
+        missing_share: 0.0,
+        weighted: false,
+        seed: 0,
+    };
+    for method in [Method::DawidSkene, Method::Ladder] {
+        let covered: Vec<f64> = (0..600)
+            .map(|draw| {
+                let mut random = Random(draw);
+                let truth: Vec<usize> = (0..40).map(|_| random.below(3)).collect();
+                let mut predicted = |class: usize| {
+                    let label = if random.unit() < 0.3 { class } else { random.below(3) };
+                    (random.unit() < 0.15).then_some(label)
+                };
+                let rows = truth.iter().map(|class| (0..N_WORKERS).map(|_| predicted(*class)).collect());
+                let rows: Vec<Vec<Option<usize>>> = rows.collect();
+                let known = truth.iter().enumerate().map(|(t, class)| (t < 16).then_some(*class)).collect();
+                let panel = Panel { is_closed: true, rows, truth: known, ..Panel::new(shape) };
+                let settings =
+                    ConformalSettings { seed: draw, ..ConformalSettings::new(ConformalScheme::Split) };
+                let options = Options { calibrate: Some(settings), ..Options::default() };
+                let model = Model::fit(method.combiner().as_ref(), &all(&panel), &options, &quiet());
+                let coverage = COVERAGE.try_into().expect("a share");
+                let sets = model.expect("rows").predict_sets(&panel.predictions(), coverage, draw);
+                let sets = sets.expect("enough scores");
+                let is_covered =
+                    |t: &usize| sets.get(*t).is_some_and(|set| set.contains(&(truth[*t] as u16)));
+                (16..40).filter(is_covered).count() as f64 / 24.0
+            })
+            .collect();
+        let mean = |of: &dyn Fn(f64) -> f64| covered.iter().map(|x| of(*x)).sum::<f64>() / 600.0;
+        let (share, squares) = (mean(&|x| x), mean(&|x| x * x));
+        let standard_error = ((squares - share * share) / 600.0).sqrt();
+        assert!(share > COVERAGE - 4.0 * standard_error, "{method}: {share}, {standard_error}");
+    }
 }

@@ -28,7 +28,8 @@ __all__ = [
 class LadderClassifier(LabelCombiner):
     """Selection among models of increasing complexity, each shrunk towards the simpler one: the default.
 
-    It is robust to copies, guessers and adversaries. Rows whose y is None or NaN are used as unlabelled rows.
+    It is robust to copies, guessers and adversaries. Rows whose y is None or NaN are used as unlabelled rows;
+    -1 is a label like any other.
 
     Examples
     --------

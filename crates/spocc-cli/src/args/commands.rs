@@ -8,6 +8,7 @@ use spocc::evaluate::CompareSettings;
 use crate::args::{
     columns::{ColumnArgs, TableArgs},
     method::{CalibrateArgs, MethodArgs, OptionArgs},
+    unlabelled::UnlabelledArgs,
     values::{
         Dialect, NameList, OutputColumn, OutputFormat, coverage, margin, methods, output_columns, whole,
     },
@@ -24,15 +25,10 @@ pub(crate) struct DemoArgs {
 /// The arguments of `spocc fit`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct FitArgs {
-    /// Labelled table or tally (dawid-skene and majority need no labels); several files, globs and directories are
-    /// read as one table, `-` is standard input
+    /// Table or tally with some labelled rows (dawid-skene and majority need none); several files, globs and
+    /// directories are read as one table, `-` is standard input
     #[arg(value_name = "TABLE|TALLY", required = true)]
     pub(crate) input: Vec<PathBuf>,
-
-    /// Table of unlabelled rows with the same columns, used by ladder and dawid-skene. Rows that are also in the
-    /// labelled table, by --id or the item of --long, are skipped
-    #[arg(long, value_name = "TABLE")]
-    pub(crate) unlabelled: Vec<PathBuf>,
 
     /// File to write the model to; `-` is standard output
     #[arg(short, long, value_name = "MODEL")]
@@ -48,6 +44,9 @@ pub(crate) struct FitArgs {
 
     #[command(flatten)]
     pub(crate) columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub(crate) unlabelled: UnlabelledArgs,
 
     #[command(flatten)]
     pub(crate) method: MethodArgs,
@@ -141,11 +140,6 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "TABLE|TALLY")]
     pub(crate) test: Vec<PathBuf>,
 
-    /// Table of unlabelled rows with the same columns, used by ladder and dawid-skene. Rows that are also in the
-    /// labelled table, by --id or the item of --long, are skipped
-    #[arg(long, value_name = "TABLE")]
-    pub(crate) unlabelled: Vec<PathBuf>,
-
     /// Methods to compare [default: all]
     #[arg(long, value_name = "a,b", value_delimiter = ',', value_parser = methods())]
     pub(crate) methods: Vec<spocc::Method>,
@@ -168,6 +162,9 @@ pub(crate) struct CompareArgs {
 
     #[command(flatten)]
     pub(crate) columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub(crate) unlabelled: UnlabelledArgs,
 
     #[command(flatten)]
     pub(crate) options: OptionArgs,
@@ -230,10 +227,6 @@ pub(crate) struct AppendArgs {
     #[arg(value_name = "TABLE|TALLY", required = true)]
     pub(crate) input: Vec<PathBuf>,
 
-    /// Table of the unlabelled rows to which the model was fitted, with one more column
-    #[arg(long, value_name = "TABLE")]
-    pub(crate) unlabelled: Vec<PathBuf>,
-
     /// Name of the new classifier: the name of its column
     #[arg(long, value_name = "NAME")]
     pub(crate) name: String,
@@ -244,6 +237,9 @@ pub(crate) struct AppendArgs {
 
     #[command(flatten)]
     pub(crate) columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub(crate) unlabelled: UnlabelledArgs,
 }
 
 /// The arguments of `spocc tally`.
@@ -268,6 +264,9 @@ pub(crate) struct TallyArgs {
 
     #[command(flatten)]
     pub(crate) columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub(crate) unlabelled: UnlabelledArgs,
 }
 
 /// The arguments of `spocc merge`.
@@ -319,6 +318,10 @@ pub(crate) struct SqlArgs {
     /// Name of the column with the counts in the result
     #[arg(long, value_name = "COL", default_value = "n")]
     pub(crate) count: String,
+
+    /// `none`: leave out unlabelled rows
+    #[arg(long, value_name = "none", value_parser = ["none"])]
+    pub(crate) unlabelled: Option<String>,
 
     /// SQL dialect
     #[arg(long, value_enum, default_value_t = Dialect::Duckdb)]

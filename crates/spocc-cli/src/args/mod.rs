@@ -3,6 +3,7 @@
 mod columns;
 mod commands;
 mod method;
+mod unlabelled;
 mod values;
 
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
@@ -63,11 +64,11 @@ Examples:
   spocc demo
   spocc demo --save .          write the example tables to this directory")]
     Demo(DemoArgs),
-    /// Fit a model to labelled rows
+    /// Fit a model to labelled and unlabelled rows
     ///
     /// Every column is a classifier, except the columns named by --label, --id, --weight, --count or --ignore.
     /// A cell holds the label that the classifier predicts for the row; an empty cell is a missing prediction.
-    /// Unlabelled rows are skipped, except by --method dawid-skene and, with --unlabelled, by ladder. The methods
+    /// Rows without a true label are used by ladder and dawid-skene and skipped by other methods. The methods
     /// dawid-skene and majority need no labelled rows: without --label, all rows are unlabelled.
     #[command(after_help = "\
 Examples:
@@ -80,6 +81,7 @@ Examples:
     --label truth -o crowd.spocc
   spocc fit crowd.csv --long item,worker,answer --method dawid-skene -o c.spocc
   spocc fit gold.csv --label truth --id item --unlabelled new.csv -o p.spocc
+  spocc fit gold.csv --label truth --id item --unlabelled none -o p.spocc
   spocc fit all.tally -o panel.spocc")]
     Fit(FitArgs),
     /// Decide the rows of a table with a fitted model
@@ -105,7 +107,8 @@ Examples:
     /// Measure the accuracy of every method on held-out rows
     ///
     /// Fits every method and evaluates it on the rows of --test, or by repeated cross-validation on the labelled
-    /// rows. Reports which differences are significant, whether any method is better than the best single
+    /// rows. Methods that use unlabelled rows are fitted to all of them in every fold, and held-out rows are not
+    /// among these. Reports which differences are significant, whether any method is better than the best single
     /// classifier and the majority vote, and whether more labelled rows would help.
     #[command(after_help = "\
 Examples:
@@ -145,8 +148,9 @@ Example:
     Append(AppendArgs),
     /// Count a table into a tally, which can be shared instead of the rows
     ///
-    /// A tally holds how often each pattern of predictions occurs with each true label, and no ids. Every method
-    /// can be fitted to it. --marginals keeps less detail, --min-count drops rare patterns.
+    /// A tally holds how often each pattern of predictions occurs with each true label and without one, and no ids.
+    /// Every method can be fitted to it. Of more than 65536 distinct patterns of unlabelled rows a sample is kept.
+    /// --marginals keeps less detail, --min-count drops rare patterns.
     #[command(after_help = "\
 Examples:
   spocc tally gold.csv --label truth --id item -o north.tally
@@ -174,8 +178,8 @@ Examples:
     Inspect(InspectArgs),
     /// Print an SQL query that groups a table in a database
     ///
-    /// The query returns one row per pattern of predictions and true label, with its count. `spocc fit --count`
-    /// reads the result, so that the rows themselves stay in the database.
+    /// The query returns one row per pattern of predictions and true label, with its count; of unlabelled rows the
+    /// label is NULL. `spocc fit --count` reads the result, so that the rows themselves stay in the database.
     #[command(after_help = "\
 Examples:
   spocc sql --label truth --classifiers ann,bob,eve --table answers

@@ -17,8 +17,9 @@ use crate::{
 ///
 /// [`Error::Usage`], [`Error::Table`].
 pub(crate) fn append(args: &AppendArgs, control: &Control<'_>) -> Result<(), Error> {
+    let tables = args.unlabelled.tables("append")?;
     let output = Output::new(&args.output)?;
-    output.refuse_inputs(args.input.iter().chain(&args.columns.gold).chain(&args.unlabelled))?;
+    output.refuse_inputs(args.input.iter().chain(&args.columns.gold).chain(tables))?;
     let (place, model) = Input::model(&args.model)?;
     if model.classifiers().contains(&args.name) {
         let found = format!("`{}`, which the model already has", args.name);
@@ -26,15 +27,16 @@ pub(crate) fn append(args: &AppendArgs, control: &Control<'_>) -> Result<(), Err
     }
     let level = model.evidence().map_or(Level::Tally, spocc::Evidence::level);
     let uses_unlabelled = model.evidence().is_some_and(|evidence| evidence.n_unlabelled() > 0.0);
-    if !args.unlabelled.is_empty() && !uses_unlabelled {
+    if !tables.is_empty() && !uses_unlabelled {
         let expected = "a model fitted to unlabelled rows, to use --unlabelled";
         return Err(place.refused(expected, "a model fitted to labelled rows only").into());
     }
     // Other columns of the table are ignored.
     let classifiers: Vec<String> = model.classifiers().iter().chain([&args.name]).cloned().collect();
     let columns = ColumnArgs { classifiers: Some(NameList(classifiers.clone())), ..args.columns.clone() };
+    let uses_unlabelled = uses_unlabelled && args.unlabelled.asked() != Some(false);
     let keep = if uses_unlabelled { CountOptions::all(level) } else { CountOptions::labelled(level) };
-    let labelled = CountedInput::read_with(&args.input, &args.unlabelled, &columns, "append", keep, control)?;
+    let labelled = CountedInput::read_with(&args.input, tables, &columns, "append", keep, control)?;
     let engine = |error| labelled.place.engine(error);
     let evidence = labelled.evidence.select(&classifiers, control).map_err(engine)?;
     let grown = model.append(&evidence, control).map_err(|error| match error {

@@ -7,9 +7,10 @@ use spocc::{Control, Method, evaluate::CompareSettings, evidence::Level};
 
 use crate::{
     args::{CompareArgs, usage},
-    error::{Error, count},
+    commands::counted_rows::note_sample,
+    error::Error,
     input::Input,
-    print_status, progress,
+    progress,
     read::{CountOptions, CountedInput, refuse_same_file},
     report,
 };
@@ -21,13 +22,14 @@ use crate::{
 /// [`Error::Usage`], [`Error::Table`].
 pub(crate) fn compare(args: &CompareArgs, control: &Control<'_>) -> Result<(), Error> {
     args.columns.refuse_double_use("compare")?;
-    refuse_same_file(&args.input, &args.unlabelled, &args.columns)?;
+    let tables = args.unlabelled.tables("compare")?;
+    refuse_same_file(&args.input, tables, &args.columns)?;
     let open = |names: &Vec<PathBuf>| Input::open(names, &args.columns.table.reading());
     let input = open(&args.input)?;
     let test = if args.test.is_empty() { None } else { Some(open(&args.test)?) };
     // Options about columns apply to any input that is a table.
     let is_table = |input: &Input| matches!(input, Input::Table(_));
-    if args.unlabelled.is_empty() && !is_table(&input) && !test.as_ref().is_some_and(is_table) {
+    if tables.is_empty() && !is_table(&input) && !test.as_ref().is_some_and(is_table) {
         args.columns.refuse_columns("compare", "a tally")?;
     }
     let methods = if args.methods.is_empty() { Method::ALL.to_vec() } else { args.methods.clone() };
@@ -38,27 +40,26 @@ pub(crate) fn compare(args: &CompareArgs, control: &Control<'_>) -> Result<(), E
         methods,
         options: args.options.options(),
         curve: !args.no_curve,
-        ladder_uses_unlabelled: !args.unlabelled.is_empty() || !is_table(&input),
     };
     // Accuracy needs true labels.
     if is_table(&input) {
         args.columns.label("compare")?;
     }
-    let uses_unlabelled = |method: &&Method| settings.uses_unlabelled(**method);
-    let users: Vec<String> =
-        settings.methods.iter().filter(uses_unlabelled).map(ToString::to_string).collect();
-    if users.is_empty() && !args.unlabelled.is_empty() {
+    let uses_unlabelled = |method: &Method| method.counts_unlabelled(None, true).is_ok_and(|counts| counts);
+    let is_used = settings.methods.iter().any(uses_unlabelled);
+    if !is_used && !tables.is_empty() {
         let message = "--unlabelled is only used by ladder and dawid-skene, which are not among --methods";
         return Err(usage("compare", ErrorKind::ArgumentConflict, message).into());
     }
     let labelled_rows = CountOptions::labelled(Level::Tally);
-    let mut keep = if users.is_empty() { labelled_rows } else { CountOptions::all(Level::Tally) };
-    if !args.unlabelled.is_empty() {
+    let counts_unlabelled = is_used && args.unlabelled.asked() != Some(false);
+    let mut keep = if counts_unlabelled { CountOptions::all(Level::Tally) } else { labelled_rows };
+    if !tables.is_empty() {
         keep = keep.with_ids();
     }
     let mut labelled = CountedInput::of(input, &args.columns, "compare", keep, control)?;
-    if !args.unlabelled.is_empty() {
-        labelled.add_unlabelled(&args.unlabelled, &args.columns, "compare", control)?;
+    if !tables.is_empty() {
+        labelled.add_unlabelled(tables, &args.columns, "compare", control)?;
     }
     let test = test
         .map(|test| CountedInput::of(test, &args.columns, "compare", labelled_rows, control))
@@ -71,13 +72,7 @@ pub(crate) fn compare(args: &CompareArgs, control: &Control<'_>) -> Result<(), E
         })?;
     progress::clear();
     report::print(args.json, &comparison, || report::comparison(&comparison))?;
-    if labelled.evidence.n_unlabelled() > 0.0 {
-        print_status(format_args!(
-            "{} also used {} for fitting; accuracy is measured on labelled rows only",
-            users.join(" and "),
-            count(labelled.evidence.n_unlabelled().round() as usize, "unlabelled row", "unlabelled rows"),
-        ));
-    }
+    note_sample(&labelled.evidence);
     labelled.report_notes();
     Ok(())
 }

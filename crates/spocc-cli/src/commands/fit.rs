@@ -12,6 +12,7 @@ use spocc::{
 
 use crate::{
     args::{FitArgs, refused_setting},
+    commands::counted_rows::{describe_rows, note_sample},
     error::{Error, count, list, quoted},
     output::Output,
     print_status,
@@ -29,23 +30,22 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
     let calibrate = args.calibrate.calibrate(args.options.seed());
     let options = Options { calibrate, evaluate: !args.no_evaluate, ..args.options.options() };
     let method = combiner.method();
-    let asked = (!args.unlabelled.is_empty()).then_some(true);
+    let tables = args.unlabelled.tables("fit")?;
     let unlabelled = method
-        .counts_unlabelled(asked, args.columns.label.is_some())
+        .counts_unlabelled(args.unlabelled.asked(), args.columns.label.is_some())
         .map_err(|error| refused_setting(&error))?;
     let output = Output::new(&args.output)?;
-    output.refuse_inputs(args.input.iter().chain(&args.columns.gold).chain(&args.unlabelled))?;
+    output.refuse_inputs(args.input.iter().chain(&args.columns.gold).chain(tables))?;
     // Count only what the fit needs: the full tally of a large panel may not fit into memory. To evaluate a method that
     // needs less than a tally is worth one only if there is room.
     let level = options.needs(&*combiner);
     let enough = if calibrate.is_some() { Level::Tally } else { combiner.needs() };
     let keep = if unlabelled {
-        CountOptions::all(Level::Tally)
+        CountOptions::all(Level::Tally).for_method(method)
     } else {
         CountOptions::labelled(level).or_reduced_to(enough)
     };
-    let labelled =
-        CountedInput::read_with(&args.input, &args.unlabelled, &args.columns, "fit", keep, control)?;
+    let labelled = CountedInput::read_with(&args.input, tables, &args.columns, "fit", keep, control)?;
     let engine = |error| labelled.place.engine(error);
     let evidence = if method.uses_unlabelled(&labelled.evidence) {
         Cow::Borrowed(&labelled.evidence)
@@ -86,9 +86,11 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
     }
     if let Some(calibration) = model.calibration() {
         print_status(format_args!("{calibration}"));
+        note_guarantee(calibration, &model);
         note_coverage(calibration, &model, labelled.evidence.n_rows());
     }
     note_never_decided(&model, &evidence);
+    note_sample(&evidence);
     labelled.report_notes();
     print_status(format_args!("wrote {output} ({} bytes)", bytes.len()));
     Ok(())
@@ -120,6 +122,17 @@ pub(super) fn describe_experts(parameters: &Parameters, classifiers: &[String]) 
     };
     let described: Vec<String> = experts.iter().filter_map(describe).collect();
     (total > 0.0).then(|| described.join(", "))
+}
+
+/// Prints for which rows the guarantee of split conformal sets holds, if not for all new rows.
+fn note_guarantee(calibration: &Calibration, model: &Model) {
+    let n_unlabelled = model.evidence().map_or(0.0, Evidence::n_unlabelled);
+    if calibration.settings().scheme == ConformalScheme::Split && n_unlabelled > 0.0 {
+        print_status(format_args!(
+            "note: the guarantee is for the unlabelled rows of this fit; for other rows the coverage is approximate \
+             (exact with --unlabelled none)"
+        ));
+    }
 }
 
 /// Prints the largest possible coverage, and how to raise it, if it is below the usual one.
@@ -179,16 +192,4 @@ fn note_never_decided(model: &Model, evidence: &Evidence) {
 pub(super) fn missing_is_answer(model: &Model) -> Vec<&String> {
     let classifiers = model.classifiers().iter().zip(model.missing_is_answer());
     classifiers.filter(|(_, is_answer)| **is_answer).map(|(name, _)| name).collect()
-}
-
-/// `3 labelled rows`, `3 labelled and 2 unlabelled rows`, `2 unlabelled rows`.
-fn describe_rows(evidence: &Evidence) -> String {
-    match [evidence.n_rows(), evidence.n_unlabelled()].map(|n| n.round() as u64) {
-        [labelled, 0] => count(labelled as usize, "labelled row", "labelled rows"),
-        [0, unlabelled] => count(unlabelled as usize, "unlabelled row", "unlabelled rows"),
-        [labelled, unlabelled] => format!(
-            "{labelled} labelled and {}",
-            count(unlabelled as usize, "unlabelled row", "unlabelled rows")
-        ),
-    }
 }

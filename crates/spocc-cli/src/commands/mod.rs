@@ -3,6 +3,7 @@
 mod append;
 mod audit;
 mod compare;
+mod counted_rows;
 mod demo;
 mod explain;
 mod fit;

@@ -37,8 +37,9 @@ fn query(args: &SqlArgs) -> String {
     let columns: Vec<String> = args.classifiers.0.iter().chain([&args.label]).map(column).collect();
     // Column numbers mean the same in every dialect and need no quoting.
     let numbers: Vec<String> = (1..=columns.len()).map(|number| number.to_string()).collect();
+    let labelled = args.unlabelled.as_ref().map_or(String::new(), |_| format!("WHERE {label} IS NOT NULL\n"));
     format!(
-        "SELECT {},\n       COUNT(*) AS {}\nFROM {}\nWHERE {label} IS NOT NULL\nGROUP BY {}\nORDER BY {};\n",
+        "SELECT {},\n       COUNT(*) AS {}\nFROM {}\n{labelled}GROUP BY {}\nORDER BY {};\n",
         columns.join(",\n       "),
         quote_always(args.dialect, &args.count),
         table.join("."),
@@ -78,6 +79,7 @@ mod tests {
             classifiers: "ann,b`ob".parse().expect("names"),
             table: "lab.answers".to_owned(),
             count: "n".to_owned(),
+            unlabelled: None,
             dialect,
         }
     }
@@ -90,7 +92,6 @@ SELECT \"ann\",
        \"the \"\"truth\"\"\",
        COUNT(*) AS \"n\"
 FROM \"lab\".\"answers\"
-WHERE \"the \"\"truth\"\"\" IS NOT NULL
 GROUP BY 1, 2, 3
 ORDER BY 1, 2, 3;
 ";
@@ -98,9 +99,10 @@ ORDER BY 1, 2, 3;
         assert_eq!(query(&args(Dialect::Postgres)), duckdb);
         let snowflake = query(&args(Dialect::Snowflake));
         assert!(snowflake.starts_with("SELECT ann AS \"ann\",\n       \"b`ob\",\n"), "{snowflake}");
+        let labelled = query(&SqlArgs { unlabelled: Some("none".to_owned()), ..args(Dialect::Snowflake) });
         assert!(
-            snowflake.contains("FROM lab.answers\nWHERE \"the \"\"truth\"\"\" IS NOT NULL"),
-            "{snowflake}"
+            labelled.contains("FROM lab.answers\nWHERE \"the \"\"truth\"\"\" IS NOT NULL\nGROUP"),
+            "{labelled}"
         );
         assert!(query(&args(Dialect::Spark)).contains("`b``ob`,\n       `the \"truth\"`,"));
         assert!(query(&args(Dialect::Bigquery)).contains("`b\\`ob`"));

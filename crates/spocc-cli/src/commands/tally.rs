@@ -6,11 +6,13 @@ use std::{
     path::PathBuf,
 };
 
+use clap::error::ErrorKind;
 use spocc::{Control, Evidence, evidence::Level};
 use spocc_table::expand;
 
 use crate::{
-    args::{MergeArgs, TallyArgs},
+    args::{MergeArgs, TallyArgs, usage},
+    commands::counted_rows::{describe_rows, note_sample},
     error::{Error, count, rows},
     input::Input,
     output::Output,
@@ -24,18 +26,24 @@ use crate::{
 ///
 /// [`Error::Usage`], [`Error::Table`].
 pub(crate) fn tally(args: &TallyArgs, control: &Control<'_>) -> Result<(), Error> {
+    let tables = args.unlabelled.tables("tally")?;
+    if args.marginals && !tables.is_empty() {
+        let message = "--marginals has no counts of unlabelled rows, so --unlabelled cannot be used with it";
+        return Err(usage("tally", ErrorKind::ArgumentConflict, message).into());
+    }
     let output = Output::new(&args.output)?;
-    output.refuse_inputs(args.input.iter().chain(&args.columns.gold))?;
+    output.refuse_inputs(args.input.iter().chain(&args.columns.gold).chain(tables))?;
     let level = if args.marginals { Level::Marginals } else { Level::Tally };
-    let labelled =
-        CountedInput::read(&args.input, &args.columns, "tally", CountOptions::labelled(level), control)?;
+    let counts_unlabelled = !args.marginals && args.unlabelled.asked() != Some(false);
+    let keep = if counts_unlabelled { CountOptions::all(level) } else { CountOptions::labelled(level) };
+    let labelled = CountedInput::read_with(&args.input, tables, &args.columns, "tally", keep, control)?;
     let engine = |error| labelled.place.engine(error);
     let mut evidence = labelled.evidence.reduce_to(level, control).map_err(engine)?;
     if let Some(min_count) = args.min_count {
         evidence = evidence.without_rare(min_count, control).map_err(|error| match error {
             spocc::Error::NoLabelledRows => {
                 let what = if args.marginals { "a class" } else { "a pattern of predictions and true label" };
-                let found = format!("none among {}", rows(labelled.evidence.n_rows().round() as u64));
+                let found = format!("none among {}", describe_rows(&labelled.evidence));
                 labelled.place.refused(format!("{what} with at least {min_count} rows"), found)
             }
             other => labelled.place.engine(other),
@@ -43,11 +51,15 @@ pub(crate) fn tally(args: &TallyArgs, control: &Control<'_>) -> Result<(), Error
     }
     let bytes = evidence.to_bytes();
     output.write_all(&bytes)?;
-    let kept = evidence.n_rows().round() as u64;
     let patterns = evidence.n_patterns();
     let patterns = patterns.map_or("marginals".to_owned(), |n| count(n, "pattern", "patterns"));
+    let unlabelled = match evidence.n_unlabelled_patterns() {
+        0 => String::new(),
+        n => format!(" with and {n} without a true label"),
+    };
     let classifiers = count(evidence.classifiers().len(), "classifier", "classifiers");
-    print_status(format_args!("counted {}: {classifiers}, {patterns}", rows(kept)));
+    print_status(format_args!("counted {}: {classifiers}, {patterns}{unlabelled}", describe_rows(&evidence)));
+    note_sample(&evidence);
     if let Some(min_count) = args.min_count {
         report_dropped(&labelled.evidence, &evidence, min_count);
     }
@@ -61,7 +73,8 @@ fn report_dropped(before: &Evidence, after: &Evidence, min_count: u64) {
     let n_predictions = |evidence: &Evidence| {
         (0..evidence.classifiers().len()).map(|k| evidence.n_answered(k)).sum::<f64>().round() as u64
     };
-    let n_rows = (before.n_rows() - after.n_rows()).round() as u64;
+    let n_rows = |evidence: &Evidence| evidence.n_rows() + evidence.n_unlabelled();
+    let n_rows = (n_rows(before) - n_rows(after)).round() as u64;
     if n_rows > 0 {
         print_status(format_args!("dropped {} in groups of fewer than {min_count}", rows(n_rows)));
     }
@@ -123,7 +136,8 @@ pub(crate) fn merge(args: &MergeArgs, control: &Control<'_>) -> Result<(), Error
     output.write_all(&bytes)?;
     let tallies = count(files.len(), "tally", "tallies");
     let classifiers = count(sum.classifiers().len(), "classifier", "classifiers");
-    print_status(format_args!("merged {tallies}: {}, {classifiers}", rows(sum.n_rows().round() as u64)));
+    print_status(format_args!("merged {tallies}: {}, {classifiers}", describe_rows(&sum)));
+    note_sample(&sum);
     print_status(format_args!("wrote {output} ({} bytes)", bytes.len()));
     Ok(())
 }

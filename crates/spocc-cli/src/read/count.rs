@@ -8,7 +8,7 @@ use spocc_table::{Location, Table, expand};
 use crate::{
     args::ColumnArgs,
     error::{Error, rows},
-    read::{CountOptions, CountedInput, EvidenceSum, IdSet, ReadNotes, RowFilter, long_table, wide_table},
+    read::{CountOptions, CountedInput, EvidenceSum, IdSet, ReadNotes, TruthNeed, long_table, wide_table},
 };
 
 /// The counts of one table.
@@ -33,9 +33,9 @@ impl TableCounts {
         options: CountOptions<'_>,
         control: &Control<'_>,
     ) -> Result<Self, Error> {
-        let label = match options.filter {
-            RowFilter::Labelled => Some(args.label(command)?),
-            _ => args.label.as_deref(),
+        let label = match options.truth {
+            TruthNeed::Nothing => args.label.as_deref(),
+            TruthNeed::Column | TruthNeed::Some => Some(args.label(command)?),
         };
         let place = table.location().clone();
         let (classes, ids) = (args.class_list(), IdSet::default());
@@ -62,8 +62,11 @@ impl TableCounts {
         options: CountOptions<'_>,
     ) -> Result<CountedInput, Error> {
         let Self { place, evidence, notes, ids } = self;
-        let Some(evidence) = evidence else {
-            let found = match (notes.n_rows + notes.n_unlabelled, notes.n_skipped) {
+        let needs_some = options.truth == TruthNeed::Some;
+        let Some(evidence) = evidence.filter(|evidence| !needs_some || evidence.n_rows() > 0.0) else {
+            let (n_counted, n_others) =
+                if needs_some { (0, notes.n_unlabelled) } else { (notes.n_unlabelled, 0) };
+            let found = match (notes.n_rows + n_counted, notes.n_skipped + n_others) {
                 (0, 0) => "no rows below the header".to_owned(),
                 (0, skipped) if command == "fit" => {
                     let hint =
@@ -73,8 +76,8 @@ impl TableCounts {
                 (0, skipped) => format!("none in {}", rows(skipped)),
                 (n, _) => format!("only rows with weight or count 0 ({n})"),
             };
-            let expected = match (options.filter, &args.label) {
-                (RowFilter::Labelled, Some(label)) => format!("a true label in column `{label}` of some row"),
+            let expected = match (needs_some, &args.label) {
+                (true, Some(label)) => format!("a true label in column `{label}` of some row"),
                 _ => "a row of predictions".to_owned(),
             };
             return Err(place.refused(expected, found).into());
@@ -103,7 +106,8 @@ pub(crate) fn refuse_same_file(
     match files(unlabelled).iter().find(is_known) {
         Some(file) => {
             let expected = "an --unlabelled table other than the labelled table";
-            let found = "the same file (with --id COL each row counts once; or omit --unlabelled)";
+            let found =
+                "the same file, whose unlabelled rows are used anyway (omit --unlabelled, or use --id COL)";
             Err(Location::file(file, "").refused(expected, found).into())
         }
         None => Ok(()),

@@ -11,7 +11,7 @@ use crate::{
     input::Input,
     print_status,
     read::{
-        CountOptions, IdSet, ReadNotes, RowFilter,
+        CountOptions, IdSet, ReadNotes, RowFilter, TruthNeed,
         count::{TableCounts, refuse_same_file},
         select_classifiers,
     },
@@ -89,7 +89,14 @@ impl CountedInput {
     ) -> Result<Self, Error> {
         match input {
             Input::Table(table) => Self::count(*table, args, command, options, control),
-            Input::Tally(place, evidence) => Self::of_tally(place, &evidence, args, control),
+            Input::Tally(place, evidence) => {
+                let mut tally = Self::of_tally(place, &evidence, args, control)?;
+                if !options.filter.has_unlabelled() {
+                    let labelled = tally.evidence.labelled(control);
+                    tally.evidence = labelled.map_err(|error| tally.place.engine(error))?.into_owned();
+                }
+                Ok(tally)
+            }
             Input::Model(place, _) => Err(place.refused("a table or a tally", "a model").into()),
         }
     }
@@ -112,7 +119,7 @@ impl CountedInput {
                 let filter =
                     RowFilter::Unlabelled { classifiers: self.evidence.classifiers(), counted: &self.ids };
                 let options =
-                    CountOptions { level: Level::Tally, enough: Level::Tally, filter, with_ids: false };
+                    CountOptions { truth: TruthNeed::Nothing, filter, ..CountOptions::all(Level::Tally) };
                 let more = TableCounts::read(*table, args, command, options, control)?;
                 let n_again = more.notes.n_again;
                 if more.evidence.is_some() || n_again == 0 {

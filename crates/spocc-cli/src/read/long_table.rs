@@ -294,7 +294,8 @@ fn choose_classifiers(
         // Without predictions there is nothing to select from; the empty table is refused later.
         ClassifierFilter::Chosen(_) if occurring.is_empty() => vec![String::new()],
         ClassifierFilter::Exactly(panel, args) => {
-            let kept = if occurring.is_empty() {
+            // With --classifiers the panel is all that is selected.
+            let kept = if occurring.is_empty() || args.classifiers.is_some() {
                 Vec::new()
             } else {
                 select_classifiers(occurring, args, &[], place)?

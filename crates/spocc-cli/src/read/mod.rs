@@ -17,7 +17,7 @@ mod wide_table;
 
 use std::sync::Arc;
 
-use spocc::evidence::Level;
+use spocc::{Method, evidence::Level};
 
 pub(crate) use count::refuse_same_file;
 pub(crate) use counted_input::CountedInput;
@@ -39,6 +39,18 @@ pub(crate) struct CountOptions<'a> {
     filter: RowFilter<'a>,
     /// Whether ids are kept, to recognise the rows in another table.
     with_ids: bool,
+    truth: TruthNeed,
+}
+
+/// What a table must say about true labels.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TruthNeed {
+    /// Nothing.
+    Nothing,
+    /// Which column has them.
+    Column,
+    /// At least one of them.
+    Some,
 }
 
 /// Which rows are counted.
@@ -65,12 +77,17 @@ impl RowFilter<'_> {
 impl CountOptions<'_> {
     /// Counts labelled rows.
     pub(crate) fn labelled(level: Level) -> Self {
-        Self { level, enough: level, filter: RowFilter::Labelled, with_ids: false }
+        Self { level, enough: level, filter: RowFilter::Labelled, with_ids: false, truth: TruthNeed::Some }
     }
 
-    /// Counts labelled and unlabelled rows.
+    /// Counts labelled and unlabelled rows of a table that has a column of true labels.
     pub(crate) fn all(level: Level) -> Self {
-        Self { level, enough: level, filter: RowFilter::All, with_ids: false }
+        Self { level, enough: level, filter: RowFilter::All, with_ids: false, truth: TruthNeed::Column }
+    }
+
+    /// For this method, which needs some true labels or none.
+    pub(crate) fn for_method(self, method: Method) -> Self {
+        Self { truth: if method.needs_truth() { TruthNeed::Some } else { TruthNeed::Nothing }, ..self }
     }
 
     /// Counts in less detail from where the level does not fit into memory.

@@ -61,11 +61,13 @@ pub(super) fn refuse_other_classifiers(
     let more: Vec<&&String> = found.iter().filter(|name| !known.contains(**name)).collect();
     let found = match (missing.is_empty(), more.is_empty()) {
         (true, true) => return Ok(()),
-        (false, true) => format!("no {}", list(missing)),
-        (true, false) => format!("also {}", list(more)),
-        (false, false) => format!("no {}, but {}", list(missing), list(more)),
+        (false, true) => format!("no {}", list(&missing)),
+        (true, false) => format!("also {}", list(&more)),
+        (false, false) => format!("no {}, but {}", list(&missing), list(&more)),
     };
-    Err(place.refused("the classifiers of the labelled rows", found))
+    let common = panel.iter().any(|name| here.contains(name));
+    let hint = if common { " (--classifiers selects those that both tables have)" } else { "" };
+    Err(place.refused("the classifiers of the labelled rows", format!("{found}{hint}")))
 }
 
 /// The indices that these names and globs match, each once, in the order of the names. A name without a match is compared

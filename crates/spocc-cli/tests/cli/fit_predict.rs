@@ -12,9 +12,8 @@ fn a_table_becomes_a_model_and_the_model_decides_a_table() {
     assert_eq!(fitted.stdout, "");
     assert_eq!(
         without_sizes(&fitted.stderr),
-        "fitted ladder to 5 labelled rows: 3 classifiers, 2 classes (cat, dog)\n\
+        "fitted ladder to 5 labelled and 1 unlabelled row: 3 classifiers, 2 classes (cat, dog)\n\
          held-out accuracy #, by leave-one-out cross-validation (only 5 rows)\n\
-         skipped 1 unlabelled row\n\
          wrote panel.spocc # bytes)\n"
     );
 
@@ -258,7 +257,7 @@ fn words_for_missing_values_can_be_set() {
     dir.write("gold.csv", "a,b,t\nx,x,x\nNA,y,y\ny,?,y\nx,x,NA\n");
     let run = dir.done("fit gold.csv --label t --na NA,? -o m.spocc");
     assert!(run.stderr.contains("2 classes (x, y)"), "{}", run.stderr);
-    assert!(run.stderr.contains("skipped 1 unlabelled row"), "{}", run.stderr);
+    assert!(run.stderr.contains("to 3 labelled and 1 unlabelled row"), "{}", run.stderr);
     let run = dir.done("predict m.spocc gold.csv --na NA,? --columns answered");
     assert_eq!(run.stdout, "decision,answered\nx,2\ny,1\ny,1\nx,2\n");
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);

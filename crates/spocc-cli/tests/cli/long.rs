@@ -37,9 +37,8 @@ fn a_long_table_gives_the_model_of_the_wide_one() {
     let fitted = dir.done(&format!("fit long.csv {LONG} --gold truth.csv --label truth -o long.spocc"));
     assert_eq!(
         without_sizes(&fitted.stderr),
-        "fitted ladder to 5 labelled rows: 3 classifiers, 2 classes (cat, dog)\n\
+        "fitted ladder to 5 labelled and 1 unlabelled row: 3 classifiers, 2 classes (cat, dog)\n\
          held-out accuracy #, by leave-one-out cross-validation (only 5 rows)\n\
-         skipped 1 unlabelled row\n\
          wrote long.spocc # bytes)\n"
     );
     assert_eq!(dir.read("long.spocc"), expected);
@@ -77,14 +76,15 @@ fn a_wide_table_finds_its_truths_elsewhere_by_id() {
         "truth;item;note\ncat;1;x\ndog;4;\ncat;3;\ndog;2;\ncat;5;\ncow;99;\ncat;1;again\n",
     );
     let run = dir.done("fit answers.csv --id item --gold truth.csv --label truth -o gold.spocc");
-    assert!(run.stderr.contains("skipped 1 unlabelled row\n"), "{}", run.stderr);
+    assert!(run.stderr.contains("to 5 labelled and 1 unlabelled row"), "{}", run.stderr);
     assert_eq!(dir.read("gold.spocc"), dir.read("panel.spocc"), "cow is the truth of no row");
 
     dir.write("parts.csv", "page,line,a,b\n1,11,x,x\n11,1,y,y\n2,1,x,y\n2,2,y,y\n");
     dir.write("truths.csv", "line,t,page\n11,x,1\n1,y,11\n1,x,2\n");
     dir.write("joined.csv", "page,line,a,b,t\n1,11,x,x,x\n11,1,y,y,y\n2,1,x,y,x\n2,2,y,y,\n");
     let run = dir.done("fit parts.csv --id page,line --gold truths.csv --label t -o parts.spocc");
-    assert!(run.stderr.contains("fitted ladder to 3 labelled rows: 2 classifiers"), "{}", run.stderr);
+    let fitted = "fitted ladder to 3 labelled and 1 unlabelled row: 2 classifiers";
+    assert!(run.stderr.contains(fitted), "{}", run.stderr);
     dir.done("fit joined.csv --id page,line --label t -o joined.spocc");
     assert_eq!(dir.read("parts.spocc"), dir.read("joined.spocc"));
     dir.misused(

@@ -33,7 +33,9 @@ fn tallies_of_parts_add_up_to_the_tally_of_all_in_any_order() {
         let parts: Vec<String> = order.split(' ').map(|part| format!("{part}.tally")).collect();
         let run = dir.done(&format!("merge {} -o sum.tally", parts.join(" ")));
         assert_eq!(dir.read("sum.tally"), dir.read("all.tally"), "{order}");
-        assert!(run.stderr.starts_with("merged 3 tallies: 5 rows, 3 classifiers\nwrote sum.tally ("));
+        assert!(run.stderr.starts_with(
+            "merged 3 tallies: 5 labelled and 1 unlabelled row, 3 classifiers\nwrote sum.tally ("
+        ));
     }
     dir.done("merge north.tally south.tally -o half.tally");
     dir.done("merge west.tally half.tally -o sum.tally");
@@ -74,14 +76,15 @@ fn unlabelled_rows_are_skipped_and_reported() {
         "item,ann,bob,eve,truth\n1,cat,cat,dog,cat\n2,cow,pig,hen,\n3,dog,dog,cat,null\n4,dog,dog,cat,dog\n",
     );
     for command in [
-        "fit gaps.csv --label truth --id item -o m.spocc",
-        "tally gaps.csv --label truth --id item -o m.tally",
+        "fit gaps.csv --label truth --id item --unlabelled none -o m.spocc",
+        "tally gaps.csv --label truth --id item --unlabelled none -o m.tally",
+        "tally gaps.csv --label truth --id item --marginals -o m.tally",
         "audit gaps.csv --label truth --id item",
     ] {
         let printed = dir.done(command).stderr;
         assert!(printed.contains("skipped 2 unlabelled rows\n"), "{command}: {printed}");
     }
-    let printed = dir.done("fit gaps.csv --label truth --id item -o m.spocc").stderr;
+    let printed = dir.done("fit gaps.csv --label truth --id item --unlabelled none -o m.spocc").stderr;
     assert!(
         printed.starts_with("fitted ladder to 2 labelled rows: 3 classifiers, 2 classes (cat, dog)"),
         "{printed}"
@@ -156,13 +159,16 @@ fn no_count_below_the_minimum_is_left() {
     };
     refused(
         "--min-count 10",
-        "expected a pattern of predictions and true label with at least 10 rows, found none among 19 rows",
+        "expected a pattern of predictions and true label with at least 10 rows, found none among 19 labelled rows",
     );
-    refused("--min-count 11 --marginals", "expected a class with at least 11 rows, found none among 19 rows");
+    refused(
+        "--min-count 11 --marginals",
+        "expected a class with at least 11 rows, found none among 19 labelled rows",
+    );
     dir.done("tally gold.csv --label t -o all.tally");
     dir.refused(
         "tally all.tally --min-count 10 -o none.tally",
-        "all.tally: expected a pattern of predictions and true label with at least 10 rows, found none among 19 rows",
+        "all.tally: expected a pattern of predictions and true label with at least 10 rows, found none among 19 labelled rows",
     );
     dir.misused(
         "tally gold.csv --label t --min-count 0 -o none.tally",
@@ -319,7 +325,8 @@ fn what_cannot_be_appended_is_refused() {
     let slim = "slim.spocc: append: expected a model that holds its evidence, found a slim one";
     refused("slim.spocc", "eve", "gold.csv", slim);
     let rows = "expected the rows the model was fitted to, found rows with other counts";
-    refused("two.spocc", "eve", "north.csv", &format!("north.csv: {rows}"));
+    let none = "expected the rows the model was fitted to, found none of the 1 without truth";
+    refused("two.spocc", "eve", "north.csv", &format!("north.csv: {none}"));
     refused("two.spocc", "eve", "gold.csv south.csv", &format!("gold.csv: {rows}"));
     refused(
         "two.spocc",

@@ -98,7 +98,7 @@ fn unlabelled_rows_are_used_in_any_table() {
     let fitted = dir.done(
         &tallied.replace("--ignore truth ", "").replace("--unlabelled", "--unlabelled a.csv -o m.spocc"),
     );
-    assert!(fitted.stderr.contains("5 labelled and 1 unlabelled row"), "{}", fitted.stderr);
+    assert!(fitted.stderr.contains("5 labelled and 2 unlabelled rows"), "{}", fitted.stderr);
 }
 
 #[test]
@@ -112,9 +112,10 @@ fn a_table_with_other_classifiers_is_refused_by_name() {
     dir.write("besides.csv", "item,ann,bob,eve,zed\n7,cat,cat,cat,cat\n");
     for (name, found) in [("less", "no `eve`"), ("other", "no `eve`, but `zed`"), ("besides", "also `zed`")] {
         let expected = "the classifiers of the labelled rows";
+        let hint = "--classifiers selects those that both tables have";
         dir.refused(
             &fit(&format!("{name}.csv")),
-            &format!("{name}.csv: line 1: expected {expected}, found {found}"),
+            &format!("{name}.csv: line 1: expected {expected}, found {found} ({hint})"),
         );
     }
     dir.done("tally gold.csv --label truth --id item -o gold.tally");
@@ -131,7 +132,18 @@ fn a_table_with_other_classifiers_is_refused_by_name() {
         dir.done(&long("ann.csv")).stderr.contains("fitted dawid-skene to 2 labelled and 2 unlabelled rows")
     );
     dir.write("zed.csv", "item,worker,answer\n9,zed,cat\n");
-    dir.refused(&long("zed.csv"), "zed.csv: expected the classifiers of the labelled rows, found also `zed`");
+    dir.refused(
+        &long("zed.csv"),
+        "zed.csv: expected the classifiers of the labelled rows, found also `zed` \
+         (--classifiers selects those that both tables have)",
+    );
+    // The advice helps.
+    for (more, classifiers) in [("less", "ann,bob"), ("other", "ann,bob"), ("besides", "ann,bob,eve")] {
+        let fitted = dir.done(&fit(&format!("{more}.csv --classifiers {classifiers}"))).stderr;
+        assert!(fitted.contains("to 5 labelled and 2 unlabelled rows"), "{fitted}");
+    }
+    dir.write("ann-zed.csv", "item,worker,answer\n9,zed,cat\n9,ann,cat\n");
+    dir.done(&long("ann-zed.csv --classifiers ann,bob,eve"));
 }
 
 #[test]
@@ -148,11 +160,21 @@ fn unlabelled_rows_are_refused_for_methods_that_do_not_use_them() {
         &format!("compare gold.csv {panel} --methods bayes"),
         "--unlabelled is only used by ladder and dawid-skene, which are not among --methods",
     );
-    let compared = dir.done(&format!("compare gold.csv {panel} --json --no-curve"));
-    assert!(compared.stdout.contains("\"dawid-skene\"") && compared.stdout.contains("\"n_rows\": 5"));
-    let printed = "ladder and dawid-skene also used 3 unlabelled rows for fitting; accuracy is measured on labelled rows \
-                only\n";
-    assert_eq!(compared.stderr, printed);
+    let compared = dir.done(&format!("compare gold.csv {panel} --no-curve"));
+    assert_eq!(compared.stderr, "");
+    assert!(compared.stdout.starts_with("5 labelled rows, "), "{}", compared.stdout);
+    let line = compared.stdout.lines().find(|line| line.starts_with("fitted also to 3 unlabelled rows: "));
+    let mut users: Vec<&str> =
+        line.and_then(|line| line.split(": ").nth(1)).expect("a line").split(", ").collect();
+    users.sort_unstable();
+    assert_eq!(users, ["dawid-skene", "ladder"]);
+    let json = dir.done(&format!("compare gold.csv {panel} --no-curve --json")).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["n_unlabelled"], 3.0);
+    for result in json["methods"].as_array().expect("a list") {
+        let method = result["method"].as_str().expect("a word");
+        assert_eq!(result["uses_unlabelled"], ["dawid-skene", "ladder"].contains(&method), "{method}");
+    }
     let alone = dir.done("compare gold.csv --label truth --id item --methods bayes --no-curve");
     assert_eq!(alone.stderr, "skipped 1 unlabelled row\n");
 }
@@ -165,7 +187,7 @@ fn append_works_for_a_ladder_fitted_to_unlabelled_rows() {
     dir.done(&format!("fit gold.csv {panel} --unlabelled more.csv --no-evaluate -o three.spocc"));
     dir.done(&format!("append two.spocc --name eve gold.csv {panel} --unlabelled more.csv -o grown.spocc"));
     assert_eq!(dir.done("inspect grown.spocc").stdout, dir.done("inspect three.spocc").stdout);
-    dir.done(&format!("fit gold.csv {panel} --ignore eve -o plain.spocc"));
+    dir.done(&format!("fit gold.csv {panel} --ignore eve --unlabelled none -o plain.spocc"));
     dir.refused(
         &format!("append plain.spocc --name eve gold.csv {panel} --unlabelled more.csv -o grown.spocc"),
         "plain.spocc: expected a model fitted to unlabelled rows, to use --unlabelled, found a model fitted to labelled rows only",
@@ -257,7 +279,7 @@ fn the_same_file_is_refused_without_ids() {
     let dir = dir();
     dir.write("bare.csv", "ann,bob,truth\ncat,cat,cat\ndog,dog,dog\ncat,dog,\n");
     let message = "expected an --unlabelled table other than the labelled table, \
-                   found the same file (with --id COL each row counts once; or omit --unlabelled)";
+                   found the same file, whose unlabelled rows are used anyway (omit --unlabelled, or use --id COL)";
     let panel = "--label truth";
     dir.refused(
         &format!("fit bare.csv {panel} --unlabelled bare.csv -o m.spocc"),
@@ -284,4 +306,116 @@ fn a_tally_with_unlabelled_rows_notes_that_it_has_no_ids() {
     let run = dir.done("fit gold.tally --id item --unlabelled gold.csv --label truth -o m.spocc");
     let note = "note: a tally has no ids, so rows of --unlabelled that it contains are counted twice\n";
     assert!(run.stderr.contains(note), "{}", run.stderr);
+}
+
+#[test]
+fn unlabelled_rows_are_counted_by_default_and_left_out_on_request() {
+    let dir = dir();
+    let panel = "--label truth --id item";
+    let labelled: String =
+        GOLD.lines().filter(|line| !line.ends_with(',')).map(|line| format!("{line}\n")).collect();
+    dir.write("labelled.csv", labelled);
+    for command in ["fit", "tally"] {
+        let run = |arguments: &str| {
+            let printed = dir.done(&format!("{command} {arguments} -o out")).stderr;
+            (printed, dir.read("out"))
+        };
+        let (printed, all) = run(&format!("gold.csv {panel}"));
+        assert!(
+            printed.contains(" 5 labelled and 1 unlabelled row: ") && !printed.contains("skipped"),
+            "{printed}"
+        );
+        let (printed, none) = run(&format!("gold.csv {panel} --unlabelled none"));
+        assert!(
+            printed.contains(" 5 labelled rows: ") && printed.contains("skipped 1 unlabelled row"),
+            "{printed}"
+        );
+        assert_eq!(none, run(&format!("labelled.csv {panel}")).1);
+        assert_ne!(none, all);
+        dir.done(&format!("tally gold.csv {panel} -o gold.tally"));
+        assert_eq!(run("gold.tally").1, all);
+        assert_eq!(run("gold.tally --unlabelled none").1, none);
+        dir.misused(
+            &format!("{command} gold.csv {panel} --unlabelled none --unlabelled more.csv -o out"),
+            "--unlabelled none cannot be used with another --unlabelled",
+        );
+    }
+    // A method that ignores unlabelled rows says that it does.
+    let printed = dir.done(&format!("fit gold.csv {panel} --method stacking -o out")).stderr;
+    assert!(
+        printed.contains("to 5 labelled rows") && printed.contains("skipped 1 unlabelled row"),
+        "{printed}"
+    );
+    dir.misused(
+        &format!("tally gold.csv {panel} --marginals --unlabelled more.csv -o out"),
+        "--marginals has no counts of unlabelled rows, so --unlabelled cannot be used with it",
+    );
+    let compared = dir.done(&format!("compare gold.csv {panel} --no-curve --unlabelled none"));
+    assert!(!compared.stdout.contains("fitted also to"), "{}", compared.stdout);
+    assert_eq!(compared.stderr, "skipped 1 unlabelled row\n");
+}
+
+#[test]
+fn tallies_of_sites_add_up_to_the_tally_of_all_rows_with_and_without_truth() {
+    let dir = dir();
+    dir.write("pooled.csv", format!("{GOLD}7,dog,dog,cat,\n8,cat,,dog,\n"));
+    dir.write("south.csv", "truth,eve,item,bob,ann\n,cat,7,dog,dog\n,dog,8,,cat\n");
+    let tally = |name: &str| {
+        dir.done(&format!("tally {name}.csv --label truth --id item -o {name}.tally"));
+        dir.read(&format!("{name}.tally"))
+    };
+    let (pooled, _, _) = (tally("pooled"), tally("gold"), tally("south"));
+    for order in ["gold.tally south.tally", "south.tally gold.tally"] {
+        let merged = dir.done(&format!("merge {order} -o all.tally"));
+        assert!(
+            merged.stderr.starts_with("merged 2 tallies: 5 labelled and 3 unlabelled rows, 3 classifiers\n")
+        );
+        assert_eq!(dir.read("all.tally"), pooled, "{order}");
+    }
+    dir.done("tally gold.csv --label truth --id item --unlabelled south.csv -o both.tally");
+    assert_eq!(dir.read("both.tally"), pooled);
+    dir.done("fit all.tally -o merged.spocc");
+    dir.done("fit pooled.csv --label truth --id item -o pooled.spocc");
+    assert_eq!(dir.read("merged.spocc"), dir.read("pooled.spocc"));
+    // A table that a database has grouped.
+    dir.write(
+        "grouped.csv",
+        "ann,bob,eve,truth,n\n\
+         cat,cat,dog,cat,2\ncat,dog,dog,,3\ndog,dog,,dog,1\n",
+    );
+    dir.write(
+        "rows.csv",
+        "ann,bob,eve,truth\n\
+         cat,dog,dog,\ncat,cat,dog,cat\ncat,dog,dog,\ndog,dog,,dog\ncat,cat,dog,cat\ncat,dog,dog,\n",
+    );
+    dir.done("tally grouped.csv --label truth --count n -o grouped.tally");
+    dir.done("tally rows.csv --label truth -o rows.tally");
+    assert_eq!(dir.read("grouped.tally"), dir.read("rows.tally"));
+}
+
+#[test]
+fn a_sample_of_many_patterns_is_said_and_does_not_depend_on_the_parts() {
+    let dir = TestDir::new();
+    let names: Vec<String> = (0..18).map(|k| format!("c{k}")).collect();
+    let header = format!("truth,{}\n", names.join(","));
+    let row = |t: usize| {
+        let cells: Vec<&str> = (0..18).map(|k| if t >> k & 1 == 0 { "n" } else { "y" }).collect();
+        let truth = if t % 4000 == 0 { cells[0] } else { "" };
+        format!("{truth},{}\n", cells.join(","))
+    };
+    let table = |rows: std::ops::Range<usize>| rows.fold(header.clone(), |table, t| table + &row(t));
+    dir.write("all.csv", table(0..80_000));
+    dir.write("a.csv", table(0..70_000));
+    dir.write("b.csv", table(70_000..80_000));
+    let printed = dir.done("tally all.csv --label truth -o all.tally").stderr;
+    let sample = "note: of the unlabelled rows a sample is kept: 65536 distinct patterns of predictions, chosen by hash\n";
+    let counted = "counted 20 labelled and 79980 unlabelled rows: \
+                   18 classifiers, 20 patterns with and 65536 without a true label\n";
+    assert!(printed.starts_with(&format!("{counted}{sample}")), "{printed}");
+    dir.done("tally a.csv --label truth -o a.tally");
+    dir.done("tally b.csv --label truth -o b.tally");
+    assert!(dir.done("merge b.tally a.tally -o merged.tally").stderr.contains(sample));
+    assert_eq!(dir.read("merged.tally"), dir.read("all.tally"));
+    let shown = dir.done("inspect all.tally").stdout;
+    assert!(shown.contains("65536 without a true label, a sample\n"), "{shown}");
 }

@@ -1,7 +1,7 @@
 //! Conformal prediction: sets of labels that contain the truth with a chosen probability.
 //!
 //! The score of a class on a row is its normalised surprisal, which is `-ln p` where the method gives probabilities. A
-//! [`Calibration`] holds the scores of the true classes of rows that the scoring model was not fitted to: a held-out
+//! [`Calibration`] holds the scores of the true classes of rows whose truths the scoring model was not fitted to: a held-out
 //! quarter (split conformal, with a coverage guarantee) or all rows out of fold (cross-conformal, without one). The p-value
 //! of a class on a new row is its rank among those scores, and [`PredictionSets`] hold the classes of large p-value.
 
@@ -24,9 +24,10 @@ pub use sets::{PredictionSets, RowDraw};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ConformalScheme {
-    /// Split conformal: a random quarter of the rows, which the model is not fitted to. For exchangeable rows the set
-    /// contains the truth with at least the probability asked for, whatever the method and the number of rows, on average
-    /// over calibration and new rows.
+    /// Split conformal: a random quarter of the rows, whose truths the model is not fitted to. For exchangeable rows the
+    /// set contains the truth with at least the probability asked for, whatever the method and the number of rows, on
+    /// average over calibration and new rows. New rows are the unlabelled rows of the fit, if the method uses some, and
+    /// otherwise any rows.
     Split,
     /// Cross-conformal: all rows, each scored out of fold; the model is fitted to all rows. The coverage is close to the
     /// one asked for, without a guarantee.

@@ -30,27 +30,17 @@ pub struct CompareSettings {
     pub options: Options,
     /// Whether to compute the curves: accuracy against margin, and against the number of labelled rows.
     pub curve: bool,
-    /// Whether the ladder is fitted to rows without truth too.
-    pub ladder_uses_unlabelled: bool,
 }
 
 impl Default for CompareSettings {
     fn default() -> Self {
         let methods = Method::ALL.to_vec();
         let options = Options::default();
-        Self { folds: 5, repeats: 3, seed: 0, methods, options, curve: true, ladder_uses_unlabelled: false }
+        Self { folds: 5, repeats: 3, seed: 0, methods, options, curve: true }
     }
 }
 
 impl CompareSettings {
-    /// Whether a method is fitted to rows without truth too: `dawid-skene`, and the ladder if that is set.
-    pub fn uses_unlabelled(&self, method: Method) -> bool {
-        match method {
-            Method::Ladder => self.ladder_uses_unlabelled,
-            method => method == Method::DawidSkene,
-        }
-    }
-
     /// The methods and the references, each once.
     fn all_methods(&self) -> Vec<Method> {
         let mut all = Vec::new();
@@ -69,6 +59,8 @@ impl CompareSettings {
 pub struct Comparison {
     /// Number of labelled rows.
     pub n_rows: u64,
+    /// Number of unlabelled rows, or the sum of their weights, to which some methods are fitted too.
+    pub n_unlabelled: f64,
     /// Number of classifiers.
     pub n_classifiers: usize,
     /// Number of classes.
@@ -125,6 +117,8 @@ pub struct MethodResult {
     pub method: Method,
     /// Whether it is a reference that the settings do not list.
     pub is_reference: bool,
+    /// Whether it was fitted to the unlabelled rows too.
+    pub uses_unlabelled: bool,
     /// Its accuracy on held-out rows.
     pub accuracy: f64,
     /// The same with rows weighted by class, by which methods are then ranked; none if class weights are equal.
@@ -149,6 +143,9 @@ pub struct RefusedMethod {
 
 /// Evaluates methods on rows that they are not fitted to: by repeated cross-validation, or on test rows.
 ///
+/// The methods that use unlabelled rows are fitted to all unlabelled rows of the evidence in every fold. Held-out rows are
+/// not among these, not even without their truths, so the accuracy is that on rows which the model has not seen at all.
+///
 /// The same rows and settings give the same report, in any order of the rows and with any number of threads. Progress is
 /// reported in fits.
 ///
@@ -164,7 +161,8 @@ pub fn compare(
     settings: &CompareSettings,
     control: &Control<'_>,
 ) -> Result<Comparison, Error> {
-    let unlabelled = (evidence.n_unlabelled() > 0.0).then(|| evidence.unlabelled(control)).transpose()?;
+    let n_unlabelled = evidence.n_unlabelled();
+    let unlabelled = (n_unlabelled > 0.0).then(|| evidence.unlabelled(control)).transpose()?;
     let evidence = &*evidence.labelled(control)?;
     if let Some(test) = test
         && test.labelled(control)?.to_bytes() == evidence.to_bytes()
@@ -178,13 +176,18 @@ pub fn compare(
     let combiners: Vec<&dyn Combiner> = combiners.iter().map(|combiner| &**combiner).collect();
     let measured = plan.measure(&combiners, "comparing", control)?;
     let ranking = measured.ranking(&methods);
-    let result = |m: usize| measured.result(m, methods[m], &ranking, settings);
+    let uses_unlabelled = |method: Method| n_unlabelled > 0.0 && method.uses_unlabelled(evidence);
+    let result = |m: usize| MethodResult {
+        uses_unlabelled: uses_unlabelled(methods[m]),
+        ..measured.result(m, methods[m], &ranking, settings)
+    };
     let results: Vec<MethodResult> = ranking.iter().map(|m| result(*m)).collect();
     let ranked: Vec<(usize, Method)> = ranking.iter().map(|&m| (m, methods[m])).collect();
     let curve = measured.curve.finish(&ranked, test.is_some());
     let lacks_curve = settings.curve && curve.is_none();
     Ok(Comparison {
         n_rows: plan.n_rows(),
+        n_unlabelled,
         n_classifiers: evidence.classifiers().len(),
         n_classes: evidence.candidate_classes().len(),
         class_weights: settings.options.class_weights.clone(),
@@ -222,6 +225,7 @@ impl Measurements {
         MethodResult {
             method,
             is_reference: !settings.methods.contains(&method),
+            uses_unlabelled: false,
             accuracy: self.accuracies.plain_accuracy(m),
             weighted_accuracy: (settings.options.class_weights != ClassWeights::Equal)
                 .then(|| self.accuracies.accuracy(m)),
@@ -250,6 +254,7 @@ impl MethodResult {
         Self {
             method,
             is_reference: false,
+            uses_unlabelled: false,
             accuracy,
             weighted_accuracy: None,
             interval: [0.0, 1.0],

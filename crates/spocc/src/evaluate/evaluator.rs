@@ -78,9 +78,7 @@ impl<'a> Evaluator<'a> {
         let options = Options { class_weights, ..self.settings.options.clone() };
         let combiner = self.combiners[m];
         let fit = |evidence: &Evidence| Model::fit_among(combiner, evidence, None, &options, self.control);
-        let uses_unlabelled =
-            combiner.method().uses_unlabelled(training) && self.settings.uses_unlabelled(combiner.method());
-        let fitted = match self.unlabelled.filter(|_| uses_unlabelled) {
+        let fitted = match self.unlabelled.filter(|_| combiner.method().uses_unlabelled(training)) {
             Some(more) => training.merge(more, self.control).and_then(|all| fit(&all)),
             None => fit(training),
         };
@@ -105,7 +103,6 @@ mod tests {
         Predictions, Truth,
         data::{ClassWeights, Missing},
         evaluate::test_panels::{drawn, evidence},
-        evidence::Counting,
         methods::{DawidSkene, Ladder, Majority, Selection, Stacking},
     };
 
@@ -134,26 +131,24 @@ mod tests {
     }
 
     #[test]
-    fn the_ladder_uses_unlabelled_rows_only_where_that_is_set() {
-        let (evidence, control) = (panel(), Control::default());
+    fn every_fold_has_all_unlabelled_rows_for_the_methods_that_use_them() {
+        let (evidence, control, settings) = (panel(), Control::default(), settings());
         let rows = Predictions::builder(["a", "b", "c"]).and_then(|mut rows| {
             rows.push(["x", "x", "y"].map(Some))?;
             Ok(rows.finish())
         });
-        let counting = Counting { unlabelled: true, ..Counting::default() };
         let unknown = Truth::new([None::<&str>]).expect("a row");
-        let more = Evidence::count(&rows.expect("a row"), &unknown, &counting, &control).expect("a row");
-        for ladder_uses_unlabelled in [false, true] {
-            let (n_done, settings) =
-                (AtomicUsize::new(0), CompareSettings { ladder_uses_unlabelled, ..settings() });
-            let mut evaluator = Evaluator::new(&[&Ladder, &DawidSkene], &settings, &control, &n_done);
-            evaluator.unlabelled = Some(&more);
-            let unlabelled = [0, 1].map(|m| {
-                let model = evaluator.fit(m, &evidence).expect("not cancelled").expect("a tally");
-                model.evidence().expect("counts").n_unlabelled()
-            });
-            assert_eq!(unlabelled, [f64::from(ladder_uses_unlabelled), 1.0]);
-        }
+        let more = Evidence::new(&rows.expect("a row"), &unknown).expect("a row");
+        let n_done = AtomicUsize::new(0);
+        let mut evaluator = Evaluator::new(&[&Ladder, &DawidSkene, &Majority], &settings, &control, &n_done);
+        evaluator.unlabelled = Some(&more);
+        let unlabelled = [0, 1, 2].map(|m| {
+            let model = evaluator.fit(m, &evidence).expect("not cancelled").expect("a tally");
+            let counts = model.evidence().expect("counts");
+            assert_eq!(counts.n_rows(), evidence.n_rows());
+            counts.n_unlabelled()
+        });
+        assert_eq!(unlabelled, [1.0, 1.0, 0.0]);
     }
 
     #[test]

@@ -53,7 +53,6 @@ fn evaluate(
         methods: vec![combiner.method()],
         options: Options { calibrate: None, ..options.clone() },
         curve: false,
-        ladder_uses_unlabelled: true,
         ..CompareSettings::default()
     };
     let labelled = &*evidence.labelled(control)?;

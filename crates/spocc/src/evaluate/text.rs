@@ -62,6 +62,12 @@ impl Comparison {
         ];
         let notes: Vec<&str> = notes.into_iter().filter(|(is_met, _)| *is_met).map(|note| note.1).collect();
         paragraph(out, &notes.join("; "))?;
+        let users = self.methods.iter().filter(|result| result.uses_unlabelled);
+        let users: Vec<String> = users.map(|result| result.method.to_string()).collect();
+        if !users.is_empty() {
+            let rows = several(self.n_unlabelled.round() as u64, "unlabelled row");
+            paragraph(out, &format!("fitted also to {rows}: {}", users.join(", ")))?;
+        }
         if let Some(best) = &self.best_classifier {
             let share = best.accuracy * 100.0;
             let name = &best.name;

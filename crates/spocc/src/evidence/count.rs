@@ -14,6 +14,7 @@ use crate::{
         key_counts::{KeyCount, KeyCounts, merge_all},
         pairs::Pairs,
         tally::Tally,
+        unlabelled_sample::{MAX_PATTERNS, PatternHash},
     },
     parallel,
     progress::Control,
@@ -25,8 +26,11 @@ pub(crate) const WEIGHT_BITS: u32 = 30;
 /// Rows between two reports of progress.
 const BLOCK: usize = 1 << 22;
 
+/// Cells of the unlabelled rows that are counted before a sample is taken.
+const UNLABELLED_CELLS: usize = 1 << 24;
+
 /// How rows are counted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Counting<'a> {
     /// How much to hold of the rows; the tally by default.
     pub level: Level,
@@ -37,12 +41,18 @@ pub struct Counting<'a> {
     pub counts: Option<&'a [u64]>,
     /// One weight per row; by default 1. For a row with a count it is the weight of each of them.
     pub weights: Option<&'a [f64]>,
-    /// Whether rows without truth are counted, too, with the tally, for the methods that learn from them.
+    /// Whether unlabelled rows are counted with a tally, for the methods that learn from them; true by default.
     pub unlabelled: bool,
 }
 
+impl Default for Counting<'_> {
+    fn default() -> Self {
+        Self { level: Level::default(), classes: None, counts: None, weights: None, unlabelled: true }
+    }
+}
+
 impl Evidence {
-    /// Counts the labelled rows and, if [asked for](Counting::unlabelled), those without truth.
+    /// Counts labelled and, for a tally, [unlabelled](Counting::unlabelled) rows.
     ///
     /// ```
     /// use spocc::{Evidence, Predictions, Truth, Control, evidence::Counting};
@@ -80,7 +90,8 @@ impl Evidence {
             &[k, s.max(rows.map.len()), l, 16],
         )?;
         // Marginals are counted from the tally, which has far fewer patterns than there are rows.
-        let tally = (options.level == Level::Tally).then(|| rows.tally(control)).transpose()?;
+        let n = table.n_rows();
+        let tally = (options.level == Level::Tally).then(|| rows.tally(0..n, control)).transpose()?;
         let (class_counts, confusion) = match &tally {
             Some(tally) => rows.marginals_of(tally, control)?,
             None => rows.marginals(control)?,
@@ -90,7 +101,7 @@ impl Evidence {
         let CountedRows { labels, fraction_bits, .. } = rows;
         let classifiers = table.classifiers().to_vec();
         let row_units = Vec::new();
-        Self {
+        let evidence = Self {
             classifiers,
             labels,
             fraction_bits,
@@ -100,8 +111,9 @@ impl Evidence {
             tally,
             unlabelled,
             row_units,
-        }
-        .without_unseen_labels(control)
+        };
+        // Labels of patterns that a sample drops stay: whether another part keeps them is not known here.
+        if evidence.samples_unlabelled() { Ok(evidence) } else { evidence.without_unseen_labels(control) }
     }
 
     /// Counts with the default settings: the tally, classes as they occur, weight 1.
@@ -187,8 +199,9 @@ impl CountedRows<'_> {
         Ok(pairs)
     }
 
-    fn tally(&self, control: &Control<'_>) -> Result<Tally, Error> {
-        let (n, width) = (self.table.n_rows(), self.n_classifiers());
+    fn tally(&self, rows: Range<usize>, control: &Control<'_>) -> Result<Tally, Error> {
+        let (n, width) = (rows.len(), self.n_classifiers());
+        let of_table = |range: Range<usize>| rows.start + range.start..rows.start + range.end;
         control.report("tallying", 0, n)?;
         let pieces = parallel::threads();
         let step = n.div_ceil(pieces);
@@ -196,15 +209,16 @@ impl CountedRows<'_> {
         let packing =
             RowPacking::new(width, &self.map, MISSING, truth_bits).filter(|_| self.table.is_dense());
         let tally = if let Some(packing) = packing {
-            let parts =
-                parallel::map_ranges(n, step, |range| self.key_counts(&packing, range, pieces, control));
+            let count = |range| self.key_counts(&packing, of_table(range), pieces, control);
+            let parts = parallel::map_ranges(n, step, count);
             let parts = parts.into_iter().collect::<Result<Vec<Vec<KeyCount>>, Error>>()?;
             Tally::from_keys(&packing, truth_bits, &merge_all(parts, truth_bits))
         } else {
             let matrix = self.matrix()?;
             let parts = parallel::map_ranges(n, step, |range| {
                 let length = range.len();
-                Tally::of(width, self.labelled(&matrix, range), length, pieces, &self.map, control)
+                let rows = self.labelled(&matrix, of_table(range));
+                Tally::of(width, rows, length, pieces, &self.map, control)
             });
             parts.into_iter().try_fold(Tally::empty(width), |sum, part| sum.plus(&part?))?
         };
@@ -212,7 +226,7 @@ impl CountedRows<'_> {
         Ok(tally)
     }
 
-    /// The rows without truth, if they are asked for.
+    /// The unlabelled rows, if they are to be counted.
     fn unlabelled(
         &self,
         truth: &Truth,
@@ -232,7 +246,16 @@ impl CountedRows<'_> {
             units: self.units.clone(),
             fraction_bits: self.fraction_bits,
         };
-        rows.tally(control).map(Unlabelled::of)
+        // Truncated after every block, so that memory does not grow with the number of patterns.
+        let n = self.table.n_rows();
+        let block = (UNLABELLED_CELLS / self.n_classifiers().max(1)).clamp(MAX_PATTERNS, BLOCK);
+        let hash = PatternHash::new(self.table.classifiers(), &self.labels);
+        let mut sum = None;
+        for start in (0..n).step_by(block) {
+            let part = rows.tally(start..n.min(start + block), control)?;
+            sum = Unlabelled::sum(sum, Unlabelled::of(part, &hash), &hash)?;
+        }
+        Ok(sum)
     }
 
     fn truth_bits(&self) -> u32 {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::{
     data::Labels,
     error::{Error, list},
-    evidence::{Evidence, Unlabelled, tally},
+    evidence::{Evidence, Unlabelled, tally, unlabelled_sample::PatternHash},
     progress::Control,
 };
 
@@ -57,7 +57,8 @@ impl Evidence {
             control.allow(|| format!("tally of {} patterns", tally.n_patterns()), &[tally.bytes()])?;
             sum.tally = Some(tally);
         }
-        sum.unlabelled = Unlabelled::sum(sum.unlabelled.as_ref(), part.unlabelled.as_ref())?;
+        let hash = PatternHash::new(&sum.classifiers, &sum.labels);
+        sum.unlabelled = Unlabelled::sum(sum.unlabelled.take(), part.unlabelled, &hash)?;
         Ok(sum)
     }
 

@@ -26,6 +26,7 @@ mod split;
 mod tally;
 mod tally_builder;
 mod unlabelled;
+mod unlabelled_sample;
 mod validate;
 
 use std::borrow::Cow;
@@ -48,6 +49,8 @@ pub use row_shortages::RowShortage;
 pub(crate) use split::{RowSubset, Splitter, dense_counts};
 pub(crate) use tally::Tally;
 pub(crate) use unlabelled::Unlabelled;
+#[cfg(test)]
+pub(crate) use unlabelled_sample::tests::with_at_most;
 
 /// How much the evidence holds of the rows; each level includes those before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -73,7 +76,7 @@ impl std::fmt::Display for Level {
     }
 }
 
-/// Mergeable counts of the predictions of a panel of classifiers for labelled rows and, if asked for, rows without truth.
+/// Mergeable counts of the predictions of a panel of classifiers for labelled and unlabelled rows.
 #[derive(Clone, Debug)]
 pub struct Evidence {
     pub(crate) classifiers: Vec<String>,
@@ -84,7 +87,7 @@ pub struct Evidence {
     pub(crate) confusion: Vec<u64>,
     pub(crate) pairs: Option<Pairs>,
     pub(crate) tally: Option<Tally>,
-    /// Only beside a tally.
+    /// Rows without truth, only beside a tally.
     pub(crate) unlabelled: Option<Unlabelled>,
     /// The count of one row of each class where classes have weights; empty where every row counts a unit.
     pub(crate) row_units: Vec<u64>,
@@ -271,7 +274,8 @@ impl Evidence {
         if self.level() >= needs { Ok(()) } else { Err(self.too_low(what, needs)) }
     }
 
-    /// Whether both hold the same counts of the same labels, with the classifiers in the same order.
+    /// Whether both hold the same counts of the same labels, with the classifiers in the same order. Of unlabelled rows
+    /// that are a sample only the numbers are compared, since another column is another choice of patterns.
     pub(crate) fn has_counts_of(&self, other: &Self) -> bool {
         self.classifiers == other.classifiers
             && self.labels.all() == other.labels.all()
@@ -280,6 +284,9 @@ impl Evidence {
             && self.confusion == other.confusion
             && self.pairs == other.pairs
             && self.tally == other.tally
-            && self.unlabelled == other.unlabelled
+            && match (&self.unlabelled, &other.unlabelled) {
+                (Some(a), Some(b)) if a.is_sample() || b.is_sample() => a.total() == b.total(),
+                (a, b) => a == b,
+            }
     }
 }

@@ -123,6 +123,18 @@ impl Evidence {
 
     /// Drops labels that occur in no counted row, so that evidence depends on counted rows alone.
     pub(crate) fn without_unseen_labels(self, control: &Control<'_>) -> Result<Self, Error> {
+        let seen = self.seen_labels();
+        self.with_labels_of(|id| seen[id], control)
+    }
+
+    /// Drops labels that occur in no counted row, unless `other` has them.
+    pub(crate) fn with_labels_like(self, other: &Self, control: &Control<'_>) -> Result<Self, Error> {
+        let (seen, places) = (self.seen_labels(), other.labels.translate(self.labels.all()));
+        self.with_labels_of(|id| seen[id] || places[id] != MISSING, control)
+    }
+
+    /// Which labels occur in counted rows; of unlabelled rows, in the patterns that are kept.
+    pub(super) fn seen_labels(&self) -> Vec<bool> {
         let mut seen: Vec<bool> =
             (0..self.n_labels()).map(|id| self.class_counts.get(id).is_some_and(|n| *n > 0)).collect();
         for k in 0..self.n_classifiers() {
@@ -131,7 +143,16 @@ impl Evidence {
         for row in self.unlabelled.iter().flat_map(|rows| rows.patterns().rows()) {
             row.for_each(|_, id| seen[usize::from(id)] = true);
         }
-        let labels = self.labels.retain(|id| seen[id]);
+        seen
+    }
+
+    /// The same counts with only the labels for which `keep` holds, among which are all that occur.
+    pub(super) fn with_labels_of(
+        self,
+        keep: impl Fn(usize) -> bool,
+        control: &Control<'_>,
+    ) -> Result<Self, Error> {
+        let labels = self.labels.retain(keep);
         if labels.len() == self.n_labels() {
             return Ok(self);
         }

@@ -200,6 +200,13 @@ impl Tally {
         Self { classes, ..self.clone() }
     }
 
+    /// The count of every pattern, whatever was true, as the count of class 0.
+    pub(crate) fn without_classes(&self) -> Self {
+        let n = self.n_patterns();
+        let counts = (0..n).map(|p| self.weight(p)).collect();
+        Self { patterns: self.patterns.clone(), starts: (0..=n).collect(), classes: vec![0; n], counts }
+    }
+
     /// Multiplies every count.
     pub(crate) fn scale(&mut self, factor: u64) -> Result<(), Error> {
         scale(&mut self.counts, factor)

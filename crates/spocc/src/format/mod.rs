@@ -54,6 +54,6 @@ impl Evidence {
             Payload::Version3(payload) => evidence::read(payload)?,
         };
         evidence.check()?;
-        Ok(evidence)
+        Ok(evidence.with_sample())
     }
 }

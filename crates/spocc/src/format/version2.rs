@@ -78,7 +78,7 @@ impl From<StoredEvidence> for Evidence {
             confusion: stored.confusion,
             pairs: stored.pairs,
             tally: stored.tally,
-            unlabelled: stored.unlabelled.and_then(Unlabelled::of),
+            unlabelled: stored.unlabelled.map(|rows| Unlabelled::stored(rows, None)),
             row_units: Vec::new(),
         }
     }

@@ -52,9 +52,9 @@ pub enum UnlabelledRows {
     Ignored,
     /// It is fitted to them only where no truth is known at all.
     WithoutTruth,
-    /// It is fitted to them where the caller asks for it.
-    OnRequest,
-    /// It is always fitted to them.
+    /// It is fitted to them beside labelled rows, of which it needs some.
+    WithTruth,
+    /// It is fitted to them, with or without labelled rows.
     Always,
 }
 
@@ -102,9 +102,9 @@ impl Method {
         const POSSIBILITY: &str = "possibility";
         const PROBABILITY: &str = "probability";
         const VOTES: &str = "vote share";
-        use UnlabelledRows::{Always, Ignored, OnRequest, WithoutTruth};
+        use UnlabelledRows::{Always, Ignored, WithTruth, WithoutTruth};
         let (word, summary, probabilities, missing_as_answer, margin_of, unlabelled) = match self {
-            Self::Ladder => ("ladder", "nested models of growing flexibility, chosen by held-out rows", true, true, PROBABILITY, OnRequest),
+            Self::Ladder => ("ladder", "nested models of growing flexibility, chosen by held-out rows", true, true, PROBABILITY, WithTruth),
             Self::Spocc => ("spocc", "possibilistic fusion with one t-norm for all classifiers", false, false, POSSIBILITY, Ignored),
             Self::AdaSpocc => ("adaspocc", "possibilistic fusion with t-norms fitted to the dependence of classifiers", false, false, POSSIBILITY, Ignored),
             Self::Selection => ("selection", "the most accurate classifier alone", false, false, VOTES, Ignored),
@@ -136,19 +136,19 @@ impl Method {
         }
     }
 
-    /// Whether the unlabelled rows of a table are to be counted for the method: as asked, or by default.
+    /// Whether the unlabelled rows of a table are to be counted for the method: as asked, or by default if it is fitted to
+    /// them.
     ///
     /// # Errors
     ///
     /// [`Error::UnusedSetting`] if they are asked for and the method would ignore them.
     pub fn counts_unlabelled(self, asked: Option<bool>, has_truth: bool) -> Result<bool, Error> {
-        let (by_default, on_request) = match self.capabilities().unlabelled {
-            UnlabelledRows::Ignored => (false, false),
-            UnlabelledRows::WithoutTruth => (!has_truth, !has_truth),
-            UnlabelledRows::OnRequest => (false, true),
-            UnlabelledRows::Always => (true, true),
+        let by_default = match self.capabilities().unlabelled {
+            UnlabelledRows::Ignored => false,
+            UnlabelledRows::WithoutTruth => !has_truth,
+            UnlabelledRows::WithTruth | UnlabelledRows::Always => true,
         };
-        if asked == Some(true) && !on_request {
+        if asked == Some(true) && !by_default {
             let used_by = "ladder and dawid-skene, and by majority where no truth is known";
             return Err(Error::UnusedSetting {
                 setting: "unlabelled",
@@ -164,8 +164,13 @@ impl Method {
         match self.capabilities().unlabelled {
             UnlabelledRows::Ignored => false,
             UnlabelledRows::WithoutTruth => evidence.total() == 0,
-            UnlabelledRows::OnRequest | UnlabelledRows::Always => true,
+            UnlabelledRows::WithTruth | UnlabelledRows::Always => true,
         }
+    }
+
+    /// Whether it cannot be fitted without labelled rows.
+    pub fn needs_truth(self) -> bool {
+        matches!(self.capabilities().unlabelled, UnlabelledRows::Ignored | UnlabelledRows::WithTruth)
     }
 }
 
@@ -198,9 +203,10 @@ mod tests {
     }
 
     #[test]
-    fn unlabelled_rows_are_counted_by_default_or_on_request() {
+    fn unlabelled_rows_are_counted_by_default_for_methods_that_use_them() {
         let counts = |method: Method, asked, has_truth| method.counts_unlabelled(asked, has_truth).ok();
-        assert_eq!(counts(Method::Ladder, None, true), Some(false));
+        assert_eq!(counts(Method::Ladder, None, true), Some(true));
+        assert_eq!(counts(Method::Ladder, Some(false), true), Some(false));
         assert_eq!(counts(Method::Ladder, Some(true), true), Some(true));
         assert_eq!(counts(Method::DawidSkene, None, true), Some(true));
         assert_eq!(counts(Method::DawidSkene, Some(false), true), Some(false));

@@ -2,7 +2,7 @@
 //!
 //! In: a combiner and a tally. Out: a model with a [`Calibration`]. The score of a class on a row is its normalised
 //! surprisal, which is `-ln p` where the method gives probabilities. The scores come from the true classes of rows
-//! that the scoring model was not fitted to: a held-out quarter (split conformal), or every row out of fold
+//! whose truths the scoring model was not fitted to: a held-out quarter (split conformal), or every row out of fold
 //! (cross-conformal).
 
 use crate::{
@@ -50,8 +50,13 @@ impl Model {
             return Err(Error::OutOfRange { what, expected: "at least 2", found });
         }
         let mut scores = vec![Vec::new(); if settings.per_class { classes.len() } else { 1 }];
+        // With unlabelled rows, the rule of a split sees the predictions of calibration rows as it sees those of the
+        // unlabelled rows, so that these can be exchanged: the guarantee holds for them.
+        let hides_truths = settings.scheme == ConformalScheme::Split && evidence.unlabelled_rows().is_some();
         let mut score_held_out = |part: &RowSubset| {
-            let model = fit(&evidence.without(part)?)?;
+            let training =
+                if hides_truths { evidence.hiding_truths(part)? } else { evidence.without(part)? };
+            let model = fit(&training)?;
             model.add_true_class_scores(&evidence.subset(part)?, &mut scores, control)?;
             Ok::<Self, Error>(model)
         };

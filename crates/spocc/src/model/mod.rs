@@ -79,7 +79,8 @@ impl Model {
     ) -> Result<Self, Error> {
         let uses_all = combiner.method().uses_unlabelled(evidence);
         let evidence = if uses_all { Cow::Borrowed(evidence) } else { evidence.labelled(control)? };
-        if evidence.total() == 0 && (evidence.unlabelled_rows().is_none() || evidence.n_classes() == 0) {
+        let has_rows = evidence.unlabelled_rows().is_some() && evidence.n_classes() > 0;
+        if evidence.total() == 0 && (!has_rows || combiner.method().needs_truth()) {
             return Err(Error::NoLabelledRows);
         }
         evidence.require(combiner.method(), combiner.needs())?;
@@ -169,7 +170,8 @@ impl Model {
         self.no_accuracy_reason.as_deref()
     }
 
-    /// The evidence it was fitted to, unless it is slim; without the rows that only calibrate it.
+    /// The evidence it was fitted to, unless it is slim. The rows that calibrate it are among the unlabelled rows, if
+    /// there are any, and otherwise not part of it.
     pub fn evidence(&self) -> Option<&Evidence> {
         self.evidence.as_ref()
     }

@@ -100,7 +100,7 @@ fn errors_of_evidence_name_the_place_the_expected_and_the_found_value() {
         "classes: expected distinct names, found `dog` twice"
     );
     let unknown = Evidence::new(&rows, &truth(&["-", "-"])).expect("no labelled rows is no error yet");
-    for method in Method::ALL {
+    for method in Method::ALL.into_iter().filter(|method| method.needs_truth()) {
         let refused = method.combiner().fit(&unknown).expect_err("nothing to learn from");
         assert_eq!(refused.to_string(), "truth: expected at least one labelled row, found none", "{method}");
     }

@@ -138,12 +138,13 @@ fn full_and_nearly_empty_rows_add_up() {
 
 #[test]
 fn how_a_label_is_written_in_rows_without_truth_does_not_matter() {
-    // Evidence depends on labelled rows alone, so these two tables are the same evidence.
+    // Where labelled rows alone are counted, these two tables are the same evidence.
     let count = |answers: &[(&str, Option<&str>)]| {
         let mut rows = Predictions::builder(["ann"]).expect("one name");
         answers.iter().for_each(|(predicted, _)| rows.push([Some(*predicted)]).expect("one answer"));
         let truth = Truth::new(answers.iter().map(|(_, truth)| *truth)).expect("few labels");
-        Evidence::new(&rows.finish(), &truth).expect("rows").to_bytes()
+        let counting = Counting { unlabelled: false, ..Counting::default() };
+        Evidence::count(&rows.finish(), &truth, &counting, &quiet()).expect("rows").to_bytes()
     };
     let labelled = ("1.0", Some("1.0"));
     assert_eq!(count(&[labelled, ("1", None)]), count(&[labelled]));

@@ -65,7 +65,7 @@ fn inspect_table(table: Table, args: &InspectArgs, control: &Control<'_>) -> Res
             &args.input,
             &args.columns,
             "inspect",
-            CountOptions::labelled(Level::Tally),
+            CountOptions::all(Level::Tally),
             control,
         )?;
         facts.tally = Some(TallyFacts::of(&labelled.evidence));

@@ -27,6 +27,10 @@ pub(super) struct TallyFacts {
     /// Labels that are predicted but never decided.
     other_labels: Vec<Label>,
     n_patterns: Option<usize>,
+    /// Distinct patterns of unlabelled rows that are kept.
+    n_unlabelled_patterns: usize,
+    /// Whether these are a sample.
+    samples_unlabelled: bool,
     /// Rows with rare patterns; none for weighted rows.
     disclosure: Option<Vec<RareCounts>>,
 }
@@ -53,6 +57,8 @@ impl TallyFacts {
             other_labels: evidence.labels().all().iter().filter(is_other).cloned().collect(),
             classes,
             n_patterns: evidence.n_patterns(),
+            n_unlabelled_patterns: evidence.n_unlabelled_patterns(),
+            samples_unlabelled: evidence.samples_unlabelled(),
             disclosure: RARE.into_iter().map(rare).collect(),
         }
     }
@@ -98,7 +104,12 @@ impl fmt::Display for TallyFacts {
             Some(n) => count(n, "pattern of predictions", "patterns of predictions"),
             None => "a confusion matrix per classifier".to_owned(),
         };
-        write_fact(out, "counts", counts)?;
+        let unlabelled = match (self.n_unlabelled_patterns, self.samples_unlabelled) {
+            (0, _) => String::new(),
+            (n, false) => format!(" with and {n} without a true label"),
+            (n, true) => format!(" with and {n} without a true label, a sample"),
+        };
+        write_fact(out, "counts", counts + &unlabelled)?;
         write_fact(out, "disclosure", self.describe_disclosure())
     }
 }
