@@ -24,7 +24,7 @@ const MIN_ROWS: f64 = 10.0;
 impl Evidence {
     /// The treatment of missing cells that a model records, and for each classifier whether a missing cell is an answer.
     ///
-    /// [`Missing::Auto`] becomes [`Missing::Ignore`] where too few cells are missing or the method gains nothing
+    /// [`Missing::Auto`] becomes [`Missing::Ignore`] where no cell is missing or the method gains nothing
     /// (`method_gains`) from missing cells as answers.
     pub(crate) fn missing_as_answer(&self, missing: Missing, method_gains: bool) -> (Missing, Vec<bool>) {
         let n = self.n_classifiers();
@@ -32,25 +32,28 @@ impl Evidence {
         if missing != Missing::Auto {
             return (missing, missing_is_answer);
         }
-        let rows =
-            |k: usize| [self.answered(k), self.total() - self.answered(k)].map(|rows| self.rows_of(rows));
-        let incomplete: Vec<usize> =
-            (0..n).filter(|&k| rows(k).iter().all(|&rows| rows >= MIN_ROWS)).collect();
+        let incomplete: Vec<usize> = (0..n).filter(|&k| self.answered(k) < self.total()).collect();
         if incomplete.is_empty() || !method_gains {
             return (Missing::Ignore, missing_is_answer);
         }
         let factors: Vec<f64> = incomplete.iter().map(|&k| log_bayes_factor(self, k)).collect();
-        let needed = -log_odds(&factors);
-        incomplete.iter().zip(factors).for_each(|(&k, factor)| missing_is_answer[k] = factor > needed);
+        let needed = -log_odds(&factors, PRIOR_CLASSIFIERS);
+        let has_rows = |k: usize| {
+            let answered = self.answered(k);
+            [answered, self.total() - answered].iter().all(|&rows| self.rows_of(rows) >= MIN_ROWS)
+        };
+        for (&k, factor) in incomplete.iter().zip(factors) {
+            missing_is_answer[k] = factor > needed && has_rows(k);
+        }
         (missing, missing_is_answer)
     }
 }
 
-/// Logarithm of the prior odds that missing cells of a classifier are informative, estimated from the Bayes factors of
-/// all classifiers by expectation maximisation.
-fn log_odds(factors: &[f64]) -> f64 {
+/// Logarithm of the prior odds that a classifier is informative, estimated from the Bayes factors of all classifiers by
+/// expectation-maximisation; `prior` are pseudo-counts of informative classifiers and of others.
+pub(crate) fn log_odds(factors: &[f64], prior: [f64; 2]) -> f64 {
     const ROUNDS: usize = 100;
-    let [informative, others] = PRIOR_CLASSIFIERS;
+    let [informative, others] = prior;
     let mut odds = ln(informative / others);
     for _ in 0..ROUNDS {
         let expected: f64 = factors.iter().map(|factor| 1.0 / (1.0 + exp(-factor - odds))).sum();
@@ -80,7 +83,7 @@ fn log_bayes_factor(evidence: &Evidence, k: usize) -> f64 {
 /// ```text
 /// ln G(l a) - ln G(l a + n) + sum over classes of ln G(a + n_i) - ln G(a)
 /// ```
-fn log_marginal(rows: &[f64]) -> f64 {
+pub(crate) fn log_marginal(rows: &[f64]) -> f64 {
     let (l, n) = (rows.len() as f64, rows.iter().sum::<f64>());
     let own: f64 = rows.iter().map(|n| ln_gamma(PRIOR + n) - ln_gamma(PRIOR)).sum();
     ln_gamma(l * PRIOR) - ln_gamma(l * PRIOR + n) + own

@@ -44,6 +44,7 @@ pub use count::Counting;
 pub(crate) use count::WEIGHT_BITS;
 pub use disclosure::SmallCounts;
 pub use grouped::GroupedRows;
+pub(crate) use informative_missing::{log_marginal, log_odds};
 pub(crate) use pairs::{Pairs, map_tables, pair_index};
 pub use row_shortages::RowShortage;
 pub(crate) use split::{RowSubset, Splitter, dense_counts};

@@ -84,12 +84,12 @@ fn names(sections: &[Section]) -> Vec<String> {
 fn a_file_has_the_sections_that_it_needs_in_the_order_of_their_names() {
     let model = whole_model();
     let [(outer, _), (inner, _)] = &levels(&model)[..] else { panic!("evidence is in the model") };
-    assert_eq!(names(outer), ["Panel", "Prior", "Rule-ladder", "Settings", "conformal", "evidence"]);
+    assert_eq!(names(outer), ["Panel", "Prior", "Rule-pool", "Settings", "conformal", "evidence"]);
     assert_eq!(names(inner), ["Confusion", "Counts", "Panel", "Tally", "Unlabelled"]);
     let marginals = small_panel().evidence(Level::Marginals).to_bytes();
     assert_eq!(names(&sections_of(&marginals)), ["Confusion", "Counts", "Panel"]);
     let slim = Model::from_bytes(&model).expect("our own bytes").slim().to_bytes();
-    assert_eq!(names(&sections_of(&slim)), ["Panel", "Prior", "Rule-ladder", "Settings", "conformal"]);
+    assert_eq!(names(&sections_of(&slim)), ["Panel", "Prior", "Rule-pool", "Settings", "conformal"]);
     // The evidence in a model is the payload of an evidence file.
     let evidence = Model::from_bytes(&model).expect("our own bytes").evidence().expect("whole").to_bytes();
     assert_eq!(sections_of(&evidence), *inner);
@@ -178,7 +178,7 @@ fn a_missing_section_is_named_unless_it_may_be_absent() {
                     assert_eq!(read.evidence().map(Evidence::n_unlabelled), Some(0.0));
                 }
                 (_, _, Ok(_)) => panic!("{name} was not missed"),
-                (0, "Rule-ladder", Err(error)) => {
+                (0, "Rule-pool", Err(error)) => {
                     assert_eq!(error.to_string(), "file content: expected one section with a rule, found 0");
                 }
                 (1, "Tally", Err(error)) => {

@@ -3,9 +3,9 @@
 //! The prediction probabilities of a leaf given class i have a Dirichlet prior `concentration * mean(. | i)`. The mean is
 //! one of three: the confusion of the panel; a one-coin confusion with the leaf's own accuracy, whose wrong labels are
 //! spread like those of the panel; or the leaf's label frequencies, whatever the class (neutral). Together with each
-//! concentration of a grid these are the components of a mixture; one more component is exactly neutral. The weights of
-//! the components are shared by the panel and estimated by expectation-maximisation, so that a hundred guessers make the
-//! next classifier look like a guesser, and fifty accurate workers make a new one look accurate.
+//! concentration of a grid these are the components of a mixture. The weights of the components are shared by the panel and
+//! estimated by expectation-maximisation, so that a hundred guessers make the next classifier look like a guesser, and
+//! fifty accurate workers make a new one look accurate.
 
 use crate::{
     math::{exp, ln, ln_gamma},
@@ -17,9 +17,8 @@ use crate::{
 const CONCENTRATIONS: [f64; 5] = [1.0, 4.0, 16.0, 64.0, 256.0];
 /// Means of the priors: confusion of the panel, one-coin confusion, neutral.
 const N_MEANS: usize = 3;
-/// Components: every mean with every concentration, and the exactly neutral one.
-const N_COMPONENTS: usize = N_MEANS * CONCENTRATIONS.len() + 1;
-const EXACTLY_NEUTRAL: usize = N_COMPONENTS - 1;
+/// Components: every mean with every concentration.
+const N_COMPONENTS: usize = N_MEANS * CONCENTRATIONS.len();
 /// Classifiers that the uniform prior over each component is worth.
 const PRIOR_CLASSIFIERS: f64 = 0.5;
 /// Rows per class that the prior on what labels mean is worth in the confusion of the panel.
@@ -144,14 +143,6 @@ impl Hierarchy {
                 }
             }
         }
-        let rows: f64 = confusion.iter().sum();
-        logs[EXACTLY_NEUTRAL] -= ln_rising(NEUTRAL_ROWS, rows);
-        for (j, of_label) in confusion.chunks_exact(l.max(1)).enumerate() {
-            let rows: f64 = of_label.iter().sum();
-            if rows >= EMPTY {
-                logs[EXACTLY_NEUTRAL] += ln_rising(NEUTRAL_ROWS * self.panel.labels[j], rows);
-            }
-        }
         let best = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let shares = logs.map(|log| exp(log - best));
         let total: f64 = shares.iter().sum();
@@ -186,11 +177,6 @@ impl Hierarchy {
     /// Responsibility of the panel's confusion for a leaf.
     fn panel_share(&self, leaf: usize) -> f64 {
         self.responsibilities[leaf][..CONCENTRATIONS.len()].iter().sum()
-    }
-
-    /// Posterior probability that a leaf is exactly neutral.
-    pub(super) fn neutrality(&self, leaf: usize) -> f64 {
-        self.responsibilities[leaf][EXACTLY_NEUTRAL]
     }
 
     /// `p(leaf predicts j | i)` by leaf, label and class: the posterior mean, averaged over the components.
@@ -228,13 +214,12 @@ struct PosteriorShares {
 impl PosteriorShares {
     fn new(responsibilities: &Responsibilities, rows: f64) -> Self {
         let mut shares = Self { counts: 0.0, means: [0.0; N_MEANS] };
-        for (mean, of_mean) in responsibilities.chunks_exact(CONCENTRATIONS.len()).enumerate().take(N_MEANS) {
+        for (mean, of_mean) in responsibilities.chunks_exact(CONCENTRATIONS.len()).enumerate() {
             for (responsibility, concentration) in of_mean.iter().zip(CONCENTRATIONS) {
                 shares.counts += responsibility / (rows + concentration);
                 shares.means[mean] += responsibility * concentration / (rows + concentration);
             }
         }
-        shares.means[N_MEANS - 1] += responsibilities[EXACTLY_NEUTRAL];
         shares
     }
 }
@@ -289,4 +274,71 @@ fn ln_rising(x: f64, n: f64) -> f64 {
         return ln((0..n as u32).map(|more| x + f64::from(more)).product::<f64>());
     }
     ln_gamma(x + n) - ln_gamma(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROUNDS: usize = 15;
+
+    /// The hierarchy of leaves with these counts by predicted label and class, of two classes, and its likelihoods.
+    fn fitted(confusions: &[[f64; 4]]) -> (Hierarchy, Vec<f64>) {
+        let mut classes = vec![0.0; 2];
+        for &[a, b, c, d] in confusions {
+            classes[0] = f64::max(classes[0], a + c);
+            classes[1] = f64::max(classes[1], b + d);
+        }
+        let counts = LeafCounts { n_labels: 2, classes, confusions: confusions.concat() };
+        let hierarchy = Hierarchy::fit(&counts, true, None, ROUNDS);
+        let likelihoods = hierarchy.likelihoods(&counts);
+        (hierarchy, likelihoods)
+    }
+
+    #[test]
+    fn likelihoods_of_every_class_sum_to_one() {
+        let confusions = [[8.0, 2.0, 1.0, 9.0], [0.0; 4], [5.0, 5.0, 4.0, 6.0], [0.0, 9.0, 9.0, 1.0]];
+        for of_leaf in fitted(&confusions).1.chunks_exact(4) {
+            assert!((of_leaf[0] + of_leaf[2] - 1.0).abs() < 1e-9, "{of_leaf:?}");
+            assert!((of_leaf[1] + of_leaf[3] - 1.0).abs() < 1e-9, "{of_leaf:?}");
+        }
+    }
+
+    #[test]
+    fn a_leaf_without_rows_has_the_confusion_of_the_panel() {
+        let accurate = [[40.0, 8.0, 10.0, 42.0]; 12];
+        let (_, likelihoods) = fitted(&[&accurate[..], &[[0.0; 4]]].concat());
+        let [a, b, ..] = likelihoods[48..] else { panic!("the last of 13 leaves") };
+        assert!((a - 0.8).abs() < 0.06 && (b - 0.17).abs() < 0.06, "{a} {b}");
+    }
+
+    #[test]
+    fn guessers_are_nearly_neutral_and_adversaries_are_rectified() {
+        let accurate = [[40.0, 8.0, 10.0, 42.0]; 6];
+        let guesser = [[30.0, 31.0, 20.0, 19.0]];
+        let adversary = [[5.0, 44.0, 45.0, 6.0]];
+        let (_, likelihoods) = fitted(&[&accurate[..], &guesser, &adversary].concat());
+        assert!((likelihoods[24] / likelihoods[25] - 1.0).abs() < 0.1, "{:?}", &likelihoods[24..28]);
+        // What the adversary predicts is evidence for the other class.
+        assert!(likelihoods[28] < 0.2 && likelihoods[29] > 0.8, "{:?}", &likelihoods[28..]);
+    }
+
+    #[test]
+    fn among_guessers_a_newcomer_is_expected_to_guess() {
+        let newcomer = [3.0, 1.0, 1.0, 3.0];
+        let ratio = |panel: [f64; 4]| {
+            let (_, likelihoods) = fitted(&[&[panel; 20][..], &[newcomer]].concat());
+            likelihoods[80] / likelihoods[81]
+        };
+        let (among_accurate, among_guessers) = (ratio([45.0, 5.0, 5.0, 45.0]), ratio([25.0; 4]));
+        assert!(among_accurate > 2.0 * among_guessers, "{among_accurate} {among_guessers}");
+    }
+
+    #[test]
+    fn rising_factorials_are_the_same_by_product_and_by_gamma_function() {
+        for (x, n) in [(0.3, 1.0), (2.5, 7.0), (100.0, 8.0)] {
+            assert!((ln_rising(x, n) - (ln_gamma(x + n) - ln_gamma(x))).abs() < 1e-11 * (1.0 + n));
+        }
+        assert_eq!(ln_rising(0.7, 0.0), 0.0);
+    }
 }

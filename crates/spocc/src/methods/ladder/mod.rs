@@ -3,8 +3,9 @@
 //! In: evidence with a tally. Out: a probability per class. The method is ours.
 //!
 //! 1. [`deduplication`] joins exact duplicates. What remains are the *leaves*.
-//! 2. The [`hierarchy`] estimates `p(leaf predicts j | class i)`, shrunk towards what the whole panel shows, and finds
-//!    leaves that are neutral: these are not used. [`families`] weights the leaves by how many near-copies they have.
+//! 2. Leaves whose predictions say nothing about the truth are not used ([`neutrality`]). The [`hierarchy`] estimates
+//!    `p(leaf predicts j | class i)` of the others, shrunk towards what the whole panel shows, and [`families`] weights
+//!    them by how many near-copies they have.
 //! 3. Every one of the [`experts`] is a sum over predictions: confusions of the labelled rows, the same with
 //!    [unlabelled rows](semi_supervised), votes, the best classifier and a [`regression`].
 //! 4. They are scored [out of fold](out_of_fold); the [`pool`] has the least held-out log-loss. It is again a sum over
@@ -22,6 +23,7 @@ mod folds;
 mod hierarchy;
 mod lbfgsb;
 mod leaf_counts;
+mod neutrality;
 mod out_of_fold;
 mod pattern_table;
 mod pool;
@@ -59,9 +61,7 @@ pub(super) use pool::log_normalise;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ladder;
 
-/// Posterior probability of being neutral above which a leaf is not used.
-const NEUTRAL: f64 = 0.9;
-/// Rounds of the hierarchy that finds neutral leaves.
+/// Rounds of the hierarchy at most.
 const ROUNDS: usize = 15;
 
 impl Combiner for Ladder {
@@ -78,7 +78,7 @@ impl Learn for Ladder {
     fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
         let full_tally = evidence.tally_for(Method::Ladder)?;
         let names_classes = names_classes(evidence);
-        let groups = used_leaves(evidence, full_tally, names_classes);
+        let groups = used_leaves(evidence, full_tally);
         let names: Vec<&String> =
             groups.representatives.iter().map(|&k| &evidence.classifiers()[k]).collect();
         let panel = evidence.select(&names, control)?;
@@ -138,12 +138,10 @@ fn names_classes(evidence: &Evidence) -> bool {
 }
 
 /// Duplicate groups without the neutral ones. A panel of neutral classifiers alone is kept whole.
-fn used_leaves(evidence: &Evidence, tally: &Tally, names_classes: bool) -> DuplicateGroups {
+fn used_leaves(evidence: &Evidence, tally: &Tally) -> DuplicateGroups {
     let mut groups = DuplicateGroups::find(evidence, tally);
     let counts = LeafCounts::of(evidence, &groups.representatives);
-    let hierarchy = Hierarchy::fit(&counts, names_classes, None, ROUNDS);
-    let is_used: Vec<bool> =
-        (0..groups.n_leaves()).map(|leaf| hierarchy.neutrality(leaf) <= NEUTRAL).collect();
+    let is_used: Vec<bool> = neutrality::is_neutral(&counts).iter().map(|is_neutral| !is_neutral).collect();
     if is_used.contains(&true) {
         groups.retain(&is_used);
     }

@@ -8,6 +8,7 @@ use crate::{
     evidence::{Evidence, Tally},
     methods::{
         ladder::{
+            ROUNDS,
             cells::PatternCell,
             experts::{self, Expert},
             folds::FOLDS,
@@ -28,8 +29,6 @@ use crate::{
 const MAX_CELLS_FOR_ALL_FOLDS: usize = 1 << 16;
 /// Coefficients per labelled row above which there is no regression.
 const MAX_COEFFICIENTS_PER_ROW: f64 = 64.0;
-/// Rounds of the hierarchy at most.
-const ROUNDS: usize = 15;
 
 /// What all fits share: those of the folds and that of all rows.
 pub(super) struct ExpertFits<'a> {

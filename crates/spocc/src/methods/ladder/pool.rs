@@ -140,3 +140,61 @@ pub(in crate::methods) fn log_normalise(scores: &mut [f64]) {
     let log = best + ln(sum);
     scores.iter_mut().for_each(|score| *score -= log);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cases of two classes; `odds` gives the log-odds of the truth by every expert.
+    fn cases(n: usize, odds: impl Fn(usize) -> Vec<f64>) -> Vec<HeldOutCase> {
+        let case = |at: usize| {
+            let truth = (at % 2) as u16;
+            let scores = |odds: &f64| if truth == 0 { [*odds, 0.0] } else { [0.0, *odds] };
+            let scores = odds(at).iter().flat_map(scores).collect();
+            HeldOutCase { truth, rows: 1.0, scores, pattern_rows: vec![0.0; 2] }
+        };
+        (0..n).map(case).collect()
+    }
+
+    #[test]
+    fn the_gain_of_an_expert_is_that_of_its_accuracy() {
+        // Right on three rows in four, always at log-odds 5: the best factor gives ln 3.
+        let mut cases = cases(400, |at| vec![if at % 4 < 3 { 5.0 } else { -5.0 }]);
+        let pool = Pool::fit(&mut cases, &[1.0], 2);
+        let odds = 5.0 * pool.gains[0];
+        assert!((odds - 3.0_f64.ln()).abs() < 0.05, "{odds}");
+        assert!((pool.weights[0] - 1.0).abs() < 0.05, "{pool:?}");
+    }
+
+    #[test]
+    fn an_expert_without_information_loses_its_weight_and_a_good_one_gains() {
+        let noise = |at: usize| if (at / 2) % 2 == 0 { 2.0 } else { -2.0 };
+        let good = |at: usize| if at % 10 < 9 { 1.0 } else { -1.0 };
+        let mut cases = cases(400, |at| vec![noise(at), good(at)]);
+        let pool = Pool::fit(&mut cases, &[0.8, 0.2], 2);
+        assert!(pool.gains[0] < 0.1 && pool.weights[1] > 0.8, "{pool:?}");
+    }
+
+    #[test]
+    fn few_rows_without_an_error_do_not_make_an_expert_certain() {
+        let mut cases = cases(10, |_| vec![1.0]);
+        let pool = Pool::fit(&mut cases, &[1.0], 2);
+        let odds = pool.gains[0] * pool.weights[0];
+        assert!(odds > 1.0 && odds < 4.5, "{odds}");
+    }
+
+    #[test]
+    fn the_slopes_agree_with_finite_differences() {
+        let cases = cases(30, |at| vec![(at % 7) as f64 - 2.0, (at % 5) as f64 - 1.0]);
+        let loss = LogLoss { cases: &cases, n_classes: 2, smoothed: 0.02 };
+        let at = [0.4, 0.7];
+        let (_, slopes) = loss.at(&at, None);
+        for expert in 0..2 {
+            let [mut low, mut high] = [at, at];
+            low[expert] -= 1e-6;
+            high[expert] += 1e-6;
+            let slope = (loss.at(&high, None).0 - loss.at(&low, None).0) / 2e-6;
+            assert!((slope - slopes[expert]).abs() < 1e-5 * (1.0 + slope.abs()), "{slope} {slopes:?}");
+        }
+    }
+}

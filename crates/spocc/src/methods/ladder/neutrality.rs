@@ -1,0 +1,59 @@
+//! Neutral leaves: their predictions say nothing about the truth, so no expert uses them.
+//!
+//! A Bayes factor compares two hypotheses about the truths of the rows with a prediction of the leaf: the class
+//! frequencies differ between its predicted labels, or they are the same. Names of labels play no part. The prior odds are
+//! shared by the panel: among a hundred guessers the next classifier is expected to be one too.
+
+use crate::{
+    evidence::{log_marginal, log_odds},
+    math::exp,
+    methods::ladder::leaf_counts::LeafCounts,
+};
+
+/// Posterior probability of being neutral above which a leaf is not used.
+const LEVEL: f64 = 0.9;
+/// Pseudo-counts of informative leaves and of neutral ones: classifiers are taken to be informative until the evidence is
+/// against it.
+const PRIOR_LEAVES: [f64; 2] = [4.0, 0.5];
+
+/// Whether each leaf is neutral.
+pub(super) fn is_neutral(counts: &LeafCounts) -> Vec<bool> {
+    let factors: Vec<f64> = (0..counts.n_leaves()).map(|leaf| log_bayes_factor(counts, leaf)).collect();
+    let odds = log_odds(&factors, PRIOR_LEAVES);
+    factors.iter().map(|factor| 1.0 / (1.0 + exp(factor + odds)) > LEVEL).collect()
+}
+
+/// Logarithm of the Bayes factor of dependence against independence.
+fn log_bayes_factor(counts: &LeafCounts, leaf: usize) -> f64 {
+    let mut all = vec![0.0; counts.n_classes()];
+    let mut dependent = 0.0;
+    for of_label in counts.confusion(leaf).chunks_exact(counts.n_classes().max(1)) {
+        dependent += log_marginal(of_label);
+        all.iter_mut().zip(of_label).for_each(|(sum, rows)| *sum += rows);
+    }
+    dependent - log_marginal(&all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_neutral_of(confusions: &[[f64; 4]]) -> Vec<bool> {
+        let counts = LeafCounts { n_labels: 2, classes: vec![50.0, 50.0], confusions: confusions.concat() };
+        is_neutral(&counts)
+    }
+
+    #[test]
+    fn guessers_are_neutral_whatever_the_balance_and_adversaries_are_not() {
+        let (accurate, guesser, adversary) =
+            ([40.0, 8.0, 10.0, 42.0], [60.0, 12.0, 40.0, 8.0], [5.0, 44.0, 45.0, 6.0]);
+        let found = is_neutral_of(&[[accurate; 3].as_slice(), &[guesser; 3], &[adversary]].concat());
+        assert_eq!(found, [false, false, false, true, true, true, false]);
+    }
+
+    #[test]
+    fn one_right_and_one_wrong_prediction_do_not_make_a_leaf_neutral() {
+        let accurate = [40.0, 8.0, 10.0, 42.0];
+        assert_eq!(is_neutral_of(&[accurate, accurate, [1.0, 0.0, 1.0, 0.0], [0.0; 4]]), [false; 4]);
+    }
+}
