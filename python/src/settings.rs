@@ -57,7 +57,7 @@ impl PyCombiner {
     #[getter]
     fn uses_unlabelled(&self) -> bool {
         let unlabelled = self.engine.method().capabilities().unlabelled;
-        matches!(unlabelled, UnlabelledRows::WithTruth | UnlabelledRows::Always)
+        unlabelled == UnlabelledRows::Always
     }
 
     /// The level of detail at which rows are counted, and whether rows without truth are counted.

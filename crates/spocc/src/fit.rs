@@ -47,7 +47,7 @@ impl Model {
             Cow::Owned(evidence.reduce_to(combiner.needs(), control)?)
         };
         let mut model = Self::fit_among(combiner, &kept, None, options, control)?;
-        match held_out_accuracy(&model, &combiner, evidence, options, control)? {
+        match held_out_accuracy(&combiner, evidence, options, control)? {
             Ok(accuracy) => model.held_out_accuracy = Some(accuracy),
             Err(reason) => model.no_accuracy_reason = Some(reason),
         }

@@ -108,11 +108,6 @@ impl EvaluationRows {
         subset.iter().map(weighted).collect()
     }
 
-    /// The effective number of all rows.
-    pub(super) fn effective_rows(&self) -> f64 {
-        self.row_sizes.iter().zip(self.counts()).map(|(size, count)| size * *count as f64).sum()
-    }
-
     /// Number of rows of each cell that are not in a subset.
     pub(super) fn without(&self, subset: &RowSubset) -> Vec<u64> {
         let mut counts = self.counts().to_vec();

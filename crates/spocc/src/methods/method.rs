@@ -39,7 +39,7 @@ pub enum Method {
     Stacking,
     /// Naive Bayes estimated by expectation-maximisation, from unlabelled rows too.
     DawidSkene,
-    /// Nested models of growing flexibility, each shrunk towards the simpler one: the default.
+    /// A pool of experts, weighted by held-out rows: the default.
     #[default]
     Ladder,
 }
@@ -52,8 +52,6 @@ pub enum UnlabelledRows {
     Ignored,
     /// It is fitted to them only where no truth is known at all.
     WithoutTruth,
-    /// It is fitted to them beside labelled rows, of which it needs some.
-    WithTruth,
     /// It is fitted to them, with or without labelled rows.
     Always,
 }
@@ -102,9 +100,9 @@ impl Method {
         const POSSIBILITY: &str = "possibility";
         const PROBABILITY: &str = "probability";
         const VOTES: &str = "vote share";
-        use UnlabelledRows::{Always, Ignored, WithTruth, WithoutTruth};
+        use UnlabelledRows::{Always, Ignored, WithoutTruth};
         let (word, summary, probabilities, missing_as_answer, margin_of, unlabelled) = match self {
-            Self::Ladder => ("ladder", "nested models of growing flexibility, chosen by held-out rows", true, true, PROBABILITY, WithTruth),
+            Self::Ladder => ("ladder", "a pool of experts, weighted by held-out rows", true, true, PROBABILITY, Always),
             Self::Spocc => ("spocc", "possibilistic fusion with one t-norm for all classifiers", false, false, POSSIBILITY, Ignored),
             Self::AdaSpocc => ("adaspocc", "possibilistic fusion with t-norms fitted to the dependence of classifiers", false, false, POSSIBILITY, Ignored),
             Self::Selection => ("selection", "the most accurate classifier alone", false, false, VOTES, Ignored),
@@ -146,7 +144,7 @@ impl Method {
         let by_default = match self.capabilities().unlabelled {
             UnlabelledRows::Ignored => false,
             UnlabelledRows::WithoutTruth => !has_truth,
-            UnlabelledRows::WithTruth | UnlabelledRows::Always => true,
+            UnlabelledRows::Always => true,
         };
         if asked == Some(true) && !by_default {
             let used_by = "ladder and dawid-skene, and by majority where no truth is known";
@@ -164,13 +162,13 @@ impl Method {
         match self.capabilities().unlabelled {
             UnlabelledRows::Ignored => false,
             UnlabelledRows::WithoutTruth => evidence.total() == 0,
-            UnlabelledRows::WithTruth | UnlabelledRows::Always => true,
+            UnlabelledRows::Always => true,
         }
     }
 
     /// Whether it cannot be fitted without labelled rows.
     pub fn needs_truth(self) -> bool {
-        matches!(self.capabilities().unlabelled, UnlabelledRows::Ignored | UnlabelledRows::WithTruth)
+        self.capabilities().unlabelled == UnlabelledRows::Ignored
     }
 }
 

@@ -45,7 +45,7 @@ pub use weighted_vote::WeightedVote;
 
 pub(crate) use adaspocc::{FittedAdaSpocc, relative_accuracy};
 pub(crate) use cost_table::CostTable;
-pub(crate) use rule::{OutOfFoldAccuracy, Rule, Scratch};
+pub(crate) use rule::{Rule, Scratch};
 pub(crate) use spocc::{PossibilityTable, prediction_surprisals};
 
 use rule::{FittedRule, check_numbers};

@@ -102,11 +102,6 @@ impl Rule {
         }
     }
 
-    /// The accuracy that its model selection measured on out-of-fold rows, if that is close to the accuracy of refits.
-    pub(crate) fn out_of_fold_accuracy(&self) -> Option<OutOfFoldAccuracy> {
-        self.fitted().out_of_fold_accuracy()
-    }
-
     /// The rule as sums of costs, if it is one.
     pub(crate) fn costs(&self, n_labels: usize) -> Option<CostTable<'_>> {
         self.fitted().costs(n_labels)
@@ -214,22 +209,8 @@ pub(super) trait FittedRule {
         None
     }
 
-    /// The accuracy that its model selection measured on out-of-fold rows, if that is close to the accuracy of refits.
-    fn out_of_fold_accuracy(&self) -> Option<OutOfFoldAccuracy> {
-        None
-    }
-
     /// Refuses parameters that do not fit `[n_classifiers, n_labels, n_classes]`.
     fn check(&self, size: [usize; 3]) -> Result<(), Error>;
-}
-
-/// The accuracy of a rule on the labelled rows, each decided by model selection without the fold of that row.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct OutOfFoldAccuracy {
-    pub(crate) folds: usize,
-    pub(crate) accuracy: f64,
-    /// The same with rows weighted by class; none if class weights are equal.
-    pub(crate) weighted_accuracy: Option<f64>,
 }
 
 /// Refuses a list of numbers of the wrong length or with an invalid number.

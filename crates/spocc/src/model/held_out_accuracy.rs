@@ -35,8 +35,6 @@ pub enum HeldOutBy {
     Refits,
     /// One fold is decided by a fit to the other folds.
     OneFold,
-    /// Every fold is decided as in the method's own model selection.
-    SelectionFolds,
 }
 
 impl HeldOutAccuracy {
@@ -72,7 +70,6 @@ impl fmt::Display for HeldOutAccuracy {
             }
             HeldOutBy::Refits => write!(out, "by {folds}-fold cross-validation"),
             HeldOutBy::OneFold => write!(out, "on {n_rows} held-out rows (one fold of {folds})"),
-            HeldOutBy::SelectionFolds => write!(out, "by the {folds} folds of model selection"),
         }
     }
 }
@@ -118,8 +115,6 @@ mod tests {
         assert_eq!(few.to_string(), format!("{figure}, by leave-one-out cross-validation (only 3 rows)"));
         let many = HeldOutAccuracy { by: HeldOutBy::OneFold, n_rows: 1200, ..usual.clone() };
         assert_eq!(many.to_string(), format!("{figure}, on 1200 held-out rows (one fold of 5)"));
-        let own = HeldOutAccuracy { by: HeldOutBy::SelectionFolds, ..usual.clone() };
-        assert_eq!(own.to_string(), format!("{figure}, by the 5 folds of model selection"));
         let weighted = HeldOutAccuracy { weighted_accuracy: Some(0.975), ..usual };
         let text =
             "held-out accuracy 98.0 %, weighted accuracy 97.5 % (95 % interval 96.1 .. 99.1), by 5-fold";

@@ -28,8 +28,6 @@ pub(crate) struct FittedLadder {
     pub(super) experts: Vec<FittedExpert>,
     /// Classifier behind the expert that is one classifier alone.
     pub(super) best_classifier: Option<u32>,
-    /// Held-out rows, and those of them that the pool decided correctly.
-    pub(super) held_out: [f64; 2],
 }
 
 /// Gain and weight of an expert in the pool.
@@ -137,15 +135,8 @@ impl FittedRule for FittedLadder {
         check_numbers("a score per prediction and class", &self.scores, size, f64::is_finite)?;
         self.groups.check(n, s)?;
         self.pattern_table.iter().try_for_each(|table| table.check([self.groups.n_leaves(), s, l]))?;
-        let numbers: Vec<f64> = self
-            .experts
-            .iter()
-            .flat_map(|fitted| [fitted.gain, fitted.weight])
-            .chain(self.held_out)
-            .collect();
-        check_numbers("gains, weights and rows", &numbers, Some(numbers.len()), |x| {
-            x >= 0.0 && x.is_finite()
-        })?;
+        let numbers: Vec<f64> = self.experts.iter().flat_map(|fitted| [fitted.gain, fitted.weight]).collect();
+        check_numbers("gains and weights", &numbers, Some(numbers.len()), |x| x >= 0.0 && x.is_finite())?;
         match self.best_classifier {
             Some(k) if k as usize >= n => {
                 Err(Error::Inconsistent { expected: "the number of a classifier", found: k.to_string() })

@@ -100,16 +100,14 @@ impl Learn for Ladder {
         let mut held_out = fits.out_of_fold(&folds::split(&panel, tally, &cells), control)?;
         let prior_weights = fits.prior_weights();
         let pool = Pool::fit(&mut held_out.cases, &prior_weights, panel.n_classes());
-        let selection = pattern_table::select(&held_out, &pool, panel.n_classes());
+        let shrinkage = pattern_table::select(&held_out, &pool, panel.n_classes());
         let tables = fits.tables(&held_out, control)?;
         let pooled = pooled(&pool, &tables);
         Ok(Rule::Ladder(Box::new(FittedLadder {
             n_labels: panel.n_labels(),
             scores: per_classifier(&pooled, &groups, evidence),
             start: pooled.start,
-            pattern_table: selection
-                .shrinkage
-                .map(|shrinkage| PatternTable::new(shrinkage, evidence.unit(), tally)),
+            pattern_table: shrinkage.map(|t| PatternTable::new(t, evidence.unit(), tally)),
             best_classifier: experts::most_accurate(&counts)
                 .first()
                 .filter(|_| evidence.total() > 0)
@@ -121,7 +119,6 @@ impl Learn for Ladder {
                 .zip(pool.gains.iter().zip(&pool.weights))
                 .map(|(expert, (&gain, &weight))| FittedExpert { expert, gain, weight })
                 .collect(),
-            held_out: selection.held_out,
         })))
     }
 }

@@ -57,45 +57,22 @@ impl PatternTable {
     }
 }
 
-/// What held-out rows say about the pool and about a pattern table on top of it.
-pub(super) struct PatternSelection {
-    /// The strength of the table; none if it does not pay.
-    pub(super) shrinkage: Option<f64>,
-    /// Held-out rows, and those that are decided correctly.
-    pub(super) held_out: [f64; 2],
-}
-
-/// Chooses the strength of the shrinkage by the log score of held-out rows; a table must gain [`MIN_GAIN`].
-pub(super) fn select(held_out: &OutOfFold, pool: &Pool, n_classes: usize) -> PatternSelection {
+/// The strength of the shrinkage with the best log score on held-out rows; none unless a table gains [`MIN_GAIN`].
+pub(super) fn select(held_out: &OutOfFold, pool: &Pool, n_classes: usize) -> Option<f64> {
     let mut logs = vec![0.0; n_classes];
-    // Log score and rows decided correctly, without a table and with each.
-    let mut sums = [[0.0; 2]; 1 + SHRINKAGE_GRID.len()];
-    let mut n_rows = 0.0;
+    let mut gains = [0.0; SHRINKAGE_GRID.len()];
     for case in &held_out.cases {
+        let (truth, total) = (usize::from(case.truth), case.pattern_rows.iter().sum::<f64>());
+        if total == 0.0 {
+            continue;
+        }
         pool.log_probabilities(case, &mut logs);
-        let others = &case.pattern_rows;
-        let truth = usize::from(case.truth);
-        let total: f64 = others.iter().sum();
-        n_rows += case.rows;
-        let probabilities: Vec<f64> = logs.iter().map(|&log| exp(log)).collect();
-        for (at, sum) in sums.iter_mut().enumerate() {
-            let pooled: Vec<f64> = match at.checked_sub(1) {
-                None => probabilities.clone(),
-                Some(at) => {
-                    let t = SHRINKAGE_GRID[at];
-                    let shrunk = |(rows, p): (&f64, &f64)| (rows + t * p) / (total + t);
-                    others.iter().zip(&probabilities).map(shrunk).collect()
-                }
-            };
-            sum[0] += case.rows * ln(pooled[truth].max(f64::MIN_POSITIVE));
-            let decided = (1..n_classes).fold(0, |best, i| if pooled[i] > pooled[best] { i } else { best });
-            sum[1] += if decided == truth { case.rows } else { 0.0 };
+        let (probability, rows) = (exp(logs[truth]), case.pattern_rows[truth]);
+        for (gain, t) in gains.iter_mut().zip(SHRINKAGE_GRID) {
+            *gain += case.rows * (ln((rows + t * probability) / (total + t)) - logs[truth]);
         }
     }
-    let gain = |at: usize| sums[at][0] - if at == 0 { 0.0 } else { MIN_GAIN * held_out.share };
-    let best = (1..sums.len()).fold(0, |best, at| if gain(at) > gain(best) { at } else { best });
-    PatternSelection {
-        shrinkage: best.checked_sub(1).map(|at| SHRINKAGE_GRID[at]),
-        held_out: [n_rows, sums[best][1]],
-    }
+    // Of equal ones the first, which is shrunk most.
+    let best = (1..gains.len()).fold(0, |best, at| if gains[at] > gains[best] { at } else { best });
+    (gains[best] > MIN_GAIN * held_out.share).then(|| SHRINKAGE_GRID[best])
 }
