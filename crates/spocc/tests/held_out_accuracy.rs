@@ -98,8 +98,7 @@ fn it_equals_that_row_with_unlabelled_rows_too() {
 fn it_evaluates_the_settings_of_the_method() {
     let evidence = Panel::new(Shape { n_rows: 300, ..usual() }).tally();
     let accuracies = ["1", "inf"].map(|exponent| {
-        let combiner =
-            Spocc { exponent: exponent.parse::<SpoccExponent>().expect("a number"), ..Spocc::default() };
+        let combiner = Spocc { exponent: exponent.parse::<SpoccExponent>().expect("a number") };
         let model = Model::fit(&combiner, &evidence, &evaluated(), &Control::default()).expect("rows");
         model.held_out_accuracy().expect("enough rows").accuracy
     });

@@ -170,27 +170,23 @@ impl<'a> EvaluationPlan<'a> {
         evaluator.unlabelled = self.unlabelled.as_ref();
         let mut refused = Vec::new();
         let mut curve = CurveBuilder::new(combiners.len(), self.halvings);
-        let mut n_evaluated = self.evaluated().n_rows();
-        let (trials, repeats) = match &self.test {
+        let ((trials, n_evaluated), repeats) = match &self.test {
             Some(test) => (self.on_test(test, &mut evaluator, &mut curve, &mut refused)?, None),
-            None => {
-                let (trials, n_rows) = self.across_folds(&mut evaluator, &mut curve, &mut refused)?;
-                n_evaluated = n_rows;
-                (trials, Some(self.repeats))
-            }
+            None => (self.across_folds(&mut evaluator, &mut curve, &mut refused)?, Some(self.repeats)),
         };
         let margins = evaluator.margins;
         let accuracies = Accuracies::new(trials, repeats);
         Ok(Measurements { accuracies, refused, curve, margins, n_evaluated })
     }
 
+    /// One trial, and the number of test rows.
     fn on_test(
         &self,
         test: &EvaluationRows,
         evaluator: &mut Evaluator<'_>,
         curve: &mut CurveBuilder,
         refused: &mut Vec<(usize, String)>,
-    ) -> Result<Vec<CorrectCounts>, Error> {
+    ) -> Result<(Vec<CorrectCounts>, u64), Error> {
         let all = test.all();
         let result = &evaluator.evaluate(self.evidence, test, self.settings.curve.then_some(&all))?;
         refused.extend(result.refused.iter().cloned());
@@ -200,7 +196,7 @@ impl<'a> EvaluationPlan<'a> {
                 HeldOutTrial { labelled, counts: labelled.counts(), evaluated: test, held_out, result };
             curve.add(evaluator, &trial, self.salt(CURVE, draw))?;
         }
-        Ok(vec![CorrectCounts::new(result, held_out)])
+        Ok((vec![CorrectCounts::new(result, held_out)], test.n_rows()))
     }
 
     /// One trial per fold and repetition, and the number of rows held out in the first repetition.
