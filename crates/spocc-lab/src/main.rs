@@ -1,9 +1,9 @@
 //! The laboratory: reproduces the experiments of the SPOCC paper, and runs further ones.
 //!
 //! `datasets` reads features, `learners` train base classifiers on parts of them, `panel` holds their predictions and
-//! corrupts some, `evaluation` fits every method of the engine to them, `coverage` evaluates prediction sets,
-//! `experiments` define what is varied, `results` stores the outcomes, `statistics` and `aggregate` summarise them, and
-//! `print` and `report` show them beside the figures of the `paper`.
+//! corrupts some, `label_sets` reads labels that others gave, `evaluation` fits every method of the engine to them,
+//! `coverage` evaluates prediction sets, `experiments` define what is varied, `results` stores the outcomes, `statistics`
+//! and `aggregate` summarise them, and `print` and `report` show them beside the figures of the `paper`.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

@@ -200,12 +200,12 @@ pub(crate) fn print_budgets(results: &Results, out: &mut impl Write) -> Result<(
     let points = aggregate::points(results);
     let ResultsHeader { experiment, seed, .. } = &results.header;
     let mut lines = vec![format!("{experiment}, seed {seed}: {} draws", aggregate::repetitions(results))];
-    let heads: String = points.iter().map(|at| format!("{at:>8}")).collect();
-    lines.push(format!("{:<18}{heads}", "labelled rows"));
+    let heads: Vec<String> = points.iter().map(|at| format!("{at:>8}")).collect();
+    lines.push(format!("{:<18}{}", "labelled rows", heads.concat()));
     for method in &all.methods {
         let mean = |at: &f64| all.summary_at(results, method, *at).map(|summary| summary.mean);
         let figure = |at: &f64| mean(at).map_or_else(|| format!("{:>8}", "–"), |mean| format!("{mean:8.2}"));
-        lines.push(format!("{method:<18}{}", points.iter().map(figure).collect::<String>()));
+        lines.push(format!("{method:<18}{}", points.iter().map(figure).collect::<Vec<_>>().concat()));
     }
     lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| writeln!(out)).map_err(stdout)
 }

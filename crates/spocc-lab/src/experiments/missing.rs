@@ -4,19 +4,15 @@
 //! Prints a Markdown table: for each missingness mechanism, number of labelled rows and method, the accuracy on unlabelled
 //! rows under each treatment, and the paired differences between `auto` and the other two.
 
-use std::{
-    collections::{HashMap, HashSet},
-    fs,
-    io::Write,
-    path::Path,
-};
+use std::{io::Write, path::Path};
 
 use spocc::{
-    Control, Evidence, Label, Method, Model, Options, Predictions, Truth, data::Missing, evidence::Counting,
+    Control, Evidence, Method, Model, Options, Predictions, Truth, data::Missing, evidence::Counting,
 };
 
 use crate::{
     error::Error,
+    label_sets::LabelFiles,
     print::stdout,
     protocol::options,
     random,
@@ -105,30 +101,11 @@ impl PartialPanel {
     }
 
     fn read_crowd(dir: &Path, name: &str) -> Result<Self, Error> {
-        let read = |kind: &str| {
-            let path = dir.join(format!("{name}.{kind}.csv"));
-            fs::read_to_string(&path).map_err(Error::io(&path))
-        };
-        let (labelled, truths) = (read("label")?, read("truth")?);
-        let [mut items, mut workers, mut labels] = [(); 3].map(|()| Numbering::default());
-        let (mut cells, mut seen) = (Vec::new(), HashSet::new());
-        for line in labelled.lines().skip(1) {
-            let [item, worker, label] = line.split(',').collect::<Vec<_>>()[..] else { continue };
-            let (item, worker) = (items.number(item), workers.number(worker));
-            // The first label of a worker counts.
-            if seen.insert((item, worker)) {
-                cells.push((item, worker, labels.number(label)));
-            }
-        }
-        let mut truth = vec![None; items.names.len()];
-        for (item, label) in truths.lines().skip(1).filter_map(|line| line.split_once(',')) {
-            if let Some(&item) = items.numbers.get(item) {
-                truth[item] = Some(label.to_owned());
-            }
-        }
-        let labels: Vec<Label> = labels.names.into_iter().map(Label::from).collect();
-        let predictions = Predictions::from_cells(workers.names, items.names.len(), &labels, cells)?;
-        Ok(Self { predictions, truth })
+        let [labels, truth] = ["label", "truth"].map(|kind| dir.join(format!("{name}.{kind}.csv")));
+        let set = LabelFiles::Crowd { labels, truth }.load(name)?;
+        let rows: Vec<usize> = (0..set.rows.len()).collect();
+        let class = |class: &Option<u16>| class.map(|class| set.classes[usize::from(class)].to_string());
+        Ok(Self { predictions: set.predictions(&rows)?, truth: set.truth.iter().map(class).collect() })
     }
 
     /// Accuracy in percent on the rows that are not labelled, under each treatment: ignore, answer, auto.
@@ -152,22 +129,6 @@ impl PartialPanel {
             Ok(100.0 * correct / rows)
         };
         Ok([accuracy(Missing::Ignore)?, accuracy(Missing::Answer)?, accuracy(Missing::Auto)?])
-    }
-}
-
-/// Names in order of appearance, and their numbers.
-#[derive(Default)]
-struct Numbering {
-    names: Vec<String>,
-    numbers: HashMap<String, usize>,
-}
-
-impl Numbering {
-    fn number(&mut self, name: &str) -> usize {
-        *self.numbers.entry(name.to_owned()).or_insert_with(|| {
-            self.names.push(name.to_owned());
-            self.names.len() - 1
-        })
     }
 }
 

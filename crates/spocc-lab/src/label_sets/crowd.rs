@@ -11,7 +11,7 @@ use crate::error::Error;
 
 pub(super) fn read(name: &str, labels: &Path, truth: &Path) -> Result<LabelSet, Error> {
     let [mut items, mut workers, mut words] = [(); 3].map(|()| Numbering::default());
-    let (mut rows, mut seen): (Vec<Vec<(usize, usize)>>, HashSet<(usize, usize)>) = Default::default();
+    let (mut rows, mut seen) = (Vec::new(), HashSet::new());
     for_each_line(labels, |[item, worker, label]| {
         let (item, worker, label) = (items.number(item), workers.number(worker), words.number(label));
         rows.resize(items.names.len(), Vec::new());

@@ -55,12 +55,18 @@ impl AxisScale {
     }
 }
 
-/// One robustness experiment.
-pub(super) fn robustness(all: &ResultSet<'_>, results: &Results, title: &str, varied: &str) -> String {
+/// The accuracy of some methods against the varied quantity of an experiment.
+pub(super) fn accuracy(
+    all: &ResultSet<'_>,
+    results: &Results,
+    methods: &[String],
+    title: &str,
+    varied: &str,
+) -> String {
     let points = points(results);
     let scale =
         if points.first().is_some_and(|&first| first > 1.0) { AxisScale::Powers } else { AxisScale::Counts };
-    let series = all.methods.iter().zip(colours(&all.methods)).map(|(method, class)| {
+    let series = methods.iter().zip(colours(methods)).map(|(method, class)| {
         let summary = |at: &f64| {
             let summary = all.summary_at(results, method, *at)?;
             Some((*at, summary.mean, summary.interval))
@@ -240,7 +246,7 @@ mod tests {
     fn every_method_has_a_line_a_band_and_a_label() {
         let results = [simulated::experiment("robustness-wine-copies", 2, &[0.0, 10.0, 100.0], 5)];
         let all = ResultSet::new(&results);
-        let picture = robustness(&all, &results[0], "wine", "copies");
+        let picture = accuracy(&all, &results[0], &all.methods, "wine", "copies");
         let n_methods = all.methods.len();
         for class in ["series ", "band ", "label "] {
             assert_eq!(picture.matches(&format!("class=\"{class}")).count(), n_methods, "{class}");
@@ -251,7 +257,8 @@ mod tests {
     #[test]
     fn two_repetitions_have_lines_but_no_bands() {
         let results = [simulated::experiment("robustness-wine-copies", 2, &[0.0, 10.0], 2)];
-        let picture = robustness(&ResultSet::new(&results), &results[0], "wine", "copies");
+        let all = ResultSet::new(&results);
+        let picture = accuracy(&all, &results[0], &all.methods, "wine", "copies");
         assert!(picture.contains("class=\"series ") && !picture.contains("class=\"band "), "{picture}");
     }
 

@@ -3,7 +3,7 @@
 //! `paper_comparison` and `ranking` put results beside the paper's; `paired_tests`, `win_counts`, `probabilities` and
 //! `robustness` report what the paper does not; `violin`, `scatter`, `confusion_matrix`, `critical_difference` and
 //! `line_chart` draw with `svg`; `outline` arranges all of it as a `document` with its `findings`, which `html` and
-//! `markdown` write.
+//! `markdown` write. `budgets` arranges the results of `spocc-lab budgets`.
 
 mod paper_comparison;
 mod ranking;
@@ -20,6 +20,7 @@ mod line_chart;
 mod document;
 mod findings;
 mod outline;
+mod budgets;
 mod html;
 mod markdown;
 #[cfg(test)]
@@ -33,7 +34,11 @@ use crate::{error::Error, experiments, results::Results};
 pub(crate) fn write(results: &[Results], dir: &Path) -> Result<(), Error> {
     let seed = results.first().map_or(0, |results| results.header.seed);
     let points = experiments::synthetic::sample_points(seed);
-    let document = outline::arrange(results, &points, &experiments::example3::curve());
+    let document = if budgets::is_budgets(results) {
+        budgets::arrange(results)
+    } else {
+        outline::arrange(results, &points, &experiments::example3::curve())
+    };
     replace(dir, "report.html", &html::render(&document))?;
     replace(dir, "report.md", &markdown::render(&document))
 }

@@ -75,7 +75,8 @@ fn section(all: &ResultSet<'_>, difficulty: &Difficulty) -> Option<ReportSection
         return None;
     }
     let varied = difficulty.varied;
-    let picture = |(name, results): &(&str, &Results)| line_chart::robustness(all, results, name, varied);
+    let picture =
+        |(name, results): &(&str, &Results)| line_chart::accuracy(all, results, &all.methods, name, varied);
     let caption = format!(
         "Mean accuracy against {varied} (logarithmic axis). Bands: 95 % intervals, from three repetitions on. Orange: SPOCC, adaSPOCC and the ladder; blue and grey: the other methods."
     );

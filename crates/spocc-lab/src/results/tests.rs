@@ -172,3 +172,35 @@ fn two_runs_cannot_write_one_file() {
     let error = Store::open(dir.path(), header(1)).err().expect("refused").to_string();
     assert!(error.contains("another run"), "{error}");
 }
+
+#[test]
+fn lines_of_other_methods_add_to_an_outcome_and_other_figures_of_the_same_are_refused() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let with = |method: &str, correct: u64| RunOutcome {
+        confusion: BTreeMap::from([(method.to_owned(), vec![correct, 10 - correct, 0, 0])]),
+        log_loss: BTreeMap::from([(method.to_owned(), 0.5)]),
+        ..outcome(0, 25.0)
+    };
+    let header = || ResultsHeader::new("budgets-x".to_owned(), "budgets", 1, 2, false);
+    let key = with("a", 1).key();
+    let store = Store::open(dir.path(), header()).expect("a file");
+    store.append(vec![with("a", 7)]).expect("disk space");
+    store.append(vec![with("b", 8)]).expect("disk space");
+    store.append(vec![with("a", 7)]).expect("nothing to write");
+    assert_eq!(store.methods(key).into_iter().collect::<Vec<_>>(), ["a", "b"]);
+    drop(store);
+    let path = dir.path().join("budgets-x.jsonl");
+    assert_eq!(std::fs::read_to_string(&path).expect("results").lines().count(), 3);
+    // A second file of the same experiment, as another program writes it.
+    let rivals = dir.path().join("budgets-x.rivals.jsonl");
+    let text = |outcome: &RunOutcome| [super::line_of(&header()), super::line_of(outcome)].concat();
+    std::fs::write(&rivals, text(&with("c", 9))).expect("disk space");
+    let (all, unfinished) = read_all(dir.path()).expect("results");
+    assert_eq!((all.len(), all[0].outcomes.len(), unfinished), (1, 1, 0));
+    let outcome = &all[0].outcomes[0];
+    assert_eq!(["a", "b", "c"].map(|method| outcome.accuracy(method)), [Some(0.7), Some(0.8), Some(0.9)]);
+    assert_eq!(outcome.log_loss.len(), 3);
+    std::fs::write(&rivals, text(&with("a", 9))).expect("disk space");
+    let refused = read_all(dir.path()).expect_err("other figures of a").to_string();
+    assert!(refused.contains("budgets-x.rivals.jsonl") && refused.contains("same methods"), "{refused}");
+}

@@ -59,6 +59,17 @@ impl PairedTest {
         Self::test(differences, TWO_FOLD_RATIO)
     }
 
+    /// Half of the width of the 95 % interval of the mean difference; nothing with fewer than two differences.
+    ///
+    /// ```text
+    /// t(0.975, J - 1) * sample deviation / sqrt(J)
+    /// ```
+    pub(crate) fn half_width(differences: &[f64]) -> Option<f64> {
+        let n = differences.len() as f64;
+        let law = StudentsT::new(0.0, 1.0, n - 1.0).ok()?;
+        Some(law.inverse_cdf(0.975) * deviation(differences) / n.sqrt())
+    }
+
     fn test(differences: &[f64], ratio: f64) -> Option<Self> {
         let n = differences.len() as f64;
         let law = StudentsT::new(0.0, 1.0, n - 1.0).ok()?;
@@ -123,6 +134,14 @@ mod tests {
         // The same with 1/5 + 1 in place of 1/5: t = 2 / (1.5811 * sqrt(1.2)) = 1.1547, p = 0.3125.
         let paired = PairedTest::across_folds(&[0.0, 1.0, 2.0, 3.0, 4.0]).expect("five differences");
         assert!((paired.p - 0.3125).abs() < 1e-3, "{paired:?}");
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_textbook() {
+        // t(0.975, 4) = 2.7764, times 1.5811 / sqrt(5).
+        let half = PairedTest::half_width(&[0.0, 1.0, 2.0, 3.0, 4.0]).expect("five differences");
+        assert!((half - 1.9632).abs() < 1e-4, "{half}");
+        assert_eq!((PairedTest::half_width(&[1.0]), PairedTest::half_width(&[])), (None, None));
     }
 
     #[test]

@@ -73,3 +73,94 @@ fn lowest(mut rows: Vec<usize>, place: impl Fn(usize) -> f64, n: usize) -> Vec<u
     rows.sort_unstable();
     rows
 }
+
+#[cfg(test)]
+mod tests {
+    use spocc::Label;
+
+    use super::*;
+
+    /// One classifier and `n` rows; the truth of every fifth row is unknown, that of every `rare`-th is 1.
+    fn set(n: usize, rare: usize) -> LabelSet {
+        let labels = ["0", "1"].map(Label::from).to_vec();
+        let truth = |row: usize| (!row.is_multiple_of(5)).then(|| u16::from(row.is_multiple_of(rare)));
+        LabelSet {
+            name: "made-up".to_owned(),
+            classifiers: vec!["a".to_owned()],
+            classes: labels.clone(),
+            labels,
+            rows: vec![vec![(0, 0)]; n],
+            truth: (0..n).map(truth).collect(),
+        }
+    }
+
+    #[test]
+    fn labelled_and_tested_rows_are_disjoint_and_unlabelled_rows_are_all_others() {
+        let set = set(100, 2);
+        let draw = Draw::new(&set, 1, 0, 30).expect("two classes");
+        assert_eq!((draw.labelled.len(), draw.test.len(), draw.unlabelled.len()), (30, 50, 70));
+        assert!(draw.test.iter().all(|row| !draw.labelled.contains(row) && draw.unlabelled.contains(row)));
+        assert!(draw.unlabelled.iter().all(|row| !draw.labelled.contains(row)));
+        assert!(
+            [&draw.labelled, &draw.test].iter().all(|rows| rows.iter().all(|&row| set.truth[row].is_some()))
+        );
+        assert!([&draw.labelled, &draw.test, &draw.unlabelled].iter().all(|rows| rows.is_sorted()));
+    }
+
+    #[test]
+    fn a_draw_depends_on_the_seed_its_number_and_the_number_of_rows() {
+        let set = set(200, 3);
+        let draw = |seed, number, rows| Draw::new(&set, seed, number, rows).expect("two classes");
+        assert_eq!(draw(1, 0, 40), draw(1, 0, 40));
+        for other in [draw(2, 0, 40), draw(1, 1, 40)] {
+            assert_ne!(draw(1, 0, 40).labelled, other.labelled);
+        }
+        let larger = draw(1, 0, 41).labelled;
+        assert!(draw(1, 0, 40).labelled.iter().any(|row| !larger.contains(row)), "budgets are drawn apart");
+    }
+
+    #[test]
+    fn every_row_is_drawn_about_equally_often() {
+        let set = set(50, 2);
+        let mut counts = [0; 50];
+        for number in 0..2000 {
+            Draw::new(&set, 7, number, 10)
+                .expect("two classes")
+                .labelled
+                .iter()
+                .for_each(|&row| counts[row] += 1);
+        }
+        // 40 rows have a truth: each is drawn 500 times, with a standard deviation of 19.
+        for (row, count) in counts.iter().enumerate() {
+            let expected = if row.is_multiple_of(5) { 0..=0 } else { 410..=590 };
+            assert!(expected.contains(count), "row {row}: {count}");
+        }
+    }
+
+    #[test]
+    fn large_sets_are_sampled_and_the_tested_rows_are_seen_unlabelled() {
+        let set = set(20_000, 2);
+        let draw = Draw::new(&set, 1, 0, 100).expect("two classes");
+        assert_eq!((draw.test.len(), draw.unlabelled.len()), (MAX_TEST, MAX_UNLABELLED));
+        assert!(draw.test.iter().all(|row| draw.unlabelled.binary_search(row).is_ok()));
+        let next = Draw::new(&set, 1, 1, 100).expect("two classes");
+        let shared = next.test.iter().filter(|row| draw.test.binary_search(row).is_ok()).count();
+        assert!(shared < 500, "{shared}: each draw tests other rows");
+    }
+
+    #[test]
+    fn a_draw_of_one_class_is_repeated_and_refused_if_there_is_no_other() {
+        // One row in 36 is of class 1: most draws of five rows have one class.
+        let rare = set(180, 36);
+        for number in 0..50 {
+            let draw = Draw::new(&rare, 1, number, 5).expect("two classes");
+            assert!(draw.labelled.iter().any(|&row| rare.truth[row] == Some(1)), "{draw:?}");
+        }
+        let refused = Draw::new(&set(100, 1000), 1, 0, 5).expect_err("one class").to_string();
+        assert_eq!(
+            refused,
+            "made-up: expected two classes among 5 labelled rows, found one in each of 1000 draws"
+        );
+        assert_eq!(Draw::new(&set(100, 1000), 1, 0, 0).expect("no rows").test.len(), 80);
+    }
+}

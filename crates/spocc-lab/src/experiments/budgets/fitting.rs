@@ -107,3 +107,82 @@ fn mean_loss(decisions: &Decisions, truths: &[usize]) -> Option<f64> {
     let loss = |(row, truth): (usize, &usize)| -probability[row * l + truth].max(MIN_PROBABILITY).ln();
     Some(truths.iter().enumerate().map(loss).sum::<f64>() / truths.len() as f64)
 }
+
+#[cfg(test)]
+mod tests {
+    use spocc::Label;
+
+    use super::*;
+
+    /// Classifier `a` is right, `b` on four rows in five, `c` grades with labels that are no classes.
+    fn set() -> LabelSet {
+        let labels: Vec<Label> = ["0", "1", "8.5", "2.5", "x"].map(Label::from).to_vec();
+        let truth = |row: usize| (row * 7 % 3) % 2;
+        let cells = |row: usize| {
+            let class = truth(row);
+            let wrong = if row.is_multiple_of(5) { 1 - class } else { class };
+            vec![(0, class), (1, wrong), (2, 3 - class)]
+        };
+        LabelSet {
+            name: "made-up".to_owned(),
+            classifiers: ["a", "b", "c"].map(ToOwned::to_owned).to_vec(),
+            // The third class is never true.
+            classes: ["0", "1", "x"].map(Label::from).to_vec(),
+            labels,
+            rows: (0..120).map(cells).collect(),
+            truth: (0..120).map(|row| Some(truth(row) as u16)).collect(),
+        }
+    }
+
+    #[test]
+    fn every_method_is_evaluated_with_and_without_unlabelled_rows_where_it_can_use_them() {
+        let set = set();
+        let draw = Draw::new(&set, 1, 0, 40).expect("two classes");
+        let methods: Vec<MethodVariant> =
+            variants(&[]).expect("all").into_iter().filter(|method| method.can_fit(40)).collect();
+        let outcome = evaluate(&set, &draw, &methods).expect("fits");
+        let names: Vec<&str> = outcome.confusion.keys().map(String::as_str).collect();
+        for name in ["ladder", "ladder+u", "dawid-skene", "dawid-skene+u", "majority", "stacking"] {
+            assert!(names.contains(&name), "{name}: {names:?}");
+        }
+        assert!(!names.contains(&"majority+u") && !names.contains(&"stacking+u"), "{names:?}");
+        for (name, counts) in &outcome.confusion {
+            assert_eq!((counts.len(), counts.iter().sum::<u64>()), (9, 80), "{name}");
+        }
+        for name in ["ladder", "ladder+u", "selection", "naive-bayes"] {
+            assert_eq!(outcome.accuracy(name), Some(1.0), "{name}");
+        }
+        assert!(outcome.log_loss["ladder"] < 0.2 && !outcome.log_loss.contains_key("majority"));
+    }
+
+    #[test]
+    fn without_labelled_rows_the_methods_that_need_none_are_fitted() {
+        let methods = variants(&[]).expect("all").into_iter().filter(|method| method.can_fit(0));
+        let names: Vec<String> = methods.map(|method| method.to_string()).collect();
+        assert!(names.iter().all(|name| name.ends_with("+u")), "{names:?}");
+        assert!(names.contains(&"majority+u".to_owned()) && names.contains(&"dawid-skene+u".to_owned()));
+    }
+
+    #[test]
+    fn methods_are_chosen_by_name() {
+        let chosen = variants(&["ladder+u".to_owned(), "majority".to_owned()]).expect("two names");
+        assert_eq!(chosen.iter().map(ToString::to_string).collect::<Vec<_>>(), ["ladder+u", "majority"]);
+        let refused = variants(&["stacking+u".to_owned()]).expect_err("it ignores them").to_string();
+        assert!(
+            refused.starts_with("method \"stacking+u\": expected one of ladder, ladder+u, "),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn the_log_loss_is_floored_and_missing_without_probabilities() {
+        let set = set();
+        let draw = Draw { labelled: (0..20).collect(), test: (20..24).collect(), unlabelled: Vec::new() };
+        let mut wrong = set.clone();
+        // A class that the joint table has never seen.
+        (20..24).for_each(|row| wrong.truth[row] = Some(2));
+        let outcome =
+            evaluate(&wrong, &draw, &variants(&["bayes".to_owned()]).expect("a method")).expect("fits");
+        assert!((outcome.log_loss["bayes"] + MIN_PROBABILITY.ln()).abs() < 1e-9, "{outcome:?}");
+    }
+}

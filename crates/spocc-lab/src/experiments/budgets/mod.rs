@@ -127,3 +127,29 @@ pub(crate) fn run(
     bar.finish_and_clear();
     Ok(store.finish(run.draws))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_above_half_of_the_rows_are_left_out_and_half_is_rounded_down() {
+        let budgets: Vec<Budget> =
+            ["half", "200", "25", "50"].map(|word| word.parse().expect("a budget")).to_vec();
+        let run = BudgetSettings { seed: 1, draws: 2, budgets: &budgets, out: Path::new("") };
+        assert_eq!(run.numbers(1000), [25, 50, 200, 500]);
+        assert_eq!(run.numbers(109), [25, 50, 54]);
+        assert_eq!(run.numbers(100), [25, 50]);
+    }
+
+    #[test]
+    fn a_budget_is_a_number_of_rows_or_half() {
+        for word in ["0", "2", "half"] {
+            assert_eq!(word.parse::<Budget>().expect("a budget").to_string(), word);
+        }
+        for word in ["1", "-3", "a few", ""] {
+            let refused = word.parse::<Budget>().expect_err("no budget").to_string();
+            assert!(refused.starts_with(&format!("--budgets {word}: expected a number")), "{refused}");
+        }
+    }
+}

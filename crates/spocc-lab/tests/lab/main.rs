@@ -1,6 +1,8 @@
 //! The `spocc-lab` command: small versions of every experiment, interrupted, repeated and refused.
 #![allow(missing_docs)]
 
+mod budgets;
+
 use std::{
     fs,
     path::{Path, PathBuf},
