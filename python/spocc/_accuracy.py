@@ -16,9 +16,9 @@ class HeldOutAccuracy:
     Its ``str`` is the line that the command ``spocc fit`` prints.
     """
 
-    by: Literal["refits", "one-fold", "selection-folds"]
-    """Which fits decided the held-out rows: a fit to the other folds for every fold (``"refits"``) or for one
-    fold (``"one-fold"``), or those of the method's own model selection (``"selection-folds"``)."""
+    by: Literal["refits", "one-fold"]
+    """Which rows were held out: every fold, each decided by a fit to the others (``"refits"``), or one fold
+    (``"one-fold"``)."""
     folds: int
     """Number of folds that the labelled rows were split into."""
     n_rows: int
