@@ -19,9 +19,9 @@ use crate::args::{
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct MethodArgs {
-    /// Method that combines the predictions
-    #[arg(long, value_parser = methods(), default_value_t)]
-    pub(crate) method: Method,
+    /// Method that combines the predictions [default: ladder]
+    #[arg(long, value_parser = methods())]
+    pub(crate) method: Option<Method>,
 
     /// Rows on which parameters are tuned: the fitted rows themselves, or held-out rows [default: leave-one-out; k-fold
     /// for stacking]
@@ -121,6 +121,7 @@ impl MethodArgs {
     /// A usage error for an option that the method does not use.
     pub(crate) fn combiner(&self) -> Result<Box<dyn Combiner>, clap::Error> {
         let Self { method, tuning, inputs, exponent, strength } = *self;
+        let method = method.unwrap_or_default();
         let settings = Settings { method, tuning, inputs, exponent, strength };
         settings.combiner().map_err(|error| refused_setting(&error))
     }

@@ -100,7 +100,7 @@ fn dependence_screen(audit: &Audit) -> String {
     let tree = audit.dependence_tree();
     format!(
         "{}0: independent, 1: copies, -: unknown\n\n{tree}",
-        heading("2. RowFilter classifiers depend on each other")
+        heading("2. Which classifiers depend on each other")
     )
 }
 
@@ -116,7 +116,7 @@ fn comparison_screen(
         "{}{}\n\
          The majority vote follows the five vendors. This example has every kind of\n\
          difficulty at once; compare the methods on your own data before you choose one.\n",
-        heading("3. RowFilter method is best"),
+        heading("3. Which method is best"),
         report::comparison(&comparison)
     ))
 }

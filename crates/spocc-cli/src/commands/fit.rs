@@ -41,7 +41,8 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
     let level = options.needs(&*combiner);
     let enough = if calibrate.is_some() { Level::Tally } else { combiner.needs() };
     let keep = if unlabelled {
-        CountOptions::all(Level::Tally).for_method(method)
+        CountOptions::all(Level::Tally)
+            .or_no_truth(args.method.method.is_some_and(|asked| !asked.needs_truth()))
     } else {
         CountOptions::labelled(level).or_reduced_to(enough)
     };

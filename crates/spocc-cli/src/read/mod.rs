@@ -17,7 +17,7 @@ mod wide_table;
 
 use std::sync::Arc;
 
-use spocc::{Method, evidence::Level};
+use spocc::evidence::Level;
 
 pub(crate) use count::refuse_same_file;
 pub(crate) use counted_input::CountedInput;
@@ -85,9 +85,10 @@ impl CountOptions<'_> {
         Self { level, enough: level, filter: RowFilter::All, with_ids: false, truth: TruthNeed::Column }
     }
 
-    /// For this method, which needs some true labels or none.
-    pub(crate) fn for_method(self, method: Method) -> Self {
-        Self { truth: if method.needs_truth() { TruthNeed::Some } else { TruthNeed::Nothing }, ..self }
+    /// Also counts tables without any true label. The caller must have asked for a method that needs none: to forget the
+    /// column of true labels would make it one more classifier.
+    pub(crate) fn or_no_truth(self, is_asked: bool) -> Self {
+        Self { truth: if is_asked { TruthNeed::Nothing } else { TruthNeed::Some }, ..self }
     }
 
     /// Counts in less detail from where the level does not fit into memory.

@@ -147,7 +147,7 @@ fn too_little_memory_is_refused_with_the_need() {
     for command in [format!("fit gold.csv {panel} -o m.spocc"), format!("audit gold.csv {panel}")] {
         dir.refused(&format!("{command} --memory 1"), message);
     }
-    dir.done(&format!("fit gold.csv {panel} --memory 1K -o m.spocc"));
+    dir.done(&format!("fit gold.csv {panel} --memory 10K -o m.spocc"));
     for bad in ["0", "1X", "-1", "1.5G"] {
         dir.misused(
             &format!("fit gold.csv {panel} -o m.spocc --memory={bad}"),

@@ -53,8 +53,14 @@ fn other_methods_need_labels_and_name_those_that_do_not() {
     let dir = dir();
     dir.misused(
         &format!("fit crowd.csv {LONG} -o m.spocc"),
-        "a table needs --label COL, the column with the true label (except with --method dawid-skene or majority)",
+        "a table needs --label COL, the column with the true label (except with --method ladder, dawid-skene or majority)",
     );
+    let fitted = dir.done(&format!("fit crowd.csv {LONG} --method ladder -o m.spocc")).stderr;
+    assert!(
+        fitted.starts_with("fitted ladder to 3 unlabelled rows: 3 classifiers, 2 classes (cat, dog)\n"),
+        "{fitted}"
+    );
+    assert!(fitted.contains("weights of the experts: unlabelled rows 100 %\n"), "{fitted}");
     dir.misused(&format!("compare crowd.csv {LONG}"), "a table needs --label COL");
     dir.write("empty.csv", "item,ann,bob\n1,,\n");
     dir.refused(

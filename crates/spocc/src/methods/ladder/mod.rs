@@ -123,15 +123,15 @@ impl Learn for Ladder {
     }
 }
 
-/// Whether predicted labels name classes: whether any prediction is a class that is known to be true or, without any
-/// truth, a class at all.
+/// Whether predicted labels name classes: whether any prediction on a labelled row is a class that is true of some row.
+/// Without predictions on labelled rows nothing speaks against it.
 fn names_classes(evidence: &Evidence) -> bool {
-    let (n, l) = (evidence.n_classifiers(), evidence.n_classes());
-    let is_true = |class: usize| evidence.total() == 0 || evidence.class_counts()[class] > 0;
-    let predicted = |class: usize| {
-        evidence.total() == 0 || (0..n).any(|k| evidence.row(k, class as u16).iter().any(|&count| count > 0))
+    let is_predicted = |label: usize| {
+        (0..evidence.n_classifiers()).any(|k| evidence.row(k, label as u16).iter().any(|&count| count > 0))
     };
-    (0..l).any(|class| is_true(class) && predicted(class))
+    let is_true = |class: usize| evidence.class_counts()[class] > 0;
+    !(0..evidence.n_labels()).any(is_predicted)
+        || (0..evidence.n_classes()).any(|class| is_true(class) && is_predicted(class))
 }
 
 /// Duplicate groups without the neutral ones. A panel of neutral classifiers alone is kept whole.

@@ -45,10 +45,11 @@ mod tests {
 
     #[test]
     fn guessers_are_neutral_whatever_the_balance_and_adversaries_are_not() {
-        let (accurate, guesser, adversary) =
-            ([40.0, 8.0, 10.0, 42.0], [60.0, 12.0, 40.0, 8.0], [5.0, 44.0, 45.0, 6.0]);
-        let found = is_neutral_of(&[[accurate; 3].as_slice(), &[guesser; 3], &[adversary]].concat());
-        assert_eq!(found, [false, false, false, true, true, true, false]);
+        let [accurate, guesser, adversary] =
+            [[40.0, 8.0, 10.0, 42.0], [60.0, 12.0, 40.0, 8.0], [5.0, 44.0, 45.0, 6.0]];
+        let found = is_neutral_of(&[[accurate; 3].as_slice(), &[guesser; 20], &[adversary]].concat());
+        let expected = [[false; 3].as_slice(), &[true; 20], &[false]].concat();
+        assert_eq!(found, expected);
     }
 
     #[test]

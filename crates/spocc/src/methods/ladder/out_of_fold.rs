@@ -79,6 +79,11 @@ impl ExpertFits<'_> {
     /// Prior weights of the experts, which sum to 1; the confusions take the place of experts that are not there.
     pub(super) fn prior_weights(&self) -> Vec<f64> {
         let experts = self.experts();
+        // Without labelled rows the confusions are those that labels mean what they say, where expectation-maximisation
+        // starts.
+        if experts == [Expert::Confusions, Expert::Unlabelled] {
+            return vec![0.0, 1.0];
+        }
         let mut weights: Vec<f64> = experts.iter().map(|expert| expert.prior_weight()).collect();
         weights[0] += 1.0 - weights.iter().sum::<f64>();
         weights
