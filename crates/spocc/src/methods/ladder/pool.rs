@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn an_expert_without_information_loses_its_weight_and_a_good_one_gains() {
-        let noise = |at: usize| if (at / 2) % 2 == 0 { 2.0 } else { -2.0 };
+        let noise = |at: usize| if (at / 2).is_multiple_of(2) { 2.0 } else { -2.0 };
         let good = |at: usize| if at % 10 < 9 { 1.0 } else { -1.0 };
         let mut cases = cases(400, |at| vec![noise(at), good(at)]);
         let pool = Pool::fit(&mut cases, &[0.8, 0.2], 2);
