@@ -119,6 +119,9 @@ pub(crate) enum LabCommand {
         /// Methods, such as ladder+u,majority [default: all]
         #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
         methods: Vec<String>,
+        /// Also record the accuracy that the default method reports of itself, which takes five more fits
+        #[arg(long)]
+        reported: bool,
         /// Folder of the results
         #[arg(long, value_name = "DIR", default_value = "lab/budgets")]
         out: PathBuf,

@@ -98,13 +98,13 @@ fn run(Arguments { command, threads }: Arguments, out: &mut impl Write) -> Resul
             }
             Ok(())
         }
-        LabCommand::Budgets { name, data, seed, draws, budgets, methods, out: dir, export } => {
+        LabCommand::Budgets { name, data, seed, draws, budgets, methods, reported, out: dir, export } => {
             let budgets = budgets.iter().map(|word| word.parse()).collect::<Result<Vec<Budget>, Error>>()?;
             let methods = budgets::variants(&methods)?;
             let (names, remark) = budgets::names(&name, &data.data)?;
             remark.iter().for_each(|text| note(text));
-            let run =
-                BudgetSettings { seed, draws, budgets: &budgets, out: export.as_deref().unwrap_or(&dir) };
+            let dir = export.as_deref().unwrap_or(&dir);
+            let run = BudgetSettings { seed, draws, budgets: &budgets, reported, out: dir };
             for name in names {
                 let set = budgets::load(&name, &data.data, seed)?;
                 if export.is_some() {

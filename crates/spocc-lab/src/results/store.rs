@@ -1,7 +1,7 @@
 //! The file of one experiment, open for appending.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::HashMap,
     fs::{self, File, TryLockError},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
@@ -85,30 +85,32 @@ impl Store {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).places.contains_key(&key)
     }
 
-    /// The methods of which the file has figures.
-    pub(crate) fn methods(&self, key: OutcomeKey) -> BTreeSet<String> {
+    /// The recorded outcome, if there is one.
+    pub(crate) fn get(&self, key: OutcomeKey) -> Option<RunOutcome> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let outcome = open.places.get(&key).map(|&at| &open.results.outcomes[at]);
-        outcome.into_iter().flat_map(|outcome| outcome.confusion.keys().cloned()).collect()
+        open.places.get(&key).map(|&at| open.results.outcomes[at].clone())
     }
 
-    /// Appends the outcomes that the file does not have yet, or not of these methods.
+    /// Appends the outcomes that the file does not have yet, or not with these figures.
     pub(crate) fn append(&self, outcomes: Vec<RunOutcome>) -> Result<(), Error> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         for outcome in outcomes {
-            let at = open.places.get(&outcome.key()).copied();
-            let recorded = at.map(|at| &open.results.outcomes[at]);
-            let has =
-                |method: &String| recorded.is_some_and(|recorded| recorded.confusion.contains_key(method));
-            if at.is_some() && outcome.confusion.keys().all(has) {
-                continue;
+            let line = line_of(&outcome);
+            // As it will be read: the last digit of a number may differ.
+            let outcome: RunOutcome = serde_json::from_slice(&line).expect("a line written above");
+            let recorded = open.places.get(&outcome.key()).map(|&at| &open.results.outcomes[at]);
+            if let Some(recorded) = recorded {
+                let mut both = recorded.clone();
+                if !both.absorb(&outcome) {
+                    let expected = "the figures that the file has".to_owned();
+                    let found = "others of the same methods".to_owned();
+                    return Err(Error::OtherRun { path: self.path.clone(), expected, found });
+                }
+                if both == *recorded {
+                    continue;
+                }
             }
-            if recorded.is_some_and(|recorded| !recorded.clone().absorb(&outcome)) {
-                let expected = "the figures that the file has".to_owned();
-                let found = "others of the same methods".to_owned();
-                return Err(Error::OtherRun { path: self.path.clone(), expected, found });
-            }
-            open.write(&line_of(&outcome)).map_err(Error::io(&self.path))?;
+            open.write(&line).map_err(Error::io(&self.path))?;
             let OpenResults { results, places, .. } = &mut *open;
             add(&mut results.outcomes, places, outcome);
         }

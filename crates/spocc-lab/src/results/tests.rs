@@ -187,7 +187,9 @@ fn lines_of_other_methods_add_to_an_outcome_and_other_figures_of_the_same_are_re
     store.append(vec![with("a", 7)]).expect("disk space");
     store.append(vec![with("b", 8)]).expect("disk space");
     store.append(vec![with("a", 7)]).expect("nothing to write");
-    assert_eq!(store.methods(key).into_iter().collect::<Vec<_>>(), ["a", "b"]);
+    store.append(vec![with("a", 8)]).expect_err("other figures of a");
+    let recorded = store.get(key).expect("an outcome");
+    assert_eq!(recorded.confusion.into_keys().collect::<Vec<_>>(), ["a", "b"]);
     drop(store);
     let path = dir.path().join("budgets-x.jsonl");
     assert_eq!(std::fs::read_to_string(&path).expect("results").lines().count(), 3);

@@ -61,6 +61,12 @@ fn budgets_are_reproducible_and_later_methods_are_added() {
         page.contains("## Gap to the best rival") && page.contains("| fair | 3 | 50 | 0, 10, 25 |"),
         "{page}"
     );
+    assert!(!page.contains("## Reported and measured accuracy"));
+    // Accuracies that models report are added to the outcomes that are there.
+    assert_eq!(run(pieces.path(), "2", "3", &["--reported"]), expected);
+    printed(&["report", text(pieces.path())]);
+    let page = fs::read_to_string(pieces.path().join("report.md")).expect("a page");
+    assert!(page.contains("## Reported and measured accuracy"), "{page}");
 }
 
 #[test]

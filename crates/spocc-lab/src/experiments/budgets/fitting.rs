@@ -38,6 +38,11 @@ impl MethodVariant {
         self.method.capabilities().unlabelled
     }
 
+    /// Whether it is the method that a user gets without asking.
+    pub(super) fn is_default(self) -> bool {
+        self.method == Method::default()
+    }
+
     /// Whether so many labelled rows allow a fit that no other variant has.
     pub(super) fn can_fit(self, n_labelled: usize) -> bool {
         match (self.with_unlabelled, self.uses()) {
@@ -64,8 +69,13 @@ pub(crate) fn variants(names: &[String]) -> Result<Vec<MethodVariant>, Error> {
     names.iter().map(|name| choose("method", &words, name).map(|at| all[at])).collect()
 }
 
-/// The figures of methods that are fitted to one draw. The classes are given to all of them.
-pub(super) fn evaluate(set: &LabelSet, draw: &Draw, methods: &[MethodVariant]) -> Result<RunOutcome, Error> {
+/// The figures of methods that are fitted to one draw. The classes are given to all of them; some also report an accuracy.
+pub(super) fn evaluate(
+    set: &LabelSet,
+    draw: &Draw,
+    methods: &[MethodVariant],
+    reports: impl Fn(MethodVariant) -> bool,
+) -> Result<RunOutcome, Error> {
     let control = Control::default();
     let sees_all = methods.iter().any(|method| method.with_unlabelled);
     let unlabelled: &[usize] = if sees_all { &draw.unlabelled } else { &[] };
@@ -75,19 +85,21 @@ pub(super) fn evaluate(set: &LabelSet, draw: &Draw, methods: &[MethodVariant]) -
     let whole = Evidence::count(&set.predictions(&rows)?, &truth, &counting, &control)?;
     let labelled = whole.labelled(&control)?;
     let test = set.predictions(&draw.test)?;
-    let (mut confusion, mut log_loss) = (BTreeMap::new(), BTreeMap::new());
+    let [mut log_loss, mut reported] = [(); 2].map(|()| BTreeMap::new());
+    let mut confusion = BTreeMap::new();
     for variant in methods {
         let evidence = if variant.with_unlabelled { &whole } else { &*labelled };
-        let model = Model::fit(&*variant.method.combiner(), evidence, &Options::default(), &control)?;
+        let options = Options { evaluate: reports(*variant), ..Options::default() };
+        let model = Model::fit(&*variant.method.combiner(), evidence, &options, &control)?;
         let columns = DecisionColumns { probability: true, ..DecisionColumns::default() };
         let decisions = model.decide_all(&test, columns, &control)?;
         let truths: Vec<usize> =
             draw.test.iter().filter_map(|&row| set.truth[row]).map(usize::from).collect();
         confusion.insert(variant.to_string(), count_confusion(&decisions, &truths));
         log_loss.extend(mean_loss(&decisions, &truths).map(|loss| (variant.to_string(), loss)));
+        reported.extend(model.held_out_accuracy().map(|held_out| (variant.to_string(), held_out.accuracy)));
     }
-    // The engine reports no accuracy of a model yet; `reported` is its place.
-    Ok(RunOutcome { confusion, log_loss, ..RunOutcome::default() })
+    Ok(RunOutcome { confusion, log_loss, reported, ..RunOutcome::default() })
 }
 
 /// Counts by true class, then by decided class.
@@ -140,7 +152,10 @@ mod tests {
         let draw = Draw::new(&set, 1, 0, 40).expect("two classes");
         let methods: Vec<MethodVariant> =
             variants(&[]).expect("all").into_iter().filter(|method| method.can_fit(40)).collect();
-        let outcome = evaluate(&set, &draw, &methods).expect("fits");
+        let outcome = evaluate(&set, &draw, &methods, MethodVariant::is_default).expect("fits");
+        let reported: Vec<(&str, f64)> =
+            outcome.reported.iter().map(|(name, accuracy)| (name.as_str(), *accuracy)).collect();
+        assert_eq!(reported, [("ladder", 1.0), ("ladder+u", 1.0)]);
         let names: Vec<&str> = outcome.confusion.keys().map(String::as_str).collect();
         for name in ["ladder", "ladder+u", "dawid-skene", "dawid-skene+u", "majority", "stacking"] {
             assert!(names.contains(&name), "{name}: {names:?}");
@@ -181,8 +196,9 @@ mod tests {
         let mut wrong = set.clone();
         // A class that the joint table has never seen.
         (20..24).for_each(|row| wrong.truth[row] = Some(2));
-        let outcome =
-            evaluate(&wrong, &draw, &variants(&["bayes".to_owned()]).expect("a method")).expect("fits");
+        let methods = variants(&["bayes".to_owned()]).expect("a method");
+        let outcome = evaluate(&wrong, &draw, &methods, |_| false).expect("fits");
+        assert!(outcome.reported.is_empty());
         assert!((outcome.log_loss["bayes"] + MIN_PROBABILITY.ln()).abs() < 1e-9, "{outcome:?}");
     }
 }

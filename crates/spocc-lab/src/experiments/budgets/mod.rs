@@ -43,6 +43,8 @@ pub(crate) struct BudgetSettings<'a> {
     pub(crate) seed: u64,
     pub(crate) draws: u32,
     pub(crate) budgets: &'a [Budget],
+    /// Whether the default method also reports an accuracy, as it does when a user fits it.
+    pub(crate) reported: bool,
     /// Folder of the results, or of the exported files.
     pub(crate) out: &'a Path,
 }
@@ -89,6 +91,11 @@ impl BudgetSettings<'_> {
         numbers.into_iter().flat_map(|rows| (0..self.draws).map(move |draw| (rows, draw))).collect()
     }
 
+    /// Whether a method is to report an accuracy, which takes rows to hold out.
+    fn evaluates(&self, method: MethodVariant, n_labelled: usize) -> bool {
+        self.reported && method.is_default() && n_labelled > 0
+    }
+
     fn header(&self, set: &LabelSet) -> ResultsHeader {
         let experiment = format!("{PROTOCOL}-{}", set.name);
         ResultsHeader {
@@ -107,9 +114,13 @@ pub(crate) fn run(
 ) -> Result<Results, Error> {
     let store = Store::open(run.out, run.header(set))?;
     let missing = |&(rows, draw): &(usize, u32)| {
-        let recorded = store.methods((draw, 0, (rows as f64).to_bits()));
-        let open =
-            methods.iter().filter(|method| method.can_fit(rows) && !recorded.contains(&method.to_string()));
+        let recorded = store.get((draw, 0, (rows as f64).to_bits())).unwrap_or_default();
+        let has = |method: &MethodVariant| {
+            let name = method.to_string();
+            let has_report = recorded.reported.contains_key(&name);
+            recorded.confusion.contains_key(&name) && (has_report || !run.evaluates(*method, rows))
+        };
+        let open = methods.iter().filter(|method| method.can_fit(rows) && !has(method));
         let open: Vec<MethodVariant> = open.copied().collect();
         (!open.is_empty()).then_some((rows, draw, open))
     };
@@ -119,7 +130,8 @@ pub(crate) fn run(
     let bar = bar(set.name.clone(), units.len(), open.len());
     open.par_iter().try_for_each(|(rows, number, methods)| {
         let draw = Draw::new(set, run.seed, *number, *rows)?;
-        let figures = fitting::evaluate(set, &draw, methods)?;
+        let evaluates = |method: MethodVariant| run.evaluates(method, *rows);
+        let figures = fitting::evaluate(set, &draw, methods, evaluates)?;
         store.append(vec![RunOutcome { rep: *number, at: *rows as f64, ..figures }])?;
         bar.inc(1);
         Ok::<(), Error>(())
@@ -136,7 +148,8 @@ mod tests {
     fn budgets_above_half_of_the_rows_are_left_out_and_half_is_rounded_down() {
         let budgets: Vec<Budget> =
             ["half", "200", "25", "50"].map(|word| word.parse().expect("a budget")).to_vec();
-        let run = BudgetSettings { seed: 1, draws: 2, budgets: &budgets, out: Path::new("") };
+        let run =
+            BudgetSettings { seed: 1, draws: 2, budgets: &budgets, reported: false, out: Path::new("") };
         assert_eq!(run.numbers(1000), [25, 50, 200, 500]);
         assert_eq!(run.numbers(109), [25, 50, 54]);
         assert_eq!(run.numbers(100), [25, 50]);
