@@ -15,11 +15,11 @@ use crate::{
     protocol::Protocol,
 };
 
-/// Datasets whose panels take minutes to train: run where they are named, not as part of `all`.
+/// Large datasets: fits to half of their rows are slow. They run where they are named, not as part of `all`.
 const LARGE: [&str; 3] = ["20newsgroup", "mnist", "particle"];
 
-/// The label set named, or for `all` those with a closed list of classes that train in less than a minute, and a remark on
-/// what is left out.
+/// The label set named, or for `all` those with a closed list of classes without the large ones, and a remark on what is
+/// left out.
 pub(crate) fn names(name: &str, data: &Path) -> Result<(Vec<String>, Option<String>), Error> {
     let files = label_sets::find(data)?;
     let present = datasets::NAMES.into_iter().filter(|name| datasets::state(name, data) != State::Absent);
@@ -46,7 +46,7 @@ pub(crate) fn names(name: &str, data: &Path) -> Result<(Vec<String>, Option<Stri
     let remark = (!left_out.is_empty()).then(|| {
         let most = label_sets::MAX_CLASSES;
         format!(
-            "{} left out: truths are not at most {most} classes, or the panel is to be named",
+            "{} left out: more than {most} different truths, or large; name a large one to run it",
             left_out.join(", ")
         )
     });
