@@ -180,15 +180,13 @@ def test_methods_have_settings(method: Method, settings: dict[str, Any], panel: 
 
 def test_some_methods_need_no_truth(panel: Panel) -> None:
     predictions, _ = panel
-    methods: tuple[Method, ...] = ("dawid-skene", "majority")
+    methods: tuple[Method, ...] = ("ladder", "dawid-skene", "majority")
     for method in methods:
         model = spocc.fit(predictions, method=method)
         assert model.evidence is not None
         assert (model.evidence.n_rows, model.evidence.n_unlabelled) == (0, 300)
     with pytest.raises(spocc.SpoccError, match="expected at least one labelled row"):
         spocc.fit(predictions, method="spocc")
-    with pytest.raises(spocc.SpoccError, match="expected at least one labelled row"):
-        spocc.fit(predictions)
 
 
 def test_a_classifier_can_be_appended(panel: Panel) -> None:

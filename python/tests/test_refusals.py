@@ -66,7 +66,10 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     ),
     (lambda: spocc.fit(spocc.Evidence(TABLE, TRUTH), TRUTH), "truth: expected none beside evidence"),
     (lambda: spocc.fit(TABLE, ["a"]), "truth: expected 2 rows, found 1"),
-    (lambda: spocc.fit(TABLE, [None, None]), "truth: expected at least one labelled row, found none"),
+    (
+        lambda: spocc.fit(TABLE, [None, None], "stacking"),
+        "truth: expected at least one labelled row, found none",
+    ),
     (lambda: spocc.fit(TABLE, np.array([TRUTH]).T), "truth: expected 1 axis, found 2"),
     (
         lambda: spocc.fit(TABLE, TRUTH, names=["x", "x"]),

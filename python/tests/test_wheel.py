@@ -26,7 +26,7 @@ def test_it_installs_into_an_empty_environment(wheel: str, tmp_path: Path) -> No
     subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True)
     script = textwrap.dedent("""
         import sys, spocc
-        model = spocc.fit({"a": ["x", "y"], "b": ["y", "y"]}, ["x", "y"], progress=True)
+        model = spocc.fit({"a": ["x", "y"] * 4, "b": ["y", "y"] * 4}, ["x", "y"] * 4, progress=True)
         assert model.predict([["x", "y"]]).tolist() == ["x"]
         assert not {"pandas", "polars", "pyarrow", "sklearn", "tqdm"} & set(sys.modules)
         try:
