@@ -275,7 +275,7 @@ fn tables(text: &str) -> Vec<String> {
 fn the_tables_of_the_docs_are_those_of_the_committed_outcomes() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut reported = String::new();
-    for folder in ["honest", "authors", "ladder"] {
+    for folder in ["honest", "authors", "ladder", "budgets"] {
         let dir = tempfile::tempdir().expect("a folder");
         for file in fs::read_dir(here.join("results").join(folder)).expect("outcomes") {
             let file = file.expect("a file").path();
