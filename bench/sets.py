@@ -53,7 +53,7 @@ def mapie(validation: Path, test: Path, seed: int) -> dict[float, Sums]:
     sums = {}
     for level, coverage in enumerate(needed):
         chosen = sets[:, :, level]
-        held = sum(label in places and chosen[row, places[label]] for row, label in enumerate(truth))
+        covered = sum(label in places and chosen[row, places[label]] for row, label in enumerate(truth))
         sums[coverage] = np.array([len(truth), covered, chosen.sum(), (~chosen.any(axis=1)).sum()])
     return sums
 
