@@ -54,10 +54,10 @@ impl fmt::Display for Expert {
 /// Pseudo-rows that shrink the accuracy behind a vote towards that of the panel.
 const VOTE_ROWS: f64 = 5.0;
 
-/// Class frequencies and likelihoods, those of each leaf to the power of its family weight.
-pub(super) fn leaf_scores(counts: &LeafCounts, likelihoods: &[f64], families: &[f64]) -> ScoreTable {
+/// Class frequencies and likelihoods, those of each leaf to the power of its weight.
+pub(super) fn leaf_scores(counts: &LeafCounts, likelihoods: &[f64], leaf_weights: &[f64]) -> ScoreTable {
     let size = (counts.n_labels * counts.n_classes()).max(1);
-    let score = |(at, likelihood): (usize, &f64)| families[at / size] * ln(*likelihood);
+    let score = |(at, likelihood): (usize, &f64)| leaf_weights[at / size] * ln(*likelihood);
     let mut scores: Vec<f64> = likelihoods.iter().enumerate().map(score).collect();
     neutralise(&mut scores, counts.n_classes());
     ScoreTable { n_labels: counts.n_labels, start: counts.log_prior(), scores }
@@ -74,16 +74,16 @@ fn neutralise(scores: &mut [f64], n_classes: usize) {
     }
 }
 
-/// One vote per leaf for the class that its label names, weighted by its accuracy and its family weight.
-pub(super) fn votes(counts: &LeafCounts, families: &[f64]) -> ScoreTable {
+/// One vote per leaf for the class that its label names, weighted by its accuracy and the leaf weight.
+pub(super) fn votes(counts: &LeafCounts, leaf_weights: &[f64]) -> ScoreTable {
     let (s, l) = (counts.n_labels, counts.n_classes());
     let n = counts.n_leaves();
     let sum = |of: &dyn Fn(usize) -> f64| (0..n).map(of).sum::<f64>();
     let panel = (sum(&|leaf| counts.correct(leaf)) + 1.0) / (sum(&|leaf| counts.n_answered(leaf)) + 2.0);
     let mut scores = vec![0.0; counts.confusions.len()];
-    for (leaf, family) in families.iter().enumerate() {
+    for (leaf, weight) in leaf_weights.iter().enumerate() {
         let accuracy = (counts.correct(leaf) + VOTE_ROWS * panel) / (counts.n_answered(leaf) + VOTE_ROWS);
-        (0..l.min(s)).for_each(|class| scores[(leaf * s + class) * l + class] = family * accuracy);
+        (0..l.min(s)).for_each(|class| scores[(leaf * s + class) * l + class] = weight * accuracy);
     }
     ScoreTable { n_labels: s, start: vec![0.0; l], scores }
 }

@@ -71,31 +71,36 @@ struct PanelMeans {
 }
 
 impl Hierarchy {
-    /// Fits the hierarchy to counts in at most `rounds` rounds, from the start or from an earlier fit.
-    pub(super) fn fit(counts: &LeafCounts, names_classes: bool, from: Option<&Self>, rounds: usize) -> Self {
-        let mut fitted = from.cloned().unwrap_or_else(|| Self {
+    /// Fits the hierarchy to counts, until the responsibilities have converged and in at most `rounds` rounds.
+    pub(super) fn fit(counts: &LeafCounts, names_classes: bool, rounds: usize) -> Self {
+        let mut fitted = Self {
             n_labels: counts.n_labels,
             n_classes: counts.n_classes(),
             names_classes,
             weights: [1.0 / N_COMPONENTS as f64; N_COMPONENTS],
             panel: PanelMeans::new(counts, names_classes, |_| 1.0),
-            responsibilities: vec![[1.0; N_COMPONENTS]; counts.n_leaves()],
-        });
-        for round in 0..rounds {
-            let before: Vec<f64> = (0..counts.n_leaves()).map(|leaf| fitted.panel_share(leaf)).collect();
-            if round > 0 || from.is_some() {
-                fitted.panel = PanelMeans::new(counts, names_classes, |leaf| before[leaf]);
-            }
-            fitted.update(counts);
-            let change = (0..before.len()).map(|leaf| (fitted.panel_share(leaf) - before[leaf]).abs());
-            if change.fold(0.0, f64::max) < TOLERANCE {
+            responsibilities: Vec::new(),
+        };
+        fitted.update(counts);
+        for _ in 1..rounds {
+            if fitted.refit(counts) < TOLERANCE {
                 break;
             }
         }
         fitted
     }
 
-    /// One round: the responsibilities at the present weights, then the weights.
+    /// One more round, perhaps with other counts of the same leaves: first the means that the panel shares, then
+    /// responsibilities and weights. Returns the largest change of the panel component's responsibility.
+    pub(super) fn refit(&mut self, counts: &LeafCounts) -> f64 {
+        let before: Vec<f64> = (0..counts.n_leaves()).map(|leaf| self.panel_share(leaf)).collect();
+        self.panel = PanelMeans::new(counts, self.names_classes, |leaf| before[leaf]);
+        self.update(counts);
+        let change = before.iter().enumerate().map(|(leaf, before)| (self.panel_share(leaf) - before).abs());
+        change.fold(0.0, f64::max)
+    }
+
+    /// The responsibilities at the present weights, then the weights.
     fn update(&mut self, counts: &LeafCounts) {
         let log_weights = self.weights.map(ln);
         let parts = parallel::map_ranges(counts.n_leaves(), LEAVES_PER_TASK, |leaves| {
@@ -290,7 +295,7 @@ mod tests {
             classes[1] = f64::max(classes[1], b + d);
         }
         let counts = LeafCounts { n_labels: 2, classes, confusions: confusions.concat() };
-        let hierarchy = Hierarchy::fit(&counts, true, None, ROUNDS);
+        let hierarchy = Hierarchy::fit(&counts, true, ROUNDS);
         let likelihoods = hierarchy.likelihoods(&counts);
         (hierarchy, likelihoods)
     }

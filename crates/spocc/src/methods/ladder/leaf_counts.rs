@@ -25,10 +25,10 @@ impl LeafCounts {
         }
     }
 
-    /// No rows, for as many leaves and labels.
-    pub(super) fn zeroed(&self) -> Self {
-        let zeros = |counts: &[f64]| vec![0.0; counts.len()];
-        Self { n_labels: self.n_labels, classes: zeros(&self.classes), confusions: zeros(&self.confusions) }
+    /// Rows without any prediction, by class.
+    pub(super) fn empty(n_leaves: usize, n_labels: usize, unanswered: &[f64]) -> Self {
+        let confusions = vec![0.0; n_leaves * n_labels * unanswered.len()];
+        Self { n_labels, classes: unanswered.to_vec(), confusions }
     }
 
     pub(super) fn n_classes(&self) -> usize {

@@ -4,8 +4,8 @@
 //!
 //! 1. [`deduplication`] joins exact duplicates. What remains are the *leaves*.
 //! 2. Leaves whose predictions say nothing about the truth are not used ([`neutrality`]). The [`hierarchy`] estimates
-//!    `p(leaf predicts j | class i)` of the others, shrunk towards what the whole panel shows, and [`families`] weights
-//!    them by how many near-copies they have.
+//!    `p(leaf predicts j | class i)` of the others, shrunk towards what the whole panel shows. The weight of a leaf is the
+//!    probability that it is informative, divided among its near-copies ([`families`]).
 //! 3. Every one of the [`experts`] is a sum over predictions: confusions of the labelled rows, the same with
 //!    [unlabelled rows](semi_supervised), votes, the best classifier and a [`regression`].
 //! 4. They are scored [out of fold](out_of_fold); the [`pool`] has the least held-out log-loss. It is again a sum over
@@ -78,15 +78,16 @@ impl Learn for Ladder {
     fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
         let full_tally = evidence.tally_for(Method::Ladder)?;
         let names_classes = names_classes(evidence);
-        let groups = used_leaves(evidence, full_tally);
+        let (groups, informative) = used_leaves(evidence, full_tally);
         let names: Vec<&String> =
             groups.representatives.iter().map(|&k| &evidence.classifiers()[k]).collect();
         let panel = evidence.select(&names, control)?;
         let tally = panel.tally_for(Method::Ladder)?;
         check_memory(&panel, tally, control)?;
         let counts = LeafCounts::of(&panel, &(0..panel.n_classifiers()).collect::<Vec<usize>>());
-        let hierarchy = Hierarchy::fit(&counts, names_classes, None, ROUNDS);
-        let families = families::weights(&panel, tally, &hierarchy.likelihoods(&counts), control)?;
+        let hierarchy = Hierarchy::fit(&counts, names_classes, ROUNDS);
+        let mut leaf_weights = families::weights(&panel, tally, &hierarchy.likelihoods(&counts), control)?;
+        leaf_weights.iter_mut().zip(informative).for_each(|(weight, probability)| *weight *= probability);
         let (cells, unanswered) = pattern_cells(&panel, tally);
         let fits = ExpertFits {
             panel: &panel,
@@ -94,7 +95,7 @@ impl Learn for Ladder {
             cells: &cells,
             unanswered: &unanswered,
             names_classes,
-            families: &families,
+            leaf_weights: &leaf_weights,
             design: &regression::design(tally, panel.n_classifiers(), panel.n_labels()),
         };
         let mut held_out = fits.out_of_fold(&folds::split(&panel, tally, &cells), control)?;
@@ -134,15 +135,19 @@ fn names_classes(evidence: &Evidence) -> bool {
         || (0..evidence.n_classes()).any(|class| is_true(class) && is_predicted(class))
 }
 
-/// Duplicate groups without the neutral ones. A panel of neutral classifiers alone is kept whole.
-fn used_leaves(evidence: &Evidence, tally: &Tally) -> DuplicateGroups {
+/// Duplicate groups without the neutral ones, and the probability that each is informative. A panel of neutral classifiers
+/// alone is kept whole.
+fn used_leaves(evidence: &Evidence, tally: &Tally) -> (DuplicateGroups, Vec<f64>) {
     let mut groups = DuplicateGroups::find(evidence, tally);
     let counts = LeafCounts::of(evidence, &groups.representatives);
-    let is_used: Vec<bool> = neutrality::is_neutral(&counts).iter().map(|is_neutral| !is_neutral).collect();
+    let mut informative = neutrality::informative(&counts);
+    let is_used: Vec<bool> =
+        informative.iter().map(|&probability| probability >= neutrality::LEVEL).collect();
     if is_used.contains(&true) {
         groups.retain(&is_used);
+        informative.retain(|&probability| probability >= neutrality::LEVEL);
     }
-    groups
+    (groups, informative)
 }
 
 /// Refuses a fit that would need more memory than allowed.

@@ -1,4 +1,7 @@
-//! Neutral leaves: their predictions say nothing about the truth, so no expert uses them.
+//! Neutral leaves: their predictions say nothing about the truth.
+//!
+//! A leaf that is more probably neutral than informative is used by no expert; others count by the probability that they are
+//! informative.
 //!
 //! A Bayes factor compares two hypotheses about the truths of the rows with a prediction of the leaf: the class
 //! frequencies differ between its predicted labels, or they are the same. Names of labels play no part. The prior odds are
@@ -10,17 +13,17 @@ use crate::{
     methods::ladder::leaf_counts::LeafCounts,
 };
 
-/// Posterior probability of being neutral above which a leaf is not used.
-const LEVEL: f64 = 0.9;
+/// Posterior probability of being informative below which a leaf is not used.
+pub(super) const LEVEL: f64 = 0.5;
 /// Pseudo-counts of informative leaves and of neutral ones: classifiers are taken to be informative until the evidence is
 /// against it.
 const PRIOR_LEAVES: [f64; 2] = [4.0, 0.5];
 
-/// Whether each leaf is neutral.
-pub(super) fn is_neutral(counts: &LeafCounts) -> Vec<bool> {
+/// The posterior probability that each leaf is informative.
+pub(super) fn informative(counts: &LeafCounts) -> Vec<f64> {
     let factors: Vec<f64> = (0..counts.n_leaves()).map(|leaf| log_bayes_factor(counts, leaf)).collect();
     let odds = log_odds(&factors, PRIOR_LEAVES);
-    factors.iter().map(|factor| 1.0 / (1.0 + exp(factor + odds)) > LEVEL).collect()
+    factors.iter().map(|factor| 1.0 / (1.0 + exp(-factor - odds))).collect()
 }
 
 /// Logarithm of the Bayes factor of dependence against independence.
@@ -40,7 +43,7 @@ mod tests {
 
     fn is_neutral_of(confusions: &[[f64; 4]]) -> Vec<bool> {
         let counts = LeafCounts { n_labels: 2, classes: vec![50.0, 50.0], confusions: confusions.concat() };
-        is_neutral(&counts)
+        informative(&counts).iter().map(|&probability| probability < LEVEL).collect()
     }
 
     #[test]

@@ -38,8 +38,8 @@ pub(super) struct ExpertFits<'a> {
     /// Rows of each class without any prediction; they count in the class frequencies and are never held out.
     pub(super) unanswered: &'a [f64],
     pub(super) names_classes: bool,
-    /// Family weights of the leaves, counted from all labelled rows.
-    pub(super) families: &'a [f64],
+    /// Weights of the leaves, from all labelled rows: family weight times probability of being informative.
+    pub(super) leaf_weights: &'a [f64],
     pub(super) design: &'a Arc<Design>,
 }
 
@@ -194,14 +194,13 @@ impl ExpertFits<'_> {
         control: &Control<'_>,
     ) -> Result<ExpertTables, Error> {
         let (n, s) = (self.panel.n_classifiers(), self.panel.n_labels());
-        let mut counts = LeafCounts::of(self.panel, &(0..n).collect::<Vec<usize>>()).zeroed();
-        counts.classes.copy_from_slice(self.unanswered);
+        let mut counts = LeafCounts::empty(n, s, self.unanswered);
         for (cell, &rows) in self.cells.iter().zip(training).filter(|(_, rows)| **rows > 0.0) {
             counts.add_class(self.tally.pattern(cell.pattern as usize), cell.truth, rows);
         }
-        let hierarchy = Hierarchy::fit(&counts, self.names_classes, None, ROUNDS);
+        let hierarchy = Hierarchy::fit(&counts, self.names_classes, ROUNDS);
         let likelihoods = hierarchy.likelihoods(&counts);
-        let mut simple = vec![experts::leaf_scores(&counts, &likelihoods, self.families)];
+        let mut simple = vec![experts::leaf_scores(&counts, &likelihoods, self.leaf_weights)];
         let kinds = self.experts();
         if let Some(unlabelled) = self.panel.unlabelled_rows() {
             let unit = self.panel.unit() as f64;
@@ -215,8 +214,7 @@ impl ExpertFits<'_> {
             simple.push(semi_supervised::fit(
                 &counts,
                 &hierarchy,
-                self.names_classes,
-                self.families,
+                self.leaf_weights,
                 &rows,
                 &simple[0],
                 control,
@@ -224,7 +222,7 @@ impl ExpertFits<'_> {
         }
         let mut regressions = Vec::new();
         if kinds.contains(&Expert::Votes) {
-            simple.push(experts::votes(&counts, self.families));
+            simple.push(experts::votes(&counts, self.leaf_weights));
             simple.push(experts::best_classifier(&counts, &likelihoods));
         }
         if kinds.contains(&Expert::Regression) {

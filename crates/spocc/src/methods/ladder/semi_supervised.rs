@@ -27,8 +27,7 @@ const ROWS_PER_TASK: usize = 512;
 pub(super) fn fit(
     labelled: &LeafCounts,
     hierarchy: &Hierarchy,
-    names_classes: bool,
-    families: &[f64],
+    leaf_weights: &[f64],
     rows: &[(Row<'_>, f64)],
     start: &ScoreTable,
     control: &Control<'_>,
@@ -46,8 +45,8 @@ pub(super) fn fit(
             expected.iter_mut().zip(shares).for_each(|(rows, share)| *rows = weight * share);
             counts.add_expected(row, &expected);
         }
-        hierarchy = Hierarchy::fit(&counts, names_classes, Some(&hierarchy), 1);
-        table = leaf_scores(&counts, &hierarchy.likelihoods(&counts), families);
+        hierarchy.refit(&counts);
+        table = leaf_scores(&counts, &hierarchy.likelihoods(&counts), leaf_weights);
         let next = expectation(&table, rows, l);
         let change = next.iter().zip(&shares).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         shares = next;
@@ -71,4 +70,36 @@ fn expectation(table: &ScoreTable, rows: &[(Row<'_>, f64)], l: usize) -> Vec<f64
         }
     });
     shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_leaf_without_labelled_rows_is_understood_by_its_agreement_with_the_others() {
+        // Three leaves are right on 9 of 10 labelled rows of each class; the fourth has no labelled row and, on 80
+        // unlabelled rows, predicts the opposite of what the others agree on.
+        let known = [9.0, 1.0, 1.0, 9.0];
+        let counts = LeafCounts {
+            n_labels: 2,
+            classes: vec![10.0; 2],
+            confusions: [known, known, known, [0.0; 4]].concat(),
+        };
+        let hierarchy = Hierarchy::fit(&counts, true, 15);
+        let start = leaf_scores(&counts, &hierarchy.likelihoods(&counts), &[1.0; 4]);
+        let rows = [(Row::Dense(&[0, 0, 0, 1]), 40.0), (Row::Dense(&[1, 1, 1, 0]), 40.0)];
+        let fitted =
+            fit(&counts, &hierarchy, &[1.0; 4], &rows, &start, &Control::default()).expect("not cancelled");
+        let odds = |table: &ScoreTable, cells: &[u16]| {
+            let mut scores = [0.0; 2];
+            table.score(Row::Dense(cells), &mut scores);
+            scores[0] - scores[1]
+        };
+        let missing = crate::data::MISSING;
+        let alone = [missing, missing, missing, 0];
+        assert!(odds(&start, &alone) > 1.0, "its label is taken to mean what it says");
+        assert!(odds(&fitted, &alone) < -1.0, "{}", odds(&fitted, &alone));
+        assert!(odds(&fitted, &[0, missing, missing, missing]) > 1.0);
+    }
 }
