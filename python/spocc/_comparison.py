@@ -260,8 +260,8 @@ def compare(
     seed
         Seed of the folds and of random ties.
     unlabelled
-        Whether rows without truth are used: by default ``ladder`` and ``dawid-skene`` are fitted to all of
-        them in every fold. Held-out rows are not among these.
+        Whether rows without truth are used: by default ``ladder``, ``dawid-skene`` and ``one-coin`` are
+        fitted to all of them in every fold. Held-out rows are not among these.
     memory
         Bytes that any one table may need.
     progress

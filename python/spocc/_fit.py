@@ -104,8 +104,8 @@ def fit(
     seed
         Seed of random ties and of the calibration split.
     unlabelled
-        Whether rows without truth are used too. By default they are used by ``ladder`` and ``dawid-skene``,
-        and by ``majority`` if no truth is known.
+        Whether rows without truth are used too. By default they are used by ``ladder``, ``dawid-skene`` and
+        ``one-coin``, and by ``majority`` if no truth is known.
     evaluate
         Whether to measure `Model.held_out_accuracy`, as the command does. It takes five more fits, or one
         above 5000 labelled rows, which is why it is not measured unasked: a fit is often part of a loop that

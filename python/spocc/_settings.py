@@ -36,6 +36,7 @@ Method = Literal[
     "bayes",
     "stacking",
     "dawid-skene",
+    "one-coin",
 ]
 Tuning = Literal["resubstitution", "leave-one-out", "k-fold"]
 Inputs = Literal["one-hot", "ordinal"]

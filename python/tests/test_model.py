@@ -180,7 +180,7 @@ def test_methods_have_settings(method: Method, settings: dict[str, Any], panel: 
 
 def test_some_methods_need_no_truth(panel: Panel) -> None:
     predictions, _ = panel
-    methods: tuple[Method, ...] = ("ladder", "dawid-skene", "majority")
+    methods: tuple[Method, ...] = ("ladder", "dawid-skene", "one-coin", "majority")
     for method in methods:
         model = spocc.fit(predictions, method=method)
         assert model.evidence is not None

@@ -23,6 +23,7 @@ from spocc.sklearn import (
     LadderClassifier,
     MajorityClassifier,
     NaiveBayesClassifier,
+    OneCoinClassifier,
     OneHotStackingClassifier,
     SpoccClassifier,
 )
@@ -243,7 +244,7 @@ def test_sets_have_the_requested_coverage() -> None:
         LadderClassifier().fit(X, y).predict_set(X)
 
 
-@pytest.mark.parametrize("kind", [LadderClassifier, DawidSkeneClassifier])
+@pytest.mark.parametrize("kind", [LadderClassifier, DawidSkeneClassifier, OneCoinClassifier])
 def test_rows_without_truth_are_used(kind: Any) -> None:
     X, y = panel()
     gaps = y.astype(float)

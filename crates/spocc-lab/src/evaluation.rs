@@ -144,7 +144,7 @@ mod tests {
         let expected = -(0.75f64.ln() + 2.0 * 0.25f64.ln() + MIN_PROBABILITY.ln()) / 4.0;
         assert!((losses["bayes"] - expected).abs() < 1e-9, "{losses:?} {expected}");
         let given: Vec<&String> = losses.keys().collect();
-        assert_eq!(given, ["bayes", "dawid-skene", "ladder", "naive-bayes", "stacking"]);
+        assert_eq!(given, ["bayes", "dawid-skene", "ladder", "naive-bayes", "one-coin", "stacking"]);
     }
 
     #[test]

@@ -273,7 +273,7 @@ fn other_methods_never_see_them() {
                 // What was learned, whatever counts are kept beside it.
                 model.expect("rows").slim().to_bytes()
             };
-            let uses = matches!(method, Method::DawidSkene | Method::Ladder);
+            let uses = matches!(method, Method::DawidSkene | Method::OneCoin | Method::Ladder);
             assert_eq!(fit(&labelled) == fit(&some), !uses, "{method}, {missing}");
             assert!(uses || fit(&labelled) == fit(&all), "{method}, {missing}");
         }
@@ -303,7 +303,10 @@ fn a_vote_needs_no_truth_and_other_methods_require_it() {
             }
             Err(error) => {
                 assert_eq!(error, Error::NoLabelledRows, "{method}");
-                assert!(!matches!(method, Method::Majority | Method::DawidSkene), "{method}");
+                assert!(
+                    !matches!(method, Method::Majority | Method::DawidSkene | Method::OneCoin),
+                    "{method}"
+                );
             }
         }
     }
@@ -420,7 +423,7 @@ fn split_conformal_sets_cover_the_unlabelled_rows_of_the_fit() {
         weighted: false,
         seed: 0,
     };
-    for method in [Method::DawidSkene, Method::Ladder] {
+    for method in [Method::DawidSkene, Method::OneCoin, Method::Ladder] {
         let covered: Vec<f64> = (0..600)
             .map(|draw| {
                 let mut random = Random(draw);

@@ -18,6 +18,7 @@ __all__ = [
     "LadderClassifier",
     "MajorityClassifier",
     "NaiveBayesClassifier",
+    "OneCoinClassifier",
     "OneHotStackingClassifier",
     "SelectionClassifier",
     "SpoccClassifier",
@@ -288,6 +289,20 @@ class DawidSkeneClassifier(LabelCombiner):
     _method = "dawid-skene"
 
 
+class OneCoinClassifier(LabelCombiner):
+    """Dawid-Skene with one accuracy per classifier, fitted to unlabelled rows too, whose y is None or NaN.
+
+    Examples
+    --------
+    >>> from spocc.sklearn import OneCoinClassifier
+    >>> X = [["cat", "cat", "dog"], ["dog", "dog", "dog"], ["cat", "cat", "cat"], ["dog", "dog", "cat"]]
+    >>> OneCoinClassifier().fit(X, ["cat", "dog", None, None]).predict(X)
+    array(['cat', 'dog', 'cat', 'dog'], dtype=object)
+    """
+
+    _method = "one-coin"
+
+
 BY_METHOD: Mapping[str, type[LabelCombiner]] = {
     kind._method: kind
     for kind in (
@@ -302,5 +317,6 @@ BY_METHOD: Mapping[str, type[LabelCombiner]] = {
         BayesClassifier,
         OneHotStackingClassifier,
         DawidSkeneClassifier,
+        OneCoinClassifier,
     )
 }

@@ -148,8 +148,11 @@ impl ColumnArgs {
     /// A usage error if --label is not given.
     pub(crate) fn label(&self, command: &str) -> Result<&str, clap::Error> {
         self.label.as_deref().ok_or_else(|| {
-            let others =
-                if command == "fit" { " (except with --method ladder, dawid-skene or majority)" } else { "" };
+            let others = if command == "fit" {
+                " (except with --method ladder, dawid-skene, one-coin or majority)"
+            } else {
+                ""
+            };
             let message = format!("a table needs --label COL, the column with the true label{others}");
             usage(command, ErrorKind::MissingRequiredArgument, &message)
         })

@@ -25,7 +25,7 @@ pub(crate) struct DemoArgs {
 /// The arguments of `spocc fit`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct FitArgs {
-    /// Table or tally with some labelled rows (dawid-skene and majority need none); several files, globs and
+    /// Table or tally with some labelled rows (ladder, dawid-skene, one-coin and majority need none); several files, globs and
     /// directories are read as one table, `-` is standard input
     #[arg(value_name = "TABLE|TALLY", required = true)]
     pub(crate) input: Vec<PathBuf>,

@@ -68,8 +68,8 @@ Examples:
     ///
     /// Every column is a classifier, except the columns named by --label, --id, --weight, --count or --ignore.
     /// A cell holds the label that the classifier predicts for the row; an empty cell is a missing prediction.
-    /// Rows without a true label are used by ladder and dawid-skene and skipped by other methods. The methods
-    /// dawid-skene and majority need no labelled rows: without --label, all rows are unlabelled.
+    /// Rows without a true label are used by ladder, dawid-skene and one-coin and skipped by other methods. With
+    /// --method ladder, dawid-skene, one-coin or majority no row needs a label: without --label, all rows are unlabelled.
     #[command(after_help = "\
 Examples:
   spocc fit gold.csv --label truth --id item -o panel.spocc
@@ -95,7 +95,7 @@ Columns:
                vote shares that the method compares: 0 is a tie
   possibility  the fused possibility of each class, from 0 to 1
   probability  the probability of each class; for ladder, naive-bayes, bayes,
-               stacking and dawid-skene
+               stacking, dawid-skene and one-coin
   ties         the tied classes, separated by `|`; empty if there is no tie
   answered     number of classifiers with a prediction that the model can use
 

@@ -48,7 +48,8 @@ pub(crate) fn compare(args: &CompareArgs, control: &Control<'_>) -> Result<(), E
     let uses_unlabelled = |method: &Method| method.counts_unlabelled(None, true).is_ok_and(|counts| counts);
     let is_used = settings.methods.iter().any(uses_unlabelled);
     if !is_used && !tables.is_empty() {
-        let message = "--unlabelled is only used by ladder and dawid-skene, which are not among --methods";
+        let message =
+            "--unlabelled is only used by ladder, dawid-skene and one-coin, which are not among --methods";
         return Err(usage("compare", ErrorKind::ArgumentConflict, message).into());
     }
     let labelled_rows = CountOptions::labelled(Level::Tally);

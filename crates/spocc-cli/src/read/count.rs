@@ -69,7 +69,7 @@ impl TableCounts {
             let found = match (notes.n_rows + n_counted, notes.n_skipped + n_others) {
                 (0, 0) => "no rows below the header".to_owned(),
                 (0, skipped) if command == "fit" => {
-                    let hint = "--method ladder, dawid-skene and majority need no labelled rows";
+                    let hint = "--method ladder, dawid-skene, one-coin and majority need no labelled rows";
                     format!("none in {} ({hint})", rows(skipped))
                 }
                 (0, skipped) => format!("none in {}", rows(skipped)),

@@ -27,7 +27,7 @@ fn dir() -> TestDir {
 #[test]
 fn a_crowd_is_decided_without_any_label() {
     let dir = dir();
-    for method in ["majority", "dawid-skene"] {
+    for method in ["majority", "dawid-skene", "one-coin"] {
         let fitted = dir.done(&format!("fit crowd.csv {LONG} --method {method} -o m.spocc"));
         assert_eq!(
             without_sizes(&fitted.stderr),
@@ -53,7 +53,7 @@ fn other_methods_need_labels_and_name_those_that_do_not() {
     let dir = dir();
     dir.misused(
         &format!("fit crowd.csv {LONG} -o m.spocc"),
-        "a table needs --label COL, the column with the true label (except with --method ladder, dawid-skene or majority)",
+        "a table needs --label COL, the column with the true label (except with --method ladder, dawid-skene, one-coin or majority)",
     );
     let fitted = dir.done(&format!("fit crowd.csv {LONG} --method ladder -o m.spocc")).stderr;
     assert!(
@@ -158,13 +158,13 @@ fn unlabelled_rows_are_refused_for_methods_that_do_not_use_them() {
     let panel = "--label truth --id item --unlabelled more.csv";
     dir.misused(
         &format!("fit gold.csv {panel} -o m --method stacking"),
-        "--unlabelled is not used by --method stacking, only by ladder and dawid-skene",
+        "--unlabelled is not used by --method stacking, only by ladder, dawid-skene and one-coin",
     );
     let printed = dir.done(&format!("fit gold.csv {panel} -o m")).stderr;
     assert!(printed.contains("5 labelled and 3 unlabelled rows"), "{printed}");
     dir.misused(
         &format!("compare gold.csv {panel} --methods bayes"),
-        "--unlabelled is only used by ladder and dawid-skene, which are not among --methods",
+        "--unlabelled is only used by ladder, dawid-skene and one-coin, which are not among --methods",
     );
     let compared = dir.done(&format!("compare gold.csv {panel} --no-curve"));
     assert_eq!(compared.stderr, "");
@@ -173,13 +173,17 @@ fn unlabelled_rows_are_refused_for_methods_that_do_not_use_them() {
     let mut users: Vec<&str> =
         line.and_then(|line| line.split(": ").nth(1)).expect("a line").split(", ").collect();
     users.sort_unstable();
-    assert_eq!(users, ["dawid-skene", "ladder"]);
+    assert_eq!(users, ["dawid-skene", "ladder", "one-coin"]);
     let json = dir.done(&format!("compare gold.csv {panel} --no-curve --json")).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["n_unlabelled"], 3.0);
     for result in json["methods"].as_array().expect("a list") {
         let method = result["method"].as_str().expect("a word");
-        assert_eq!(result["uses_unlabelled"], ["dawid-skene", "ladder"].contains(&method), "{method}");
+        assert_eq!(
+            result["uses_unlabelled"],
+            ["dawid-skene", "ladder", "one-coin"].contains(&method),
+            "{method}"
+        );
     }
     let alone = dir.done("compare gold.csv --label truth --id item --methods bayes --no-curve");
     assert_eq!(alone.stderr, "skipped 1 unlabelled row\n");

@@ -33,7 +33,7 @@ const SIMPLICITY_TOLERANCE: f64 = 0.01;
 
 /// Rank of a method by simplicity: fewest classifiers, fewest parameters, then the default.
 pub(super) fn complexity(method: Method) -> usize {
-    const ORDER: [Method; 11] = [
+    const ORDER: [Method; 12] = [
         Method::Selection,
         Method::Majority,
         Method::Ladder,
@@ -41,6 +41,7 @@ pub(super) fn complexity(method: Method) -> usize {
         Method::WeightedVote,
         Method::Spocc,
         Method::NaiveBayes,
+        Method::OneCoin,
         Method::DawidSkene,
         Method::ExpVote,
         Method::Stacking,

@@ -1,7 +1,7 @@
 //! Unlabelled rows: the count of each pattern of predictions.
 //!
 //! They are counted next to the tally and merge like it. Of many distinct patterns a sample is kept. Most methods ignore
-//! these rows; `dawid-skene` and `ladder` learn from both.
+//! these rows; `dawid-skene`, `one-coin` and `ladder` learn from both.
 
 use std::borrow::Cow;
 

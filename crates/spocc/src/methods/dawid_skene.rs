@@ -2,7 +2,8 @@
 //!
 //! Expectation-maximisation (Dawid and Skene, 1979) over the class frequencies and `p(k predicts j | i)`. Known truths are
 //! kept. The E step computes the class probabilities of every unlabelled pattern, the M step the likelihoods from
-//! labelled rows and these probabilities, until no probability changes.
+//! labelled rows and these probabilities, until no probability changes. The M step is either free, a probability per
+//! prediction and class, or that of [one coin](crate::methods::OneCoin) per classifier.
 
 use crate::{
     data::Row,
@@ -43,38 +44,56 @@ impl Combiner for DawidSkene {
 
 impl Learn for DawidSkene {
     fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
-        Ok(Rule::NaiveBayes(Self::likelihoods(evidence, control)?))
+        Ok(Rule::NaiveBayes(estimate(evidence, free_likelihoods, control)?))
     }
 }
 
-impl DawidSkene {
-    /// The likelihoods of labelled and unlabelled rows.
-    pub(super) fn likelihoods(evidence: &Evidence, control: &Control<'_>) -> Result<Likelihoods, Error> {
-        let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
-        control.allow(|| format!("likelihoods of {n} classifiers"), &[n, s, l, 24])?;
-        let Some(rows) = evidence.unlabelled_rows() else {
-            return Ok(maximisation(evidence, None, &[]));
-        };
-        let n_patterns = rows.patterns().n_rows();
-        control.allow(
-            || format!("class probabilities of {n_patterns} patterns in {l} classes"),
-            &[n_patterns, l, 16],
-        )?;
-        let mut shares = initial_shares(evidence, rows);
-        let mut likelihoods = maximisation(evidence, Some(rows), &shares);
-        for step in 0..MAX_STEPS {
-            control.report("estimating", step, MAX_STEPS)?;
-            let next =
-                expectation(rows, &likelihoods, |_, shares| shares.copy_from_slice(&likelihoods.prior));
-            let change = next.iter().zip(&shares).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            shares = next;
-            likelihoods = maximisation(evidence, Some(rows), &shares);
-            if change < TOLERANCE {
-                break;
-            }
+/// Expected counts of labelled and unlabelled rows, in the counting unit of the evidence.
+pub(super) struct ExpectedCounts {
+    /// Classifiers, labels and classes.
+    pub(super) size: [usize; 3],
+    /// Counts of one row.
+    pub(super) unit: f64,
+    pub(super) classes: Vec<f64>,
+    /// By classifier, predicted label and class.
+    pub(super) confusions: Vec<f64>,
+}
+
+/// The likelihoods of labelled and unlabelled rows, by expectation-maximisation with this M step.
+pub(super) fn estimate(
+    evidence: &Evidence,
+    likelihoods_of: impl Fn(&ExpectedCounts) -> Likelihoods,
+    control: &Control<'_>,
+) -> Result<Likelihoods, Error> {
+    let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
+    control.allow(|| format!("likelihoods of {n} classifiers"), &[n, s, l, 24])?;
+    let Some(rows) = evidence.unlabelled_rows() else {
+        return Ok(likelihoods_of(&expected_counts(evidence, None, &[])));
+    };
+    let n_patterns = rows.patterns().n_rows();
+    control.allow(
+        || format!("class probabilities of {n_patterns} patterns in {l} classes"),
+        &[n_patterns, l, 16],
+    )?;
+    let maximisation = |shares: &[f64]| likelihoods_of(&expected_counts(evidence, Some(rows), shares));
+    let mut shares = initial_shares(evidence, rows);
+    let mut likelihoods = maximisation(&shares);
+    for step in 0..MAX_STEPS {
+        control.report("estimating", step, MAX_STEPS)?;
+        let next = expectation(rows, &likelihoods, |_, shares| shares.copy_from_slice(&likelihoods.prior));
+        let change = next.iter().zip(&shares).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        shares = next;
+        likelihoods = maximisation(&shares);
+        if change < TOLERANCE {
+            break;
         }
-        Ok(likelihoods)
     }
+    Ok(likelihoods)
+}
+
+/// The free M step: a probability per prediction and class.
+fn free_likelihoods(counts: &ExpectedCounts) -> Likelihoods {
+    Likelihoods::new(counts.size, SMOOTHING * counts.unit, &counts.classes, |at| counts.confusions[at])
 }
 
 /// The starting class probabilities: the votes of each row, plus one per class, times the naive Bayes likelihoods of the
@@ -111,11 +130,11 @@ fn expectation(
     shares
 }
 
-/// The M step: likelihoods from labelled rows and from unlabelled patterns with their class probabilities.
-fn maximisation(evidence: &Evidence, rows: Option<&Unlabelled>, shares: &[f64]) -> Likelihoods {
+/// Counts of labelled rows, and of unlabelled patterns with their class probabilities.
+fn expected_counts(evidence: &Evidence, rows: Option<&Unlabelled>, shares: &[f64]) -> ExpectedCounts {
     let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
     let mut classes: Vec<f64> = evidence.class_counts().iter().map(|&count| count as f64).collect();
-    let mut confusion: Vec<f64> = evidence.confusions().iter().map(|&count| count as f64).collect();
+    let mut confusions: Vec<f64> = evidence.confusions().iter().map(|&count| count as f64).collect();
     let mut weighted = vec![0.0; l];
     for ((row, count), shares) in rows.iter().flat_map(|rows| rows.rows()).zip(shares.chunks_exact(l.max(1)))
     {
@@ -124,11 +143,10 @@ fn maximisation(evidence: &Evidence, rows: Option<&Unlabelled>, shares: &[f64]) 
         add(&mut classes);
         row.for_each(|k, j| {
             let at = (k * s + usize::from(j)) * l;
-            add(&mut confusion[at..at + l]);
+            add(&mut confusions[at..at + l]);
         });
     }
-    let smoothing = SMOOTHING * evidence.unit() as f64;
-    Likelihoods::new([n, s, l], smoothing, &classes, |at| confusion[at])
+    ExpectedCounts { size: [n, s, l], unit: evidence.unit() as f64, classes, confusions }
 }
 
 #[cfg(test)]
@@ -181,13 +199,15 @@ mod tests {
             let evidence =
                 Evidence::count(&rows.finish(), &truth, &counting, &Control::default()).expect("rows");
             let rows = evidence.unlabelled_rows().expect("seven in eight");
-            let mut likelihoods = maximisation(&evidence, Some(rows), &initial_shares(&evidence, rows));
+            let maximisation =
+                |shares: &[f64]| free_likelihoods(&expected_counts(&evidence, Some(rows), shares));
+            let mut likelihoods = maximisation(&initial_shares(&evidence, rows));
             let mut before = objective(&evidence, rows, &likelihoods);
             let first = before;
             for step in 0..50 {
                 let shares =
                     expectation(rows, &likelihoods, |_, out| out.copy_from_slice(&likelihoods.prior));
-                likelihoods = maximisation(&evidence, Some(rows), &shares);
+                likelihoods = maximisation(&shares);
                 let after = objective(&evidence, rows, &likelihoods);
                 assert!(after >= before - ROUNDING, "step {step}: {before} {after}");
                 before = after;

@@ -8,8 +8,8 @@ use crate::{
     error::{Error, choose},
     evidence::Evidence,
     methods::{
-        AdaSpocc, Bayes, Combiner, DawidSkene, ExpVote, Ladder, Majority, NaiveBayes, Selection, Spocc,
-        Stacking, WeightedVote,
+        AdaSpocc, Bayes, Combiner, DawidSkene, ExpVote, Ladder, Majority, NaiveBayes, OneCoin, Selection,
+        Spocc, Stacking, WeightedVote,
     },
 };
 
@@ -39,6 +39,8 @@ pub enum Method {
     Stacking,
     /// Naive Bayes estimated by expectation-maximisation, from unlabelled rows too.
     DawidSkene,
+    /// One accuracy per classifier, estimated by expectation-maximisation, from unlabelled rows too.
+    OneCoin,
     /// A pool of experts, weighted by held-out rows: the default.
     #[default]
     Ladder,
@@ -80,7 +82,7 @@ pub struct Capabilities {
 
 impl Method {
     /// All methods, the default first.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Ladder,
         Self::Spocc,
         Self::AdaSpocc,
@@ -92,6 +94,7 @@ impl Method {
         Self::Bayes,
         Self::Stacking,
         Self::DawidSkene,
+        Self::OneCoin,
     ];
 
     /// What the method can do.
@@ -113,6 +116,7 @@ impl Method {
             Self::Bayes => ("bayes", "the joint table of all predictions (behaviour-knowledge space)", true, false, PROBABILITY, Ignored),
             Self::Stacking => ("stacking", "softmax regression on the predictions", true, true, PROBABILITY, Ignored),
             Self::DawidSkene => ("dawid-skene", "naive Bayes by expectation-maximisation, fitted to unlabelled rows too", true, false, PROBABILITY, Always),
+            Self::OneCoin => ("one-coin", "Dawid-Skene with one accuracy per classifier, fitted to unlabelled rows too", true, false, PROBABILITY, Always),
         };
         Capabilities { word, summary, probabilities, missing_as_answer, margin_of, unlabelled }
     }
@@ -131,6 +135,7 @@ impl Method {
             Self::Bayes => Box::new(Bayes),
             Self::Stacking => Box::new(Stacking::default()),
             Self::DawidSkene => Box::new(DawidSkene),
+            Self::OneCoin => Box::new(OneCoin),
         }
     }
 
@@ -147,7 +152,7 @@ impl Method {
             UnlabelledRows::Always => true,
         };
         if asked == Some(true) && !by_default {
-            let used_by = "ladder and dawid-skene, and by majority where no truth is known";
+            let used_by = "ladder, dawid-skene and one-coin, and by majority where no truth is known";
             return Err(Error::UnusedSetting {
                 setting: "unlabelled",
                 used_by,

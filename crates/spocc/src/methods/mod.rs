@@ -1,4 +1,4 @@
-//! Methods: eleven ways to combine the predictions of a panel, behind one trait, each fitted to evidence alone.
+//! Methods: twelve ways to combine the predictions of a panel, behind one trait, each fitted to evidence alone.
 //!
 //! In: evidence. Out: a rule that scores every class of a row. [`Method`] names the methods and says what each can do,
 //! [`Settings`] chooses one and its settings, and every method has a file or folder of its own. A new method is a file
@@ -16,6 +16,7 @@ mod first_ladder;
 mod ladder;
 mod majority;
 mod naive_bayes;
+mod one_coin;
 mod selection;
 mod softmax;
 mod spocc;
@@ -36,6 +37,7 @@ pub use ladder::{Expert, FittedExpert, Ladder};
 pub use majority::Majority;
 pub use method::{Capabilities, Method, UnlabelledRows};
 pub use naive_bayes::NaiveBayes;
+pub use one_coin::OneCoin;
 pub use rule::Parameters;
 pub use selection::Selection;
 pub use settings::Settings;

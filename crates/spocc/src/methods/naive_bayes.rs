@@ -63,19 +63,29 @@ impl Likelihoods {
         classes: &[f64],
         count: impl Fn(usize) -> f64,
     ) -> Self {
-        let total = classes.iter().sum::<f64>();
-        // Rounding may leave the count of a single class slightly above the total.
-        let prior = classes.iter().map(|&count| -ln((count / total).min(1.0)) + 0.0).collect();
-        let mut table = Vec::with_capacity(n * s * l);
+        let mut totals = Vec::with_capacity(n * l);
         for k in 0..n {
-            let cell = |j: usize, i: usize| count((k * s + j) * l + i);
-            let n_answered = |i: usize| (0..s).map(|j| cell(j, i)).sum::<f64>();
-            let totals: Vec<f64> = (0..l).map(|i| n_answered(i) + smoothing * s as f64).collect();
-            let cells = (0..s * l)
-                .map(|at| -ln(((cell(at / l, at % l) + smoothing) / totals[at % l]).min(1.0)) + 0.0);
-            table.extend(cells);
+            let n_answered = |i: usize| (0..s).map(|j| count((k * s + j) * l + i)).sum::<f64>();
+            totals.extend((0..l).map(|i| n_answered(i) + smoothing * s as f64));
         }
-        Self { n_labels: s, prior, table }
+        let probability = |at: usize| (count(at) + smoothing) / totals[at / (s * l) * l + at % l];
+        Self::from_probabilities([n, s, l], classes, probability)
+    }
+
+    /// From class counts and `p(k predicts j | i)`, by classifier, predicted and true.
+    pub(super) fn from_probabilities(
+        [n, s, l]: [usize; 3],
+        classes: &[f64],
+        probability: impl Fn(usize) -> f64,
+    ) -> Self {
+        let total = classes.iter().sum::<f64>();
+        // Rounding may leave a probability slightly above 1.
+        let surprisal = |probability: f64| -ln(probability.min(1.0)) + 0.0;
+        Self {
+            n_labels: s,
+            prior: classes.iter().map(|&count| surprisal(count / total)).collect(),
+            table: (0..n * s * l).map(|at| surprisal(probability(at))).collect(),
+        }
     }
 
     /// Adds the surprisals of a row's predictions to those of each class; false if the row has none.

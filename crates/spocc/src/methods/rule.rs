@@ -123,7 +123,9 @@ impl Rule {
             Self::AdaSpocc(_) => method == Method::AdaSpocc,
             Self::Selection(_) => method == Method::Selection,
             Self::Vote(_) => matches!(method, Method::Majority | Method::WeightedVote | Method::ExpVote),
-            Self::NaiveBayes(_) => matches!(method, Method::NaiveBayes | Method::DawidSkene),
+            Self::NaiveBayes(_) => {
+                matches!(method, Method::NaiveBayes | Method::DawidSkene | Method::OneCoin)
+            }
             Self::Bayes(_) => method == Method::Bayes,
             Self::Stacking(_) => method == Method::Stacking,
         }

@@ -159,7 +159,7 @@ fn bad_numbers_and_words_are_named() {
     assert_eq!(
         text("spock".parse::<Method>().map(drop)),
         "method: expected one of ladder, spocc, adaspocc, selection, majority, weighted-vote, exp-vote, naive-bayes, bayes, \
-         stacking, dawid-skene, found `spock`"
+         stacking, dawid-skene, one-coin, found `spock`"
     );
     assert_eq!(
         text("loud".parse::<Missing>().map(drop)),
