@@ -1,7 +1,8 @@
 //! Properties of the ladder: duplicates, renaming, guessers, adversaries, near-copies and very few labelled rows.
 
 use spocc::{
-    Combiner, Control, Evidence, Fit, Ladder, Model, Predictions, Truth,
+    Combiner, Control, Evidence, Fit, Ladder, Model, Options, Predictions, Truth,
+    data::Missing,
     evidence::Counting,
     methods::{Expert, Majority, Parameters, Selection},
 };
@@ -385,4 +386,44 @@ fn duplicates_are_found_by_their_rows_whatever_the_weights() {
     let model = Ladder.fit(&evidence(&names, &rows)).expect("rows");
     let Parameters::Ladder { leaves, .. } = model.parameters() else { panic!("a ladder") };
     assert!(leaves.contains(&vec![0, 1]), "{leaves:?}");
+}
+
+#[test]
+fn a_pattern_table_decides_exactly_its_patterns() {
+    // What a prediction of ash means depends on that of birch; no sum over predictions can say that.
+    let rows = [
+        (Some("x"), Some("x"), "x", 100),
+        (Some("x"), Some("y"), "y", 60),
+        (Some("y"), Some("x"), "y", 100),
+        (Some("y"), Some("y"), "x", 40),
+        (None, Some("y"), "x", 200),
+    ];
+    let mut table = Predictions::builder(["ash", "birch"]).expect("two names");
+    let mut truth = Truth::default();
+    for (ash, birch, class, n_rows) in rows {
+        for _ in 0..n_rows {
+            table.push([ash, birch]).expect("a row");
+            truth.push(Some(class)).expect("two classes");
+        }
+    }
+    // A label of ash that occurs on an unlabelled row alone.
+    table.push([Some("z"), Some("y")]).expect("a row");
+    truth.push(None::<&str>).expect("no label");
+    let table = table.finish();
+    let counting = Counting { unlabelled: true, ..Counting::default() };
+    let evidence = Evidence::count(&table, &truth, &counting, &Control::default()).expect("rows");
+    let options = Options { missing: Missing::Ignore, ..Options::default() };
+    let model = Model::fit(&Ladder, &evidence, &options, &Control::default()).expect("labelled rows");
+    assert!(matches!(model.parameters(), Parameters::Ladder { pattern_shrinkage: Some(_), .. }));
+    let decided = model.predict(&table).expect("the same rows");
+    let labels: Vec<String> = decided.labels().map(ToString::to_string).collect();
+    assert_eq!(
+        [&labels[0], &labels[120], &labels[200], &labels[280], &labels[400]],
+        ["x", "y", "y", "x", "x"]
+    );
+    let columns = spocc::predict::DecisionColumns { probability: true, ..Default::default() };
+    let decided = model.decide_all(&table, columns, &Control::default()).expect("the same rows");
+    let probability = |row: usize| decided.of_row(&decided.probability, row).expect("asked for")[0];
+    // The new label is not a missing prediction, whose pattern is x on every one of 200 rows.
+    assert!(probability(499) - probability(500) > 0.01, "{} {}", probability(499), probability(500));
 }

@@ -1,8 +1,8 @@
 //! Deduplication: exact duplicates among the classifiers share one leaf.
 //!
 //! Two classifiers are duplicates if they induce the same partition of the labelled rows: their predictions are equal
-//! up to a renaming of labels, and missing on the same rows. A group counts once, whatever its size. On new rows, where
-//! its members may disagree, the leaf takes the minimum of their possibility distributions.
+//! up to a renaming of labels, and missing on the same rows. A group counts once, whatever its size: its
+//! members share the scores of the leaf equally, also on new rows, where they may disagree.
 
 use std::collections::HashMap;
 
@@ -115,6 +115,11 @@ impl DuplicateGroups {
         });
     }
 
+    /// Whether a classifier has a leaf.
+    pub(in crate::methods) fn is_retained(&self, k: usize) -> bool {
+        self.leaf_of[k] != NO_LEAF
+    }
+
     /// The leaf of classifier `k` and the leaf's label for its prediction `j`; none if the classifier is screened out or
     /// never predicted that label.
     #[inline]
@@ -174,9 +179,14 @@ impl Partitions {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
         for (k, hash) in self.hashes.iter().enumerate() {
+            // A classifier with fewer rows has no duplicates.
+            if self.n_answered[k] < MIN_SHARED_ROWS {
+                groups.push(vec![k]);
+                continue;
+            }
             let candidates = by_hash.entry(*hash).or_default();
-            let mut eligible = candidates.iter().copied().filter(|_| self.n_answered[k] >= MIN_SHARED_ROWS);
-            if let Some(group) = eligible.find(|&group| self.are_equal(tally, groups[group][0], k)) {
+            let equal = |group: &&usize| self.are_equal(tally, groups[**group][0], k);
+            if let Some(&group) = candidates.iter().find(equal) {
                 groups[group].push(k);
             } else {
                 candidates.push(groups.len());

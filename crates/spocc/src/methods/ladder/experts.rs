@@ -118,3 +118,40 @@ pub(super) fn most_accurate(counts: &LeafCounts) -> Vec<usize> {
     let best = (0..n).map(accuracy).fold(f64::NEG_INFINITY, f64::max);
     (0..n).filter(|&leaf| accuracy(leaf) >= best - ROUNDING * (1.0 + best)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Row;
+
+    /// Three leaves on ten rows of two classes: right on 9, on 6, and without a prediction.
+    fn counts() -> LeafCounts {
+        let confusions = [[5.0, 1.0], [0.0, 4.0], [3.0, 2.0], [2.0, 3.0], [0.0; 2], [0.0; 2]].concat();
+        LeafCounts { n_labels: 2, classes: vec![5.0, 5.0], confusions }
+    }
+
+    #[test]
+    fn votes_are_weighted_by_shrunk_accuracies_and_leaf_weights() {
+        let table = votes(&counts(), &[1.0, 0.5, 1.0]);
+        let panel = (15.0 + 1.0) / (20.0 + 2.0);
+        let mut scores = [0.0; 2];
+        table.score(Row::Dense(&[0, 1, 0]), &mut scores);
+        let first = (9.0 + 5.0 * panel) / 15.0;
+        assert!((scores[0] - (first + panel)).abs() < 1e-12, "{scores:?}");
+        assert!((scores[1] - 0.5 * (6.0 + 5.0 * panel) / 15.0).abs() < 1e-12, "{scores:?}");
+    }
+
+    #[test]
+    fn the_best_classifier_alone_decides_and_equals_share_its_place() {
+        let likelihoods = [0.9, 0.2, 0.1, 0.8, 0.6, 0.4, 0.4, 0.6, 0.5, 0.5, 0.5, 0.5];
+        let counts = counts();
+        assert_eq!(most_accurate(&counts), [0]);
+        let table = best_classifier(&counts, &likelihoods);
+        assert_eq!(table.scores[..2], [ln(0.9), ln(0.2)]);
+        assert!(table.scores[4..].iter().all(|score| *score == 0.0), "{:?}", table.scores);
+        let twice = LeafCounts { confusions: counts.confusions[..4].repeat(3), ..counts };
+        assert_eq!(most_accurate(&twice), [0, 1, 2]);
+        let shared = best_classifier(&twice, &likelihoods[..4].repeat(3));
+        assert_eq!(shared.scores[4..6], [ln(0.9) / 3.0, ln(0.2) / 3.0]);
+    }
+}

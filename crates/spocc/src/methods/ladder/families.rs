@@ -41,7 +41,7 @@ pub(super) fn weights(
         }
         let expected = both * of(a).iter().zip(of(b)).map(|(a, b)| a * b).sum::<f64>();
         let excess = (same - expected) / (both - expected + INDEPENDENT_ROWS);
-        let excess = excess.clamp(0.0, 1.0);
+        let excess = excess.max(0.0);
         excess * excess
     };
     let relations = parallel::map(n, |a| (0..n).filter(|&b| b != a).map(|b| relation(a, b)).sum::<f64>());

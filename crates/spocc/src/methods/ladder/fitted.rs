@@ -77,11 +77,15 @@ impl FittedLadder {
     fn apply_pattern_table(&self, table: &PatternTable, row: Row<'_>, scratch: &mut Scratch) {
         let LadderScratch { predictions, pattern } = &mut scratch.ladder;
         predictions.clear();
-        self.groups.for_each(row, self.n_labels, |leaf, j| predictions.push((leaf, j)));
+        let mut has_new_label = false;
+        row.for_each(|k, j| match self.groups.leaf_label(k, j, self.n_labels) {
+            Some(prediction) => predictions.push(prediction),
+            None => has_new_label |= self.groups.is_retained(k),
+        });
         predictions.sort_unstable();
         predictions.dedup();
-        // No row of the evidence has duplicates that disagree, so no pattern of the table does.
-        if predictions.windows(2).all(|pair| pair[0].0 < pair[1].0) {
+        // No labelled row has such a label or duplicates that disagree, so no pattern of the table does.
+        if !has_new_label && predictions.windows(2).all(|pair| pair[0].0 < pair[1].0) {
             self.groups.leaf_pattern(row, self.n_labels, pattern);
             table.apply(Row::Dense(pattern), &mut scratch.out);
         }

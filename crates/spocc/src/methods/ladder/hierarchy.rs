@@ -39,6 +39,8 @@ const LEAST: f64 = 1e-6;
 const EMPTY: f64 = 1e-4;
 /// Change of the panel component's responsibility below which the iteration has converged.
 const TOLERANCE: f64 = 1e-3;
+/// Rounds at most.
+const ROUNDS: usize = 15;
 /// Leaves of one parallel task.
 const LEAVES_PER_TASK: usize = 16;
 
@@ -71,8 +73,8 @@ struct PanelMeans {
 }
 
 impl Hierarchy {
-    /// Fits the hierarchy to counts, until the responsibilities have converged and in at most `rounds` rounds.
-    pub(super) fn fit(counts: &LeafCounts, names_classes: bool, rounds: usize) -> Self {
+    /// Fits the hierarchy to counts, until the responsibilities have converged and in at most [`ROUNDS`] rounds.
+    pub(super) fn fit(counts: &LeafCounts, names_classes: bool) -> Self {
         let mut fitted = Self {
             n_labels: counts.n_labels,
             n_classes: counts.n_classes(),
@@ -82,7 +84,7 @@ impl Hierarchy {
             responsibilities: Vec::new(),
         };
         fitted.update(counts);
-        for _ in 1..rounds {
+        for _ in 1..ROUNDS {
             if fitted.refit(counts) < TOLERANCE {
                 break;
             }
@@ -285,8 +287,6 @@ fn ln_rising(x: f64, n: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const ROUNDS: usize = 15;
-
     /// The hierarchy of leaves with these counts by predicted label and class, of two classes, and its likelihoods.
     fn fitted(confusions: &[[f64; 4]]) -> (Hierarchy, Vec<f64>) {
         let mut classes = vec![0.0; 2];
@@ -295,7 +295,7 @@ mod tests {
             classes[1] = f64::max(classes[1], b + d);
         }
         let counts = LeafCounts { n_labels: 2, classes, confusions: confusions.concat() };
-        let hierarchy = Hierarchy::fit(&counts, true, ROUNDS);
+        let hierarchy = Hierarchy::fit(&counts, true);
         let likelihoods = hierarchy.likelihoods(&counts);
         (hierarchy, likelihoods)
     }

@@ -25,6 +25,17 @@ impl LeafCounts {
         }
     }
 
+    /// The labelled rows of the evidence, each counted once whatever the weight of its class.
+    pub(super) fn without_class_weights(evidence: &Evidence, classifiers: &[usize]) -> Self {
+        let mut counts = Self::of(evidence, classifiers);
+        let scale = |class: usize| evidence.unit() as f64 / evidence.row_unit(class as u16) as f64;
+        let scales: Vec<f64> = (0..counts.n_classes()).map(scale).collect();
+        for counts in [&mut counts.classes, &mut counts.confusions] {
+            counts.iter_mut().enumerate().for_each(|(at, rows)| *rows *= scales[at % scales.len()]);
+        }
+        counts
+    }
+
     /// Rows without any prediction, by class.
     pub(super) fn empty(n_leaves: usize, n_labels: usize, unanswered: &[f64]) -> Self {
         let confusions = vec![0.0; n_leaves * n_labels * unanswered.len()];

@@ -61,9 +61,6 @@ pub(super) use pool::log_normalise;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ladder;
 
-/// Rounds of the hierarchy at most.
-const ROUNDS: usize = 15;
-
 impl Combiner for Ladder {
     fn method(&self) -> Method {
         Method::Ladder
@@ -85,7 +82,7 @@ impl Learn for Ladder {
         let tally = panel.tally_for(Method::Ladder)?;
         check_memory(&panel, tally, control)?;
         let counts = LeafCounts::of(&panel, &(0..panel.n_classifiers()).collect::<Vec<usize>>());
-        let hierarchy = Hierarchy::fit(&counts, names_classes, ROUNDS);
+        let hierarchy = Hierarchy::fit(&counts, names_classes);
         let mut leaf_weights = families::weights(&panel, tally, &hierarchy.likelihoods(&counts), control)?;
         leaf_weights.iter_mut().zip(informative).for_each(|(weight, probability)| *weight *= probability);
         let (cells, unanswered) = pattern_cells(&panel, tally);
@@ -139,7 +136,7 @@ fn names_classes(evidence: &Evidence) -> bool {
 /// alone is kept whole.
 fn used_leaves(evidence: &Evidence, tally: &Tally) -> (DuplicateGroups, Vec<f64>) {
     let mut groups = DuplicateGroups::find(evidence, tally);
-    let counts = LeafCounts::of(evidence, &groups.representatives);
+    let counts = LeafCounts::without_class_weights(evidence, &groups.representatives);
     let mut informative = neutrality::informative(&counts);
     let is_used: Vec<bool> =
         informative.iter().map(|&probability| probability >= neutrality::LEVEL).collect();

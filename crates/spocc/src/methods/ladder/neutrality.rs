@@ -60,4 +60,25 @@ mod tests {
         let accurate = [40.0, 8.0, 10.0, 42.0];
         assert_eq!(is_neutral_of(&[accurate, accurate, [1.0, 0.0, 1.0, 0.0], [0.0; 4]]), [false; 4]);
     }
+
+    #[test]
+    fn class_weights_do_not_make_a_guesser_informative() {
+        use crate::{Control, Evidence, Predictions, Truth, evidence::Counting};
+        // 6 of 10 rows of the rare class and half of 190 others are predicted as 1: no evidence of anything.
+        let mut rows = Predictions::builder(["guesser"]).expect("a name");
+        let mut truth = Truth::default();
+        for row in 0..200i64 {
+            let predicted = if row < 10 { i64::from(row < 6) } else { row % 2 };
+            rows.push([Some(predicted)]).expect("a row");
+            truth.push(Some(i64::from(row < 10))).expect("two classes");
+        }
+        let plain =
+            Evidence::count(&rows.finish(), &truth, &Counting::default(), &Control::default()).expect("rows");
+        let balanced = plain.with_class_weights(&[1.0, 19.0]).expect("two weights");
+        let found = |counts: LeafCounts| informative(&counts)[0];
+        let expected = found(LeafCounts::of(&plain, &[0]));
+        assert!(found(LeafCounts::of(&balanced, &[0])) > expected + 0.01, "weights look like more rows");
+        let unweighted = found(LeafCounts::without_class_weights(&balanced, &[0]));
+        assert!((unweighted - expected).abs() < 1e-6, "{unweighted} {expected}");
+    }
 }

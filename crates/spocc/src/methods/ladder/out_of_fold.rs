@@ -8,7 +8,6 @@ use crate::{
     evidence::{Evidence, Tally},
     methods::{
         ladder::{
-            ROUNDS,
             cells::PatternCell,
             experts::{self, Expert},
             folds::FOLDS,
@@ -198,7 +197,7 @@ impl ExpertFits<'_> {
         for (cell, &rows) in self.cells.iter().zip(training).filter(|(_, rows)| **rows > 0.0) {
             counts.add_class(self.tally.pattern(cell.pattern as usize), cell.truth, rows);
         }
-        let hierarchy = Hierarchy::fit(&counts, self.names_classes, ROUNDS);
+        let hierarchy = Hierarchy::fit(&counts, self.names_classes);
         let likelihoods = hierarchy.likelihoods(&counts);
         let mut simple = vec![experts::leaf_scores(&counts, &likelihoods, self.leaf_weights)];
         let kinds = self.experts();

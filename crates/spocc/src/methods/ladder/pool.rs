@@ -2,7 +2,7 @@
 //!
 //! In: the scores of the experts on held-out rows. Out: a gain and a weight per expert. The gain is the factor at which
 //! an expert alone has the least log-loss; the weights minimise the log-loss of the pool, shrunk towards prior weights.
-//! Both problems are convex. A pool of sums over predictions is again such a sum.
+//! The weights are a convex problem; a gain is one smooth minimisation in one dimension, started at 1. A pool of sums over predictions is again such a sum.
 
 use std::convert::Infallible;
 

@@ -35,9 +35,8 @@ pub(super) fn fit(
     let l = labelled.n_classes().max(1);
     let mut shares = expectation(start, rows, l);
     let mut hierarchy = hierarchy.clone();
-    let mut table;
-    let mut step = 0;
-    loop {
+    let mut table = start.clone();
+    for step in 0..MAX_STEPS {
         control.report("ladder: unlabelled rows", step, MAX_STEPS)?;
         let mut counts = labelled.clone();
         let mut expected = vec![0.0; l];
@@ -50,11 +49,11 @@ pub(super) fn fit(
         let next = expectation(&table, rows, l);
         let change = next.iter().zip(&shares).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         shares = next;
-        step += 1;
-        if change < TOLERANCE || step == MAX_STEPS {
-            return Ok(table);
+        if change < TOLERANCE {
+            break;
         }
     }
+    Ok(table)
 }
 
 /// The class probabilities of every row.
@@ -86,7 +85,7 @@ mod tests {
             classes: vec![10.0; 2],
             confusions: [known, known, known, [0.0; 4]].concat(),
         };
-        let hierarchy = Hierarchy::fit(&counts, true, 15);
+        let hierarchy = Hierarchy::fit(&counts, true);
         let start = leaf_scores(&counts, &hierarchy.likelihoods(&counts), &[1.0; 4]);
         let rows = [(Row::Dense(&[0, 0, 0, 1]), 40.0), (Row::Dense(&[1, 1, 1, 0]), 40.0)];
         let fitted =
