@@ -11,12 +11,16 @@ use crate::{
 
 /// Labelled rows with a prediction that is never true, from which that label is not a class.
 const MIN_ROWS: f64 = 10.0;
+/// Labelled rows from which a panel that mostly predicts labels that are never true shows that its labels are not classes.
+/// On fewer rows the errors of a weak panel look the same.
+const MIN_PANEL_ROWS: f64 = 5.0;
 
 impl Evidence {
     /// The classes that a model fitted to these counts decides between, in the order in which ties are resolved.
     ///
     /// These are the given classes, if they were given. Otherwise they are the truths and the labels of the classifiers
-    /// that also predict true labels, except for labels that the rows show not to be classes: those that were never true,
+    /// that also predict true labels, unless most of their predictions on labelled rows are labels that are never true
+    /// (such as grades from 0 to 9 where the truth is 0 or 1; from 5 labelled rows on); except for labels that the rows show not to be classes: those that were never true,
     /// although a classifier that is otherwise correct on at least half of its rows predicted them on 10 labelled rows or
     /// more (such as an annotator's `na`). Without any truth, all labels are candidates.
     pub fn candidate_classes(&self) -> Vec<Label> {
@@ -28,12 +32,17 @@ impl Evidence {
         let counts: Vec<Vec<u64>> = (0..self.n_classifiers()).map(|k| self.predicted_counts(k)).collect();
         let is_true = |j: usize| self.class_counts[j] > 0;
         let mut is_candidate: Vec<bool> = (0..classes.len()).map(is_true).collect();
-        for predicted in &self.predicted_labels(&counts) {
-            if (0..classes.len()).any(|j| is_true(j) && predicted[j]) {
-                is_candidate
-                    .iter_mut()
-                    .zip(predicted)
-                    .for_each(|(candidate, predicted)| *candidate |= predicted);
+        let predicted = self.predicted_labels(&counts);
+        let names_classes = |k: &usize| (0..classes.len()).any(|j| is_true(j) && predicted[*k][j]);
+        let naming: Vec<usize> = (0..self.n_classifiers()).filter(names_classes).collect();
+        let mut n_predicted = [0u64; 2];
+        for &k in &naming {
+            counts[k].iter().enumerate().for_each(|(j, count)| n_predicted[usize::from(is_true(j))] += count);
+        }
+        let [n_never_true, n_true] = n_predicted;
+        if n_true >= n_never_true || self.n_rows() < MIN_PANEL_ROWS {
+            for (j, candidate) in is_candidate.iter_mut().enumerate() {
+                *candidate |= naming.iter().any(|&k| predicted[k][j]);
             }
         }
         for (k, counts) in counts.iter().enumerate() {
@@ -106,9 +115,19 @@ mod tests {
         let rows = |n: u64| [(["x", "x", "x"], 20), (["y", "y", "y"], 20), (["na", "x", "x"], n)];
         assert_eq!(candidates(&rows(9)), ["na", "x", "y"]);
         assert_eq!(candidates(&rows(10)), ["x", "y"]);
-        // A constant classifier and a bad one show nothing about a class that has not been true yet.
+        // A constant classifier shows nothing about a class that has not been true yet.
         assert_eq!(candidates(&[(["z", "x", "x"], 20), (["z", "z", "y"], 1)]), ["x", "y", "z"]);
-        assert_eq!(candidates(&[(["z", "x", "x"], 20), (["x", "y", "y"], 15)]), ["x", "y", "z"]);
+    }
+
+    #[test]
+    fn labels_of_a_panel_that_mostly_predicts_no_true_label_are_not_classes() {
+        // Grades where the truth is 0 or 1; a grade that occurs without truth is no class either.
+        let rows = [(["1", "4", "0"], 2), (["3", "0", "1"], 2), (["7", "6", "1"], 1), (["8", "0", "-"], 1)];
+        assert_eq!(candidates(&rows), ["0", "1"]);
+        let few = [(["1", "4", "1"], 1), (["3", "5", "0"], 1), (["7", "6", "1"], 1)];
+        assert_eq!(candidates(&few), ["0", "1", "3", "7"], "three labelled rows show nothing");
+        // As many predictions of true labels as others.
+        assert_eq!(candidates(&[(["1", "0", "0"], 2), (["3", "4", "1"], 2)]), ["0", "1", "3", "4"]);
     }
 
     #[test]
