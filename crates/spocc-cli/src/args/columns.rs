@@ -108,7 +108,7 @@ pub(crate) struct ColumnArgs {
     #[arg(long, value_name = "a,b")]
     pub(crate) ignore: Option<NameList>,
 
-    /// Column with the weight of each row, a number from 0
+    /// Column with the weight of each row, a number from 0; a row of weight 2 counts like two rows
     #[arg(long, value_name = "COL", conflicts_with_all = ["count", "long"])]
     pub(crate) weight: Option<String>,
 

@@ -8,7 +8,10 @@ use spocc_table::{Location, Table, expand};
 use crate::{
     args::ColumnArgs,
     error::{Error, rows},
-    read::{CountOptions, CountedInput, EvidenceSum, IdSet, ReadNotes, TruthNeed, long_table, wide_table},
+    read::{
+        CountOptions, CountedInput, EvidenceSum, IdSet, ReadNotes, RepeatedIds, TruthNeed, long_table,
+        wide_table,
+    },
 };
 
 /// The counts of one table.
@@ -39,7 +42,15 @@ impl TableCounts {
         };
         let place = table.location().clone();
         let (classes, ids) = (args.class_list(), IdSet::default());
-        let mut sum = EvidenceSum { place: &place, options, classes, control, parts: Vec::new(), ids };
+        let mut sum = EvidenceSum {
+            place: &place,
+            options,
+            classes,
+            control,
+            parts: Vec::new(),
+            ids,
+            repeated_ids: RepeatedIds::default(),
+        };
         let notes = match &args.table.long {
             Some(columns) => long_table::count(table, args, columns, label, &mut sum)?,
             None => wide_table::count(table, args, label, &mut sum)?,
@@ -69,7 +80,8 @@ impl TableCounts {
             let found = match (notes.n_rows + n_counted, notes.n_skipped + n_others) {
                 (0, 0) => "no rows below the header".to_owned(),
                 (0, skipped) if command == "fit" => {
-                    let hint = "--method ladder, dawid-skene, one-coin and majority need no labelled rows";
+                    let hint =
+                        "named by --method, ladder, dawid-skene, one-coin and majority need no labelled rows";
                     format!("none in {} ({hint})", rows(skipped))
                 }
                 (0, skipped) => format!("none in {}", rows(skipped)),

@@ -3,7 +3,7 @@
 use spocc::{Control, Evidence, evidence::Counting};
 use spocc_table::{Error, Location, RowLocations};
 
-use crate::read::{CountOptions, IdSet};
+use crate::read::{CountOptions, IdSet, RepeatedIds};
 
 /// The evidence of all batches so far.
 pub(super) struct EvidenceSum<'a> {
@@ -16,6 +16,7 @@ pub(super) struct EvidenceSum<'a> {
     pub(super) parts: Vec<(usize, Evidence)>,
     /// The ids of the rows, if they are kept.
     pub(super) ids: IdSet,
+    pub(super) repeated_ids: RepeatedIds,
 }
 
 /// Rows that are read and not yet counted.

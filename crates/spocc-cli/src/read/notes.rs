@@ -20,6 +20,8 @@ pub(crate) struct ReadNotes {
     pub(super) n_skipped: u64,
     /// Rows of --unlabelled that were skipped because the labelled table has them too.
     pub(super) n_again: u64,
+    /// Rows with the id of a row before them.
+    pub(super) n_repeated_ids: u64,
     /// True labels of --gold without a row.
     pub(super) n_unmatched: usize,
     /// Repeated predictions of a long table that were not used.
@@ -36,6 +38,12 @@ impl ReadNotes {
             let again = rows(self.n_again);
             print_status(format_args!(
                 "skipped {again} of --unlabelled whose id is also in the labelled table"
+            ));
+        }
+        if self.n_repeated_ids > 0 {
+            let repeat = count(self.n_repeated_ids as usize, "row repeats", "rows repeat");
+            print_status(format_args!(
+                "warning: {repeat} the id of another row; all of them count, and a held-out accuracy is too high if they are duplicates"
             ));
         }
         if self.n_unmatched > 0 {

@@ -66,8 +66,8 @@ pub(super) fn count(
         truths: Arc::clone(&truths),
         weight,
         skips_unlabelled: !sum.options.filter.has_unlabelled(),
+        keeps_ids: !ids.is_empty(),
         ids,
-        keeps_ids: sum.options.with_ids,
         counted,
     };
     let mut blocks = table.map_blocks(move |rows| layout.read(rows));
@@ -76,7 +76,12 @@ pub(super) fn count(
     while let Some(block) = blocks.next()? {
         notes.n_skipped += block.n_skipped;
         notes.n_again += block.n_again;
-        block.ids.iter().for_each(|id| sum.ids.insert(id));
+        for id in block.ids.iter() {
+            if sum.options.with_ids {
+                sum.ids.insert(id);
+            }
+            notes.n_repeated_ids += u64::from(sum.repeated_ids.is_repeated(id));
+        }
         let (mut from, end) = (0, block.places.n_rows());
         while from < end {
             let to = end.min(from + batch_size(columns.len()) - buffer.n_rows());

@@ -350,3 +350,24 @@ fn labels_that_look_like_mistakes_are_noted() {
         run.stderr
     );
 }
+
+#[test]
+fn rows_with_the_same_id_are_warned_about() {
+    let dir = TestDir::new();
+    dir.write("gold.csv", GOLD);
+    let rows = GOLD.split_once('\n').expect("a header").1;
+    dir.write("twice.csv", &format!("{GOLD}{rows}"));
+    let once = dir.done("fit gold.csv --label truth --id item -o m.spocc").stderr;
+    assert!(!once.contains("warning"), "{once}");
+    let expected = format!(
+        "warning: {} rows repeat the id of another row; all of them count, and a held-out accuracy is too high if they \
+         are duplicates\n",
+        rows.lines().count()
+    );
+    for command in ["fit twice.csv -o m.spocc", "compare twice.csv --no-curve"] {
+        let printed = dir.done(&format!("{command} --label truth --id item")).stderr;
+        assert!(printed.contains(&expected), "{printed}");
+    }
+    let without_ids = dir.done("fit twice.csv --label truth --ignore item -o m.spocc").stderr;
+    assert!(!without_ids.contains("repeat the id"), "{without_ids}");
+}

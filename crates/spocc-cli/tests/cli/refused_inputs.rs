@@ -14,7 +14,7 @@ fn tables_without_labelled_rows_are_refused() {
     dir.refused(
         "fit unlabelled.csv --label truth -o m.spocc",
         "unlabelled.csv: expected a true label in column `truth` of some row, found none in 2 rows \
-         (--method ladder, dawid-skene, one-coin and majority need no labelled rows)",
+         (named by --method, ladder, dawid-skene, one-coin and majority need no labelled rows)",
     );
 }
 
