@@ -7,18 +7,21 @@
 
 use crate::{
     evidence::{Evidence, Splitter, Tally},
-    hash::mix,
+    hash::{self, mix},
     methods::ladder::cells::PatternCell,
 };
 
 /// Number of folds.
 pub(super) const FOLDS: usize = 5;
 
-/// Duplicate rows that are assigned one by one; a multiple of the number of folds.
+/// Duplicate rows that are assigned one by one.
 const MAX_ASSIGNED: f64 = 1000.0;
 
+/// Cells above which a single fold is held out.
+const MAX_CELLS_FOR_ALL: usize = 1 << 13;
+
 /// Hashes that identify a cell by its counts, without any name.
-struct CellKeys<'a> {
+pub(super) struct CellKeys<'a> {
     evidence: &'a Evidence,
     tally: &'a Tally,
     /// Hash of the counts of every label that a classifier predicts.
@@ -26,7 +29,7 @@ struct CellKeys<'a> {
 }
 
 impl<'a> CellKeys<'a> {
-    fn new(evidence: &'a Evidence, tally: &'a Tally) -> Self {
+    pub(super) fn new(evidence: &'a Evidence, tally: &'a Tally) -> Self {
         // A sum over classes, so that their order does not matter.
         let of_label = |k: usize, j: usize| {
             let of_class = |(&count, &class): (&u64, &u64)| mix(mix(17, count), class);
@@ -36,6 +39,13 @@ impl<'a> CellKeys<'a> {
         let of_classifier = |k: usize| (0..evidence.n_labels()).map(|j| of_label(k, j)).collect();
         let labels = (0..evidence.n_classifiers()).map(of_classifier).collect();
         Self { evidence, tally, labels }
+    }
+
+    /// A number from 0 to below 1 for a pattern.
+    pub(super) fn draw(&self, pattern: usize) -> f64 {
+        let mut sum = 0u64;
+        self.tally.pattern(pattern).for_each(|k, j| sum = sum.wrapping_add(self.labels[k][usize::from(j)]));
+        hash::unit(mix(sum, 29))
     }
 
     fn of(&self, cell: &PatternCell) -> u64 {
@@ -54,22 +64,44 @@ impl<'a> CellKeys<'a> {
     }
 }
 
-/// Rows of every cell in each fold.
-pub(super) fn split(evidence: &Evidence, tally: &Tally, cells: &[PatternCell]) -> Vec<[f64; FOLDS]> {
-    let keys = CellKeys::new(evidence, tally);
-    let splitter = Splitter::new(FOLDS, mix);
-    let split_cell = |cell: &PatternCell| {
-        let mut folds = [0.0; FOLDS];
-        let weight = keys.row_weight(cell);
-        let rows = cell.rows / weight;
-        // Beyond the rows assigned one by one, every fold gets an equal part.
-        let assigned = rows.floor() % MAX_ASSIGNED;
-        folds.fill((rows.floor() - assigned) / FOLDS as f64);
-        let key = keys.of(cell);
-        (0..assigned as u64).for_each(|row| folds[splitter.part_of(key, row)] += 1.0);
-        // The fraction of a row that weights leave over goes to one fold.
-        folds[splitter.part_of(key, u64::MAX)] += rows - rows.floor();
-        folds.map(|rows| rows * weight)
-    };
-    cells.iter().map(split_cell).collect()
+/// The rows of every cell in each fold.
+pub(super) struct Folds {
+    pub(super) rows: Vec<[f64; FOLDS]>,
+    /// Folds to hold out: all, or the first of a large tally.
+    pub(super) n_held_out: usize,
+    /// Share of the rows that are held out in some fold.
+    pub(super) share: f64,
+}
+
+impl Folds {
+    /// Splits the rows of all cells. A single fold that is held out has about [`MAX_CELLS_FOR_ALL`] cells of a tally with
+    /// many more: enough for the few numbers that it chooses.
+    pub(super) fn new(keys: &CellKeys<'_>, cells: &[PatternCell]) -> Self {
+        let is_large = cells.len() > MAX_CELLS_FOR_ALL;
+        let n_parts = if is_large { cells.len().div_ceil(MAX_CELLS_FOR_ALL).max(FOLDS) } else { FOLDS };
+        let splitter = Splitter::new(n_parts, mix);
+        // The parts after the first are spread over the other folds, which no one distinguishes.
+        let fold_of = |part: usize| if part < FOLDS { part } else { 1 + part % (FOLDS - 1) };
+        let in_folds: [f64; FOLDS] = std::array::from_fn(|fold| {
+            (0..n_parts).filter(|&part| fold_of(part) == fold).count() as f64 / n_parts as f64
+        });
+        let split_cell = |cell: &PatternCell| {
+            let weight = keys.row_weight(cell);
+            let rows = cell.rows / weight;
+            // Beyond the rows assigned one by one, every part gets an equal share.
+            let assigned = rows.floor() % MAX_ASSIGNED;
+            let mut folds = in_folds.map(|share| (rows.floor() - assigned) * share);
+            let key = keys.of(cell);
+            (0..assigned as u64).for_each(|row| folds[fold_of(splitter.part_of(key, row))] += 1.0);
+            // The fraction of a row that weights leave over goes to one fold.
+            folds[fold_of(splitter.part_of(key, u64::MAX))] += rows - rows.floor();
+            folds.map(|rows| rows * weight)
+        };
+        let n_held_out = if is_large { 1 } else { FOLDS };
+        Self {
+            rows: cells.iter().map(split_cell).collect(),
+            n_held_out,
+            share: n_held_out as f64 / n_parts as f64,
+        }
+    }
 }

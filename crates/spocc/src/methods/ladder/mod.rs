@@ -39,10 +39,12 @@ use crate::{
 };
 
 use cells::pattern_cells;
+use folds::{CellKeys, Folds};
 use hierarchy::Hierarchy;
 use leaf_counts::LeafCounts;
 use out_of_fold::ExpertFits;
 use pool::Pool;
+use regression::RegressionRows;
 use score_table::ScoreTable;
 
 pub(super) use deduplication::DuplicateGroups;
@@ -86,6 +88,10 @@ impl Learn for Ladder {
         let mut leaf_weights = families::weights(&panel, tally, &hierarchy.likelihoods(&counts), control)?;
         leaf_weights.iter_mut().zip(informative).for_each(|(weight, probability)| *weight *= probability);
         let (cells, unanswered) = pattern_cells(&panel, tally);
+        let keys = CellKeys::new(&panel, tally);
+        let size = [panel.n_classifiers(), panel.n_labels()];
+        let regression = out_of_fold::has_regression(&panel, &cells)
+            .then(|| RegressionRows::new(tally, &cells, &keys, size));
         let fits = ExpertFits {
             panel: &panel,
             tally,
@@ -93,9 +99,9 @@ impl Learn for Ladder {
             unanswered: &unanswered,
             names_classes,
             leaf_weights: &leaf_weights,
-            design: &regression::design(tally, panel.n_classifiers(), panel.n_labels()),
+            regression: regression.as_ref(),
         };
-        let mut held_out = fits.out_of_fold(&folds::split(&panel, tally, &cells), control)?;
+        let mut held_out = fits.out_of_fold(&Folds::new(&keys, &cells), control)?;
         let prior_weights = fits.prior_weights();
         let pool = Pool::fit(&mut held_out.cases, &prior_weights, panel.n_classes());
         let shrinkage = pattern_table::select(&held_out, &pool, panel.n_classes());

@@ -1,31 +1,26 @@
 //! Out-of-fold scores: every expert fitted to the other folds and applied to the held-out rows.
 
-use std::sync::Arc;
-
 use crate::{
     data::Row,
     error::Error,
     evidence::{Evidence, Tally},
-    methods::{
-        ladder::{
-            cells::PatternCell,
-            experts::{self, Expert},
-            folds::FOLDS,
-            hierarchy::Hierarchy,
-            leaf_counts::LeafCounts,
-            pool::{HeldOutCase, log_normalise},
-            regression::{self, PENALTIES},
-            score_table::ScoreTable,
-            semi_supervised,
-        },
-        softmax::Design,
+    methods::ladder::{
+        cells::PatternCell,
+        experts::{self, Expert},
+        folds::{FOLDS, Folds},
+        hierarchy::Hierarchy,
+        leaf_counts::LeafCounts,
+        pool::{HeldOutCase, log_normalise},
+        regression::{PENALTIES, RegressionRows},
+        score_table::ScoreTable,
+        semi_supervised,
     },
     parallel,
     progress::Control,
 };
 
-/// Number of cells above which a single fold is held out.
-const MAX_CELLS_FOR_ALL_FOLDS: usize = 1 << 16;
+/// Gain of held-out log score, in nats, below which no weaker penalty is tried in a single fold.
+const MIN_PENALTY_GAIN: f64 = 1.0;
 /// Coefficients per labelled row above which there is no regression.
 const MAX_COEFFICIENTS_PER_ROW: f64 = 64.0;
 
@@ -39,13 +34,8 @@ pub(super) struct ExpertFits<'a> {
     pub(super) names_classes: bool,
     /// Weights of the leaves, from all labelled rows: family weight times probability of being informative.
     pub(super) leaf_weights: &'a [f64],
-    pub(super) design: &'a Arc<Design>,
-}
-
-/// The tables of one fit. The regression has one per penalty.
-struct ExpertTables {
-    simple: Vec<ScoreTable>,
-    regressions: Vec<ScoreTable>,
+    /// None where there is no regression.
+    pub(super) regression: Option<&'a RegressionRows>,
 }
 
 /// Held-out cases, and the penalty of the regression that scores best on them.
@@ -67,9 +57,7 @@ impl ExpertFits<'_> {
             return experts;
         }
         experts.extend([Expert::Votes, Expert::BestClassifier]);
-        let n_rows: f64 = self.cells.iter().map(|cell| cell.rows).sum();
-        let n_coefficients = self.panel.n_classifiers() * self.panel.n_labels() * self.panel.n_classes();
-        if n_coefficients as f64 <= MAX_COEFFICIENTS_PER_ROW * n_rows {
+        if self.regression.is_some() {
             experts.push(Expert::Regression);
         }
         experts
@@ -89,13 +77,8 @@ impl ExpertFits<'_> {
     }
 
     /// Scores every expert on held-out rows.
-    pub(super) fn out_of_fold(
-        &self,
-        folds: &[[f64; FOLDS]],
-        control: &Control<'_>,
-    ) -> Result<OutOfFold, Error> {
-        let n_held_out = if self.cells.len() > MAX_CELLS_FOR_ALL_FOLDS { 1 } else { FOLDS };
-        let parts = parallel::map(n_held_out, |fold| self.score_fold(fold, folds, control));
+    pub(super) fn out_of_fold(&self, folds: &Folds, control: &Control<'_>) -> Result<OutOfFold, Error> {
+        let parts = parallel::map(folds.n_held_out, |fold| self.score_fold(fold, folds, control));
         let (mut cases, mut paths) = (Vec::new(), Vec::new());
         for part in parts {
             let (of_fold, of_path) = part?;
@@ -103,7 +86,7 @@ impl ExpertFits<'_> {
             paths.extend(of_path);
         }
         let penalty = self.choose_penalty(&mut cases, &paths);
-        Ok(OutOfFold { cases, penalty, share: n_held_out as f64 / FOLDS as f64 })
+        Ok(OutOfFold { cases, penalty, share: folds.share })
     }
 
     /// Chooses the penalty of the regression by its log score and appends its scores to the cases.
@@ -118,8 +101,9 @@ impl ExpertFits<'_> {
                 *sum += case.rows * logs[usize::from(case.truth)];
             }
         }
-        // Of equal ones the first, which is shrunk most.
-        let best = (1..sums.len()).fold(0, |best, at| if sums[at] > sums[best] { at } else { best });
+        // All cases have as many penalties. Of equal ones the first, which is shrunk most.
+        let n_tried = paths.first().map_or(0, |path| path.len() / l);
+        let best = (1..n_tried).fold(0, |best, at| if sums[at] > sums[best] { at } else { best });
         for (case, path) in cases.iter_mut().zip(paths).filter(|(_, path)| !path.is_empty()) {
             case.scores.extend_from_slice(&path[best * l..(best + 1) * l]);
         }
@@ -130,68 +114,73 @@ impl ExpertFits<'_> {
     fn score_fold(
         &self,
         fold: usize,
-        folds: &[[f64; FOLDS]],
+        folds: &Folds,
         control: &Control<'_>,
     ) -> Result<(Vec<HeldOutCase>, Vec<Vec<f64>>), Error> {
         let training: Vec<f64> = folds
+            .rows
             .iter()
             .map(|rows| (0..FOLDS).filter(|&other| other != fold).map(|other| rows[other]).sum())
             .collect();
-        let held_out: Vec<f64> = folds.iter().map(|rows| rows[fold]).collect();
-        let tables = self.fit(&training, Some(&held_out), &PENALTIES, control)?;
+        let held_out: Vec<f64> = folds.rows.iter().map(|rows| rows[fold]).collect();
+        let cells: Vec<usize> = (0..self.cells.len()).filter(|&at| held_out[at] > 0.0).collect();
+        let row = |at: usize| self.tally.pattern(self.cells[at].pattern as usize);
         let l = self.panel.n_classes();
-        let (mut cases, mut paths) = (Vec::new(), Vec::new());
-        let mut pattern_rows = vec![0.0; l];
-        let mut pattern = u32::MAX;
-        for (at, (cell, &rows)) in self.cells.iter().zip(&held_out).enumerate() {
-            if rows == 0.0 {
-                continue;
+        let mut paths = vec![Vec::new(); cells.len()];
+        let (mut scores, mut last) = (vec![0.0; l], f64::NEG_INFINITY);
+        let tables = self.fit(&training, Some(&held_out), &PENALTIES, control, |table| {
+            let mut log_score = 0.0;
+            for (path, &at) in paths.iter_mut().zip(&cells) {
+                table.score(row(at), &mut scores);
+                path.extend_from_slice(&scores);
+                log_normalise(&mut scores);
+                log_score += held_out[at] * scores[usize::from(self.cells[at].truth)];
             }
-            if cell.pattern != pattern {
-                pattern = cell.pattern;
-                pattern_rows.fill(0.0);
-                let same = |at: &usize| self.cells[*at].pattern == pattern;
-                let first = (0..at).rev().take_while(same).last().unwrap_or(at);
-                for at in (first..self.cells.len()).take_while(same) {
-                    pattern_rows[usize::from(self.cells[at].truth)] = training[at];
-                }
+            // Several folds must try the same penalties.
+            let goes_on = folds.n_held_out > 1 || log_score > last + MIN_PENALTY_GAIN;
+            last = log_score;
+            goes_on
+        })?;
+        let case = |&at: &usize| {
+            let mut scores = vec![0.0; tables.len() * l];
+            for (table, scores) in tables.iter().zip(scores.chunks_exact_mut(l.max(1))) {
+                table.score(row(at), scores);
             }
-            let row = self.tally.pattern(cell.pattern as usize);
-            let score = |tables: &[ScoreTable]| {
-                let mut scores = vec![0.0; tables.len() * l];
-                for (table, scores) in tables.iter().zip(scores.chunks_exact_mut(l.max(1))) {
-                    table.score(row, scores);
-                }
-                scores
-            };
-            cases.push(HeldOutCase {
-                truth: cell.truth,
-                rows,
-                scores: score(&tables.simple),
-                pattern_rows: pattern_rows.clone(),
-            });
-            paths.push(score(&tables.regressions));
-        }
-        Ok((cases, paths))
+            let PatternCell { pattern, truth, .. } = self.cells[at];
+            let same = |at: &usize| self.cells[*at].pattern == pattern;
+            let first = (0..at).rev().take_while(same).last().unwrap_or(at);
+            let mut pattern_rows = vec![0.0; l];
+            for at in (first..self.cells.len()).take_while(same) {
+                pattern_rows[usize::from(self.cells[at].truth)] = training[at];
+            }
+            HeldOutCase { truth, rows: held_out[at], scores, pattern_rows }
+        };
+        Ok((cells.iter().map(case).collect(), paths))
     }
 
     /// The tables of all experts, fitted to all rows.
     pub(super) fn tables(&self, chosen: &OutOfFold, control: &Control<'_>) -> Result<Vec<ScoreTable>, Error> {
         let all: Vec<f64> = self.cells.iter().map(|cell| cell.rows).collect();
-        let mut tables = self.fit(&all, None, &PENALTIES[..=chosen.penalty], control)?;
-        tables.simple.extend(tables.regressions.pop());
-        Ok(tables.simple)
+        let mut regression = None;
+        let mut tables =
+            self.fit(&all, None, &PENALTIES[chosen.penalty..=chosen.penalty], control, |table| {
+                regression = Some(table);
+                true
+            })?;
+        tables.extend(regression);
+        Ok(tables)
     }
 
     /// Fits every expert to some rows of every cell. Held-out rows join the unlabelled rows, without their truth, as the
-    /// rows to be decided do.
+    /// rows to be decided do. The regression at each penalty is passed to `visit`, until it returns false.
     fn fit(
         &self,
         training: &[f64],
         held_out: Option<&[f64]>,
         penalties: &[f64],
         control: &Control<'_>,
-    ) -> Result<ExpertTables, Error> {
+        mut visit: impl FnMut(ScoreTable) -> bool,
+    ) -> Result<Vec<ScoreTable>, Error> {
         let (n, s) = (self.panel.n_classifiers(), self.panel.n_labels());
         let mut counts = LeafCounts::empty(n, s, self.unanswered);
         for (cell, &rows) in self.cells.iter().zip(training).filter(|(_, rows)| **rows > 0.0) {
@@ -200,7 +189,6 @@ impl ExpertFits<'_> {
         let hierarchy = Hierarchy::fit(&counts, self.names_classes);
         let likelihoods = hierarchy.likelihoods(&counts);
         let mut simple = vec![experts::leaf_scores(&counts, &likelihoods, self.leaf_weights)];
-        let kinds = self.experts();
         if let Some(unlabelled) = self.panel.unlabelled_rows() {
             let unit = self.panel.unit() as f64;
             let mut rows: Vec<(Row<'_>, f64)> =
@@ -219,27 +207,26 @@ impl ExpertFits<'_> {
                 control,
             )?);
         }
-        let mut regressions = Vec::new();
-        if kinds.contains(&Expert::Votes) {
+        if self.panel.total() > 0 {
             simple.push(experts::votes(&counts, self.leaf_weights));
             simple.push(experts::best_classifier(&counts, &likelihoods));
         }
-        if kinds.contains(&Expert::Regression) {
-            let log_prior = counts.log_prior();
+        if let Some(regression) = self.regression {
+            let mut n_fitted = 0;
             control.report("ladder: regression", 0, penalties.len())?;
-            regression::fit_path(
-                self.design,
-                self.cells,
-                training,
-                &log_prior,
-                [n, s],
-                penalties,
-                |table| {
-                    regressions.push(table);
-                    control.report("ladder: regression", regressions.len(), penalties.len())
-                },
-            )?;
+            regression.fit_path(self.cells, training, &counts.log_prior(), penalties, |table| {
+                n_fitted += 1;
+                control.report("ladder: regression", n_fitted, penalties.len())?;
+                Ok(visit(table))
+            })?;
         }
-        Ok(ExpertTables { simple, regressions })
+        Ok(simple)
     }
+}
+
+/// Whether there is a regression: not with too many coefficients for the labelled rows.
+pub(super) fn has_regression(panel: &Evidence, cells: &[PatternCell]) -> bool {
+    let n_rows: f64 = cells.iter().map(|cell| cell.rows).sum();
+    let n_coefficients = panel.n_classifiers() * panel.n_labels() * panel.n_classes();
+    n_rows > 0.0 && n_coefficients as f64 <= MAX_COEFFICIENTS_PER_ROW * n_rows
 }

@@ -104,23 +104,29 @@ impl LogLoss<'_> {
         let l = self.n_classes.max(1);
         let parts = parallel::map_ranges(self.cases.len(), CASES_PER_TASK, |range| {
             let (mut value, mut slopes) = (0.0, vec![0.0; weights.len()]);
-            let mut logs = vec![0.0; l];
+            let mut residuals = vec![0.0; l];
             for case in &self.cases[range] {
-                logs.fill(0.0);
+                residuals.fill(0.0);
                 for expert in experts.clone() {
                     let scores = &case.scores[expert * l..(expert + 1) * l];
-                    logs.iter_mut().zip(scores).for_each(|(sum, score)| *sum += weights[expert] * score);
+                    let weight = weights[expert];
+                    residuals.iter_mut().zip(scores).for_each(|(sum, score)| *sum += weight * score);
                 }
-                log_normalise(&mut logs);
-                let target = |class: usize| {
-                    let truth = f64::from(u8::from(class == usize::from(case.truth)));
-                    (1.0 - self.smoothed) * truth + self.smoothed / l as f64
-                };
-                value -= case.rows * (0..l).map(|class| target(class) * logs[class]).sum::<f64>();
-                logs.iter_mut().enumerate().for_each(|(class, log)| *log = exp(*log) - target(class));
+                let truth = usize::from(case.truth);
+                let even = self.smoothed / l as f64;
+                // The scores as the smoothed truth expects them; then their probabilities, minus those of the truth.
+                let expected =
+                    (1.0 - self.smoothed) * residuals[truth] + even * residuals.iter().sum::<f64>();
+                let best = residuals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                residuals.iter_mut().for_each(|score| *score = exp(*score - best));
+                let total: f64 = residuals.iter().sum();
+                value += case.rows * (best + ln(total) - expected);
+                residuals.iter_mut().for_each(|share| *share = *share / total - even);
+                residuals[truth] -= 1.0 - self.smoothed;
                 for expert in experts.clone() {
                     let scores = &case.scores[expert * l..(expert + 1) * l];
-                    let slope: f64 = logs.iter().zip(scores).map(|(residual, score)| residual * score).sum();
+                    let slope: f64 =
+                        residuals.iter().zip(scores).map(|(residual, score)| residual * score).sum();
                     slopes[expert] += case.rows * slope;
                 }
             }

@@ -1,4 +1,4 @@
-//! Softmax regression with an L2 penalty: the solver of `stacking` and of the ladder's residual.
+//! Softmax regression with an L2 penalty: the solver of `stacking` and of the ladder's regression.
 //!
 //! In: weighted patterns, that is, rows of sparse features, each with the classes that occurred and their weights.
 //! Out: one coefficient per feature and output and one unpenalised intercept per output, the minimum of

@@ -114,7 +114,7 @@ impl<'a, const N: usize> NewtonSolver<'a, N> {
     fn start(&mut self) -> Vec<f64> {
         let (n, c, stride) = (self.n_outputs, self.c, self.stride());
         let zero = vec![0.0; (self.problem.design.n_features + 1) * stride];
-        if !self.problem.design.is_indicator() || !self.problem.offsets.is_empty() {
+        if !self.problem.design.is_indicator() {
             return zero;
         }
         let (counts, totals) = self.problem.counts::<N>(self.chunks);
@@ -211,13 +211,9 @@ impl<'a, const N: usize> NewtonSolver<'a, N> {
         problem.design.spread(at.as_chunks::<N>().0, chunks, &mut sums);
         let mut slopes = vec![[0.0; N]; sums.len()];
         let rows = problem.rows().zip(&self.row_weight);
-        let mut offsets = problem.offsets.chunks_exact(n.max(1));
         for (((leaves, outcomes), weight), p) in rows.zip(self.probabilities.chunks_exact_mut(chunks)) {
-            let from = offsets.next().unwrap_or(&[]);
             for (chunk, p) in p.iter_mut().enumerate() {
                 *p = [0.0; N];
-                let from = from.iter().skip(chunk * N);
-                p.iter_mut().zip(from).for_each(|(p, from)| *p = *from);
                 for &leaf in leaves {
                     add(1.0, &sums[leaf as usize * chunks + chunk], p);
                 }

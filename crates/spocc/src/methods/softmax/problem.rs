@@ -16,30 +16,18 @@ pub(crate) struct SoftmaxProblem {
     pub(super) rows: Vec<(u32, usize)>,
     /// Class and weight.
     outcomes: Vec<(u16, f64)>,
-    /// Scores that the outputs of each row start from; none if all start from zero.
-    pub(super) offsets: Vec<f64>,
 }
 
 impl SoftmaxProblem {
     /// An empty problem.
     pub(crate) fn new(design: Arc<Design>, n_classes: usize) -> Self {
-        Self { design, n_classes, rows: Vec::new(), outcomes: Vec::new(), offsets: Vec::new() }
+        Self { design, n_classes, rows: Vec::new(), outcomes: Vec::new() }
     }
 
     /// Adds a row of the design with the weight of each class that occurred on it.
     pub(crate) fn push(&mut self, row: u32, outcomes: impl Iterator<Item = (u16, f64)>) {
         self.outcomes.extend(outcomes);
         self.rows.push((row, self.outcomes.len()));
-    }
-
-    /// Adds a row of the design with one class, and with scores that start from `from`. All rows of a problem must be added
-    /// this way, or none.
-    pub(crate) fn push_from(&mut self, row: u32, from: Vec<f64>, class: u16, weight: f64) {
-        match *from {
-            [first, second] => self.offsets.push(second - first),
-            _ => self.offsets.extend(from),
-        }
-        self.push(row, std::iter::once((class, weight)));
     }
 
     /// The minimum for one strength of the data against the penalty, C.

@@ -157,54 +157,6 @@ fn a_warm_start_leads_to_the_same_optimum() {
 }
 
 #[test]
-fn a_regression_with_offsets_ends_at_a_minimum() {
-    for n_classes in [2u16, 3] {
-        let rows = mixed_rows(n_classes);
-        let entries = (0..).zip(&rows).flat_map(|(row, (features, _))| {
-            features.iter().map(move |&(feature, value)| (row, feature, value)).collect::<Vec<_>>()
-        });
-        let design = Design::new(7, 1, rows.len(), &entries.collect::<Vec<_>>());
-        let mut problem = SoftmaxProblem::new(Arc::new(design), n_classes.into());
-        let from = |row: usize| -> Vec<f64> {
-            (0..n_classes).map(|class| ((row * 7 + usize::from(class) * 3) % 5) as f64 - 2.0).collect()
-        };
-        for (row, (_, outcomes)) in rows.iter().enumerate() {
-            outcomes.iter().for_each(|&(class, w)| problem.push_from(row as u32, from(row), class, w));
-        }
-        let c = 0.7;
-        let objective = |model: &Softmax| {
-            let hidden = usize::from(n_classes) - model.intercept.len();
-            let mut sum = 0.5 * model.coef.iter().map(|value| value * value).sum::<f64>();
-            for (row, (features, outcomes)) in rows.iter().enumerate() {
-                let mut scores = from(row);
-                for (output, score) in scores[hidden..].iter_mut().enumerate() {
-                    *score += model.intercept[output];
-                    let added = |&(feature, value): &(u32, f64)| {
-                        value * model.coef[feature as usize * model.intercept.len() + output]
-                    };
-                    *score += features.iter().map(added).sum::<f64>();
-                }
-                let log_sum = scores.iter().map(|score| score.exp()).sum::<f64>().ln();
-                let loss = |&(class, w): &(u16, f64)| w * (log_sum - scores[usize::from(class)]);
-                sum += c * outcomes.iter().map(loss).sum::<f64>();
-            }
-            sum
-        };
-        let model = problem.solve(c);
-        let n = model.intercept.len();
-        for at in 0..n + model.coef.len() {
-            let value = |step: f64| {
-                let mut near = model.clone();
-                *(if at < n { &mut near.intercept[at] } else { &mut near.coef[at - n] }) += step;
-                objective(&near)
-            };
-            let slope = (value(1e-5) - value(-1e-5)) / 2e-5;
-            assert!(slope.abs() < 1e-5, "{n_classes} classes, parameter {at}: {slope}");
-        }
-    }
-}
-
-#[test]
 fn renaming_classes_renames_the_outputs() {
     let rows = mixed_rows(4);
     let mut renamed = rows.clone();
