@@ -1,4 +1,4 @@
-//! Timing on a sparse crowd, for the methods that need each worker's marginal counts only.
+//! Timing on a sparse crowd, where every item has a few labels.
 
 use std::time::Duration;
 
@@ -12,8 +12,16 @@ use crate::{
     print,
 };
 
-/// Votes, naive Bayes and SPOCC.
-const METHODS: [Method; 4] = [Method::Majority, Method::WeightedVote, Method::NaiveBayes, Method::Spocc];
+/// Methods whose cost does not grow with the square of the number of workers.
+const METHODS: [Method; 7] = [
+    Method::Majority,
+    Method::WeightedVote,
+    Method::NaiveBayes,
+    Method::Spocc,
+    Method::OneCoin,
+    Method::DawidSkene,
+    Method::Ladder,
+];
 
 /// Times counting, fitting and predicting on a crowd and prints the results.
 pub(crate) fn run(crowd: CrowdShape, limit: Duration) -> Result<(), Failure> {
@@ -30,7 +38,7 @@ pub(crate) fn run(crowd: CrowdShape, limit: Duration) -> Result<(), Failure> {
     for method in METHODS {
         let combiner = method.combiner();
         let whole = within(limit, |control| {
-            let evidence = count(&predictions, &truth, Level::Marginals, control)?;
+            let evidence = count(&predictions, &truth, combiner.needs(), control)?;
             let model = Model::fit(&*combiner, &evidence, &Options::default(), control)?;
             model.decide_all(&predictions, DecisionColumns::default(), control)
         });

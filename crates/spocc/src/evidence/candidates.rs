@@ -20,7 +20,7 @@ impl Evidence {
     ///
     /// These are the given classes, if they were given. Otherwise they are the truths and the labels of the classifiers
     /// that also predict true labels, unless most of their predictions on labelled rows are labels that are never true
-    /// (such as grades from 0 to 9 where the truth is 0 or 1; from 5 labelled rows on); except for labels that the rows show not to be classes: those that were never true,
+    /// (such as grades from 0 to 9 where the truth is 0 or 1; from 5 labelled rows and two classes on); except for labels that the rows show not to be classes: those that were never true,
     /// although a classifier that is otherwise correct on at least half of its rows predicted them on 10 labelled rows or
     /// more (such as an annotator's `na`). Without any truth, all labels are candidates.
     pub fn candidate_classes(&self) -> Vec<Label> {
@@ -35,12 +35,17 @@ impl Evidence {
         let predicted = self.predicted_labels(&counts);
         let names_classes = |k: &usize| (0..classes.len()).any(|j| is_true(j) && predicted[*k][j]);
         let naming: Vec<usize> = (0..self.n_classifiers()).filter(names_classes).collect();
-        let mut n_predicted = [0u64; 2];
+        let mut n_predicted = [0u128; 2];
         for &k in &naming {
-            counts[k].iter().enumerate().for_each(|(j, count)| n_predicted[usize::from(is_true(j))] += count);
+            counts[k]
+                .iter()
+                .enumerate()
+                .for_each(|(j, count)| n_predicted[usize::from(is_true(j))] += u128::from(*count));
         }
         let [n_never_true, n_true] = n_predicted;
-        if n_true >= n_never_true || self.n_rows() < MIN_PANEL_ROWS {
+        // Where a single class is true, any other label may be the second.
+        let n_classes = self.class_counts.iter().filter(|count| **count > 0).count();
+        if n_true >= n_never_true || n_classes < 2 || self.n_rows() < MIN_PANEL_ROWS {
             for (j, candidate) in is_candidate.iter_mut().enumerate() {
                 *candidate |= naming.iter().any(|&k| predicted[k][j]);
             }
