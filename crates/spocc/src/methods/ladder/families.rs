@@ -12,6 +12,12 @@ use crate::{
 
 /// Pseudo-rows of independent predictions that shrink the agreement of two leaves.
 const INDEPENDENT_ROWS: f64 = 3.0;
+/// Common rows from which two leaves can be related. In a large crowd nearly all pairs have fewer, and their agreement is
+/// chance.
+const MIN_COMMON_ROWS: f64 = 5.0;
+
+/// Rows on which two leaves have the same prediction, and on which both have one.
+type Agreement = [f64; 2];
 
 /// The weight of every leaf, from `1 / n_leaves` to 1; `likelihoods` are `p(leaf predicts j | i)`.
 pub(super) fn weights(
@@ -24,19 +30,13 @@ pub(super) fn weights(
     if n < 2 || panel.total() == 0 {
         return Ok(vec![1.0; n]);
     }
-    let agreement = |table: &[u64]| {
-        let same: u64 = table.iter().step_by(s + 1).sum();
-        [panel.rows_of(same), panel.rows_of(table.iter().sum())]
-    };
-    let pairs = map_tables(panel.pairs(), tally, s, control, agreement)?;
     // Scaled so that the product of two leaves is their chance of agreement.
     let total = panel.total() as f64;
     let roots: Vec<f64> = panel.class_counts().iter().map(|&count| (count as f64 / total).sqrt()).collect();
     let scaled: Vec<f64> = likelihoods.iter().enumerate().map(|(at, p)| p * roots[at % l]).collect();
     let of = |leaf: usize| &scaled[leaf * s * l..(leaf + 1) * s * l];
-    let relation = |a: usize, b: usize| {
-        let [same, both] = pairs[pair_index(n, a.min(b), a.max(b))];
-        if both == 0.0 {
+    let relation = |a: usize, b: usize, [same, both]: Agreement| {
+        if both < MIN_COMMON_ROWS {
             return 0.0;
         }
         let expected = both * of(a).iter().zip(of(b)).map(|(a, b)| a * b).sum::<f64>();
@@ -44,8 +44,72 @@ pub(super) fn weights(
         let excess = excess.max(0.0);
         excess * excess
     };
-    let relations = parallel::map(n, |a| (0..n).filter(|&b| b != a).map(|b| relation(a, b)).sum::<f64>());
+    let relations = if tally.patterns().is_dense() {
+        dense_sums(panel, tally, control, relation)?
+    } else {
+        sparse_sums(panel, tally, relation)
+    };
     Ok(relations.into_iter().map(|related| 1.0 / (1.0 + related)).collect())
+}
+
+/// The sum of every leaf's relations, from the table of every pair.
+fn dense_sums(
+    panel: &Evidence,
+    tally: &Tally,
+    control: &Control<'_>,
+    relation: impl Fn(usize, usize, Agreement) -> f64 + Sync,
+) -> Result<Vec<f64>, Error> {
+    let (n, s) = (panel.n_classifiers(), panel.n_labels());
+    control.allow(|| format!("agreement of {n} classifiers"), &[n, n, 8])?;
+    let agreement = |table: &[u64]| {
+        let same: u64 = table.iter().step_by(s + 1).sum();
+        [panel.rows_of(same), panel.rows_of(table.iter().sum())]
+    };
+    let pairs = map_tables(panel.pairs(), tally, s, control, agreement)?;
+    let pair = |a: usize, b: usize| relation(a, b, pairs[pair_index(n, a.min(b), a.max(b))]);
+    Ok(parallel::map(n, |a| (0..n).filter(|&b| b != a).map(|b| pair(a, b)).sum()))
+}
+
+/// The same from the rows of each leaf: pairs without common rows cost nothing.
+fn sparse_sums(
+    panel: &Evidence,
+    tally: &Tally,
+    relation: impl Fn(usize, usize, Agreement) -> f64 + Sync,
+) -> Vec<f64> {
+    const LEAVES_PER_TASK: usize = 256;
+    let n = panel.n_classifiers();
+    let mut patterns_of: Vec<Vec<u32>> = vec![Vec::new(); n];
+    for p in 0..tally.n_patterns() {
+        tally.pattern(p).for_each(|k, _| patterns_of[k].push(p as u32));
+    }
+    let parts = parallel::map_ranges(n, LEAVES_PER_TASK, |leaves| {
+        let mut agreements: Vec<[u64; 2]> = vec![[0; 2]; n];
+        let mut met: Vec<usize> = Vec::new();
+        let sum = |a: usize| {
+            for &p in &patterns_of[a] {
+                let row = tally.pattern(p as usize);
+                let (by_a, weight) = (row.get(a), tally.weight(p as usize));
+                row.for_each(|b, j| {
+                    if agreements[b][1] == 0 {
+                        met.push(b);
+                    }
+                    agreements[b][0] += if Some(j) == by_a { weight } else { 0 };
+                    agreements[b][1] += weight;
+                });
+            }
+            met.sort_unstable();
+            let mut sum = 0.0;
+            for b in met.drain(..) {
+                let agreement = std::mem::take(&mut agreements[b]).map(|count| panel.rows_of(count));
+                if b != a {
+                    sum += relation(a, b, agreement);
+                }
+            }
+            sum
+        };
+        leaves.map(sum).collect::<Vec<f64>>()
+    });
+    parts.concat()
 }
 
 #[cfg(test)]
@@ -76,5 +140,25 @@ mod tests {
             .expect("rows");
         assert!(found[..3].iter().all(|weight| (0.33..0.45).contains(weight)), "{found:?}");
         assert!(found[3..].iter().all(|weight| *weight > 0.9), "{found:?}");
+    }
+
+    #[test]
+    fn sums_over_common_rows_are_those_over_all_pairs() {
+        let draw = |row: u64, of: u64| hash::draw(hash::mix(row, of), 100);
+        let names: Vec<String> = (0..12).map(|k| format!("w{k}")).collect();
+        let mut rows = Predictions::builder(names).expect("twelve names");
+        let mut truth = Truth::default();
+        for row in 0..300 {
+            rows.push((0..12).map(|k| (draw(row, k) < 40).then(|| (draw(row, 20 + k) / 35) as i64)))
+                .expect("a row");
+            truth.push(Some((row % 3) as i64)).expect("three classes");
+        }
+        let evidence =
+            Evidence::count(&rows.finish(), &truth, &Counting::default(), &Control::default()).expect("rows");
+        let tally = evidence.tally().expect("a tally");
+        let relation = |a: usize, b: usize, [same, both]: Agreement| (a * b) as f64 + same / (1.0 + both);
+        let all = dense_sums(&evidence, tally, &Control::default(), relation).expect("small");
+        assert_eq!(sparse_sums(&evidence, tally, relation), all);
+        assert!(all.iter().all(|sum| *sum > 0.0), "{all:?}");
     }
 }

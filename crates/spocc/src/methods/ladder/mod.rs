@@ -156,10 +156,12 @@ fn used_leaves(evidence: &Evidence, tally: &Tally) -> (DuplicateGroups, Vec<f64>
 /// Refuses a fit that would need more memory than allowed.
 fn check_memory(panel: &Evidence, tally: &Tally, control: &Control<'_>) -> Result<(), Error> {
     let (n, s, l) = (panel.n_classifiers(), panel.n_labels(), panel.n_classes());
-    let entries = tally.n_cells().saturating_mul(n);
+    let entries: usize = (0..tally.n_patterns()).map(|p| tally.pattern(p).n_answered()).sum();
     control.allow(|| format!("ladder on {} patterns", tally.n_patterns()), &[entries, 24])?;
-    // Every fold has a table per expert and per penalty of the regression.
-    let tables = (1 + folds::FOLDS) * (4 + regression::PENALTIES.len());
+    let n_unlabelled = panel.unlabelled_rows().map_or(0, |rows| rows.patterns().n_rows());
+    control.allow(|| format!("ladder on {n_unlabelled} unlabelled patterns"), &[n_unlabelled, l, 16])?;
+    // Every fold has a table per expert.
+    let tables = (1 + folds::FOLDS) * 6;
     control.allow(|| format!("ladder's scores of {n} classifiers"), &[n, s, l, 8, tables])
 }
 

@@ -23,6 +23,8 @@ use crate::{
 const MIN_PENALTY_GAIN: f64 = 1.0;
 /// Coefficients per labelled row above which there is no regression.
 const MAX_COEFFICIENTS_PER_ROW: f64 = 64.0;
+/// Labels of all leaves above which there is none: its cost grows with their square.
+const MAX_INPUTS: usize = 4096;
 
 /// What all fits share: those of the folds and that of all rows.
 pub(super) struct ExpertFits<'a> {
@@ -227,6 +229,7 @@ impl ExpertFits<'_> {
 /// Whether there is a regression: not with too many coefficients for the labelled rows.
 pub(super) fn has_regression(panel: &Evidence, cells: &[PatternCell]) -> bool {
     let n_rows: f64 = cells.iter().map(|cell| cell.rows).sum();
-    let n_coefficients = panel.n_classifiers() * panel.n_labels() * panel.n_classes();
-    n_rows > 0.0 && n_coefficients as f64 <= MAX_COEFFICIENTS_PER_ROW * n_rows
+    let n_inputs = panel.n_classifiers() * panel.n_labels();
+    let n_coefficients = n_inputs * panel.n_classes();
+    n_rows > 0.0 && n_inputs <= MAX_INPUTS && n_coefficients as f64 <= MAX_COEFFICIENTS_PER_ROW * n_rows
 }
