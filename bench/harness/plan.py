@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 
 METHODS = [
-    "spocc", "adaspocc", "selection", "majority", "weighted-vote", "exp-vote", "naive-bayes", "bayes", "stacking",
-    "dawid-skene",
+    "ladder", "spocc", "adaspocc", "selection", "majority", "weighted-vote", "exp-vote", "naive-bayes", "bayes",
+    "stacking", "dawid-skene", "one-coin",
 ]  # fmt: skip
 
 # Stacking with the single strength 1, the default of scikit-learn; it predicts as `stacking` does and is only fitted.
 ONE_STRENGTH = "stacking-c1"
 
 # The methods measured on the largest panels; the others would take most of the run.
-MAIN_METHODS = ["spocc", "adaspocc", "majority", "naive-bayes"]
+MAIN_METHODS = ["ladder", "spocc", "adaspocc", "majority", "naive-bayes"]
 LARGE_CELLS = 20_000_000
 
 # Rivals and their timed tasks.
@@ -37,6 +37,7 @@ MATCHES = {
     ("whole", "naive-bayes"): [("fit", "categorical-nb")],
     ("whole", ONE_STRENGTH): [("fit", "logistic-regression")],
     ("whole", "stacking"): [("fit", "logistic-regression")],
+    ("whole", "ladder"): [("fit", "logistic-regression")],
     ("decide", "adaspocc"): [("predict", "crowdkit-dawid-skene")],
     ("decide", "majority"): [("predict", "crowdkit-majority")],
     ("predict", "spocc"): [("predict", "numpy-table")],
@@ -44,6 +45,7 @@ MATCHES = {
     ("predict", "naive-bayes"): [("predict", "numpy-table"), ("predict", "categorical-nb")],
     ("predict", "majority"): [("predict", "numpy-majority"), ("predict", "voting")],
     ("predict", "stacking"): [("predict", "logistic-regression")],
+    ("predict", "ladder"): [("predict", "logistic-regression"), ("predict", "categorical-nb")],
     ("command", "tally"): [("csv", "duckdb"), ("csv", "polars")],
 }
 

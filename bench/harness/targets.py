@@ -72,6 +72,11 @@ def kernels(main: dict[str, Panel]) -> Iterator[Target]:
         text = f"{MAIN.size()} {ease}: marginals against memcpy"
         yield at_most(text, 5.0, main[ease].times_memcpy("count", "marginals"))
         yield at_most(f"{MAIN.size()} {ease}: tally against memcpy", bound, main[ease].times_memcpy("count", "tally"))
+    for ease, bound in [("easy", 3.0), ("hard", 6.0)]:
+        against = ratio(main[ease].wall("predict", "ladder"), main[ease].wall("predict", "naive-bayes"))
+        yield at_most(f"{MAIN.size()} {ease}: predict by ladder against naive-bayes", bound, against)
+        text = f"{MAIN.size()} {ease}: ladder, rows to model, against scikit-learn's logistic regression"
+        yield at_least(text, 1, main[ease].speedup(("whole", "ladder"), ("fit", "logistic-regression")))
     whole = ratio(main["easy"].wall("whole", "adaspocc"), main["easy"].wall("count", "tally"))
     yield at_most(f"{MAIN.size()} easy: adaSPOCC, rows to model, against its tally", 3.0, whole)
 

@@ -38,6 +38,8 @@ pub(crate) enum Task {
     Count,
     /// From rows to decisions, by models fitted to a few rows.
     Predict,
+    /// The same with probabilities (methods that give them), and with all columns.
+    Decide,
     /// From evidence to a model, and the whole way from rows.
     Fit,
 }
@@ -105,6 +107,13 @@ pub(crate) fn run(
             // The time of a regression's predictions does not depend on its strength.
             if let BenchMethod::Default(method) = *method {
                 print(&predicting(shape, method, &predictions, limit))?;
+            }
+        }
+    }
+    if tasks.contains(&Task::Decide) {
+        for method in methods {
+            if let BenchMethod::Default(method) = *method {
+                deciding(shape, method, &predictions, limit)?;
             }
         }
     }
@@ -204,4 +213,28 @@ fn predicting(shape: PanelShape, method: Method, predictions: &Predictions, limi
         within(limit, |control| model.decide_all(predictions, DecisionColumns::default(), control))
     });
     Measurement::new("predict", &method, timing.map_err(|error| reason(&error)))
+}
+
+/// Times decisions with probabilities, where the method gives them, and with margins, possibilities and probabilities.
+fn deciding(
+    shape: PanelShape,
+    method: Method,
+    predictions: &Predictions,
+    limit: Duration,
+) -> Result<(), Failure> {
+    let probabilities = DecisionColumns { probability: true, ..DecisionColumns::default() };
+    let all = DecisionColumns { margin: true, possibility: true, ..probabilities };
+    let model = fitted_to_first_rows(shape, method, limit);
+    let mut tasks = vec![("decide", all)];
+    if method.capabilities().probabilities {
+        tasks.push(("predict_proba", probabilities));
+    }
+    for (task, columns) in tasks {
+        let timing = match &model {
+            Ok(model) => within(limit, |control| model.decide_all(predictions, columns, control)),
+            Err(error) => Err(error.clone()),
+        };
+        print(&Measurement::new(task, &method, timing.map_err(|error| reason(&error))))?;
+    }
+    Ok(())
 }
