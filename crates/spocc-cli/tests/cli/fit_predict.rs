@@ -356,7 +356,7 @@ fn rows_with_the_same_id_are_warned_about() {
     let dir = TestDir::new();
     dir.write("gold.csv", GOLD);
     let rows = GOLD.split_once('\n').expect("a header").1;
-    dir.write("twice.csv", &format!("{GOLD}{rows}"));
+    dir.write("twice.csv", format!("{GOLD}{rows}"));
     let once = dir.done("fit gold.csv --label truth --id item -o m.spocc").stderr;
     assert!(!once.contains("warning"), "{once}");
     let expected = format!(
