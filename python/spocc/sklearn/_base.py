@@ -55,8 +55,8 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
 
     _method: ClassVar[Method]
     _settings: ClassVar[tuple[str, ...]] = ()
-    # Whether it decides only classes that some classifier of the row predicts.
-    _decides_predicted: ClassVar[bool] = False
+    # Whether a predicted label that is no class says nothing to it.
+    _needs_class_labels: ClassVar[bool] = False
 
     classes_: NDArray[Any]
     _model: spocc.Model | None
@@ -159,7 +159,7 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         # The checks of scikit-learn pass features, which are not labels of classes.
-        tags.classifier_tags.poor_score = self._decides_predicted
+        tags.classifier_tags.poor_score = self._needs_class_labels
         return tags
 
     def _learn(

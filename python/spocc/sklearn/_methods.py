@@ -147,7 +147,7 @@ class SelectionClassifier(LabelCombiner):
     """
 
     _method = "selection"
-    _decides_predicted = True
+    _needs_class_labels = True
 
 
 class MajorityClassifier(LabelCombiner):
@@ -161,7 +161,7 @@ class MajorityClassifier(LabelCombiner):
     """
 
     _method = "majority"
-    _decides_predicted = True
+    _needs_class_labels = True
 
 
 class WeightedVoteClassifier(LabelCombiner):
@@ -175,7 +175,7 @@ class WeightedVoteClassifier(LabelCombiner):
     """
 
     _method = "weighted-vote"
-    _decides_predicted = True
+    _needs_class_labels = True
 
 
 class ExpVoteClassifier(TunedCombiner):
@@ -195,7 +195,7 @@ class ExpVoteClassifier(TunedCombiner):
     """
 
     _method = "exp-vote"
-    _decides_predicted = True
+    _needs_class_labels = True
 
 
 class NaiveBayesClassifier(LabelCombiner):
@@ -301,6 +301,7 @@ class OneCoinClassifier(LabelCombiner):
     """
 
     _method = "one-coin"
+    _needs_class_labels = True
 
 
 BY_METHOD: Mapping[str, type[LabelCombiner]] = {
