@@ -87,9 +87,9 @@ fn audit_screen(audit: &Audit) -> String {
         "\
 {}Eleven classifiers sort messages into four classes; {LABELLED} messages have a
 true label. `ada` and `bea` each separate only half of the classes. The five
-vendors make the same errors. `contrary` is systematically wrong, `coin` guesses,
-`stuck` is constant and `seldom` has predictions for few rows. The audit finds
-this from the counts:
+vendors make the same errors. `contrary` is systematically wrong, `coin`
+guesses, `stuck` is constant and `seldom` has predictions for few rows. The
+audit finds this from the counts:
 
 {}",
         heading("1. The classifiers"),
