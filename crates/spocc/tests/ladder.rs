@@ -4,7 +4,7 @@ use spocc::{
     Combiner, Control, Evidence, Fit, Ladder, Model, Options, Predictions, Truth,
     data::Missing,
     evidence::Counting,
-    methods::{Expert, Majority, Parameters, Selection},
+    methods::{Expert, Majority, NaiveBayes, Parameters, Selection},
 };
 
 /// Predictions by classifier, with the truths.
@@ -426,4 +426,34 @@ fn a_pattern_table_decides_exactly_its_patterns() {
     let probability = |row: usize| decided.of_row(&decided.probability, row).expect("asked for")[0];
     // The new label is not a missing prediction, whose pattern is x on every one of 200 rows.
     assert!(probability(499) - probability(500) > 0.01, "{} {}", probability(499), probability(500));
+}
+
+#[test]
+fn of_many_patterns_a_sample_is_enough_whatever_the_order_of_columns() {
+    // Nearly every one of 40 000 rows has a pattern of its own: one part is held out, and the regression has a sample.
+    let skills: Vec<f64> = (0..12).map(|k| 0.3 + 0.04 * f64::from(k)).collect();
+    let [training, test] = LabelledColumns::new(&skills, 4, 42_000, 5).halves(40_000);
+    let mut reversed = [training.clone(), test.clone()];
+    reversed.iter_mut().for_each(|part| part.columns.reverse());
+    let decide =
+        |training: &LabelledColumns, test: &LabelledColumns, combiner: &dyn Fn(&Evidence) -> Model| {
+            let truth = Truth::new(training.truth.iter().map(|&class| Some(class as i64))).expect("classes");
+            let evidence = Evidence::new(&training.predictions(), &truth).expect("rows");
+            let decided = combiner(&evidence).predict(&test.predictions()).expect("its columns");
+            decided.labels().map(ToString::to_string).collect::<Vec<String>>()
+        };
+    let ladder = |evidence: &Evidence| Ladder.fit(evidence).expect("rows");
+    let decided = decide(&training, &test, &ladder);
+    assert_eq!(decide(&reversed[0], &reversed[1], &ladder), decided);
+    let n_correct = |decided: &[String]| {
+        decided.iter().zip(&test.truth).filter(|(label, truth)| **label == truth.to_string()).count()
+    };
+    // The classifiers are independent given the class, where naive Bayes is optimal.
+    let optimal = decide(&training, &test, &|evidence| NaiveBayes.fit(evidence).expect("rows"));
+    assert!(
+        n_correct(&decided) + 20 >= n_correct(&optimal),
+        "{} {}",
+        n_correct(&decided),
+        n_correct(&optimal)
+    );
 }

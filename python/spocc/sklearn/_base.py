@@ -55,7 +55,7 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
 
     _method: ClassVar[Method]
     _settings: ClassVar[tuple[str, ...]] = ()
-    # Whether a predicted label that is no class says nothing to it.
+    # Whether predicted labels that are no classes are not used.
     _needs_class_labels: ClassVar[bool] = False
 
     classes_: NDArray[Any]

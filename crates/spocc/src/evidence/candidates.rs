@@ -130,7 +130,7 @@ mod tests {
         let rows = [(["1", "4", "0"], 2), (["3", "0", "1"], 2), (["7", "6", "1"], 1), (["8", "0", "-"], 1)];
         assert_eq!(candidates(&rows), ["0", "1"]);
         let few = [(["1", "4", "1"], 1), (["3", "5", "0"], 1), (["7", "6", "1"], 1)];
-        assert_eq!(candidates(&few), ["0", "1", "3", "7"], "three labelled rows show nothing");
+        assert_eq!(candidates(&few), ["0", "1", "3", "7"], "three labelled rows are too few");
         // As many predictions of true labels as others.
         assert_eq!(candidates(&[(["1", "0", "0"], 2), (["3", "4", "1"], 2)]), ["0", "1", "3", "4"]);
     }

@@ -24,7 +24,7 @@ const ACCURACIES: (f64, f64) = (1e-3, 1.0 - 1e-3);
 
 /// Dawid and Skene's model with one accuracy per classifier, by expectation-maximisation; it has no settings.
 ///
-/// Predicted labels that are no classes say nothing. This method is not in the paper.
+/// Predicted labels that are no classes are not used. This method is not in the paper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OneCoin;
 
@@ -47,10 +47,9 @@ impl Learn for OneCoin {
 /// The M step: the accuracy of every classifier, shrunk towards that of the panel.
 fn likelihoods(counts: &ExpectedCounts) -> Likelihoods {
     let [n, s, l] = counts.size;
-    // Labels that are no classes are never right and never wrong.
-    let named = s.min(l);
+    // Classes are the first labels; predictions of other labels count neither as right nor as wrong.
     let of_classifier = |k: usize| {
-        let confusion = &counts.confusions[k * s * l..(k * s + named) * l];
+        let confusion = &counts.confusions[k * s * l..(k * s + l) * l];
         let right = confusion.iter().step_by(l + 1).sum::<f64>();
         [confusion.iter().sum::<f64>() / counts.unit, right / counts.unit]
     };
@@ -60,9 +59,9 @@ fn likelihoods(counts: &ExpectedCounts) -> Likelihoods {
     let accuracies: Vec<f64> = rows.iter().map(|&of| shrunk(of).clamp(ACCURACIES.0, ACCURACIES.1)).collect();
     let probability = |at: usize| {
         let (k, j, i) = (at / (s * l), at / l % s, at % l);
-        match (j < named, j == i) {
+        match (j < l, j == i) {
             (true, true) => accuracies[k],
-            (true, false) => (1.0 - accuracies[k]) / (named - 1).max(1) as f64,
+            (true, false) => (1.0 - accuracies[k]) / (l - 1).max(1) as f64,
             (false, _) => 1.0,
         }
     };
@@ -93,6 +92,6 @@ mod tests {
             let expected = (accuracy / (1.0 - accuracy)).ln();
             assert!((log_odds(&fitted, cells) - expected).abs() < 1e-12, "{expected}");
         }
-        assert_eq!(log_odds(&fitted, [2, 2]), 0.0, "a label that is no class says nothing");
+        assert_eq!(log_odds(&fitted, [2, 2]), 0.0, "a label that is no class is not used");
     }
 }

@@ -80,7 +80,7 @@ impl Folds {
         let is_large = cells.len() > MAX_CELLS_FOR_ALL;
         let n_parts = if is_large { cells.len().div_ceil(MAX_CELLS_FOR_ALL).max(FOLDS) } else { FOLDS };
         let splitter = Splitter::new(n_parts, mix);
-        // The parts after the first are spread over the other folds, which no one distinguishes.
+        // With more parts than folds only the first is held out: the fold of any other part does not matter.
         let fold_of = |part: usize| if part < FOLDS { part } else { 1 + part % (FOLDS - 1) };
         let in_folds: [f64; FOLDS] = std::array::from_fn(|fold| {
             (0..n_parts).filter(|&part| fold_of(part) == fold).count() as f64 / n_parts as f64
@@ -102,6 +102,40 @@ impl Folds {
             rows: cells.iter().map(split_cell).collect(),
             n_held_out,
             share: n_held_out as f64 / n_parts as f64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Control, Predictions, Truth, evidence::Counting, methods::ladder::cells::pattern_cells};
+
+    #[test]
+    fn every_row_is_in_one_fold_and_of_many_cells_few_are_held_out() {
+        for (n_rows, is_large) in [(500u64, false), (60_000, true)] {
+            let names: Vec<String> = (0..12).map(|k| format!("c{k}")).collect();
+            let mut rows = Predictions::builder(names).expect("twelve names");
+            let mut truth = Truth::default();
+            for row in 0..n_rows {
+                rows.push((0..12).map(|k| Some(hash::draw(mix(row, k), 5) as i64))).expect("a row");
+                truth.push(Some((row % 3) as i64)).expect("three classes");
+            }
+            let counting = Counting::default();
+            let evidence =
+                Evidence::count(&rows.finish(), &truth, &counting, &Control::default()).expect("rows");
+            let tally = evidence.tally().expect("a tally");
+            let (cells, _) = pattern_cells(&evidence, tally);
+            let folds = Folds::new(&CellKeys::new(&evidence, tally), &cells);
+            for (cell, rows) in cells.iter().zip(&folds.rows) {
+                assert_eq!(rows.iter().sum::<f64>(), cell.rows);
+            }
+            let held_out: f64 = folds.rows.iter().flat_map(|rows| &rows[..folds.n_held_out]).sum();
+            assert!((held_out / n_rows as f64 - folds.share).abs() < 0.01, "{held_out}");
+            assert_eq!(
+                (folds.n_held_out, folds.share < 0.2),
+                if is_large { (1, true) } else { (FOLDS, false) }
+            );
         }
     }
 }

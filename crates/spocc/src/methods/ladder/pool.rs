@@ -114,7 +114,7 @@ impl LogLoss<'_> {
                 }
                 let truth = usize::from(case.truth);
                 let even = self.smoothed / l as f64;
-                // The scores as the smoothed truth expects them; then their probabilities, minus those of the truth.
+                // The mean score under the smoothed truth; then the probabilities minus those of the smoothed truth.
                 let expected =
                     (1.0 - self.smoothed) * residuals[truth] + even * residuals.iter().sum::<f64>();
                 let best = residuals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
