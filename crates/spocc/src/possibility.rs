@@ -158,20 +158,53 @@ impl Transform {
 
     /// Degrees of probabilities, finite and from 0, which need not add up to one.
     pub(crate) fn probabilities(&mut self, probabilities: &[f64], degrees: &mut [f64]) {
-        let probability = |i: u32| probabilities[i as usize];
-        self.order.clear();
-        self.order.extend(0..probabilities.len() as u32);
-        self.order.sort_unstable_by(|&a, &b| probability(a).total_cmp(&probability(b)));
         // Shares of the largest cannot overflow when they are added.
-        let top = self.order.last().map_or(0.0, |&i| probability(i));
-        let share = |&i: &u32| if top > 0.0 { probability(i) / top } else { 1.0 };
-        let total: f64 = self.order.iter().map(share).sum();
+        let top = probabilities.iter().copied().fold(0.0, f64::max);
+        let share = |p: &f64| if top > 0.0 { p / top } else { 1.0 };
+        self.sorted_shares(&probabilities.iter().map(share).collect::<Vec<f64>>(), degrees);
+    }
+
+    /// The same, to a few units in the last place, of probabilities that were divided by the largest.
+    #[inline]
+    pub(crate) fn shares(&mut self, shares: &[f64], degrees: &mut [f64]) {
+        match shares.len() {
+            0..=2 => few_shares::<2>(shares, degrees),
+            3..=4 => few_shares::<4>(shares, degrees),
+            5..=6 => few_shares::<6>(shares, degrees),
+            7..=8 => few_shares::<8>(shares, degrees),
+            _ => self.sorted_shares(shares, degrees),
+        }
+    }
+
+    fn sorted_shares(&mut self, shares: &[f64], degrees: &mut [f64]) {
+        let share = |i: u32| shares[i as usize];
+        self.order.clear();
+        self.order.extend(0..shares.len() as u32);
+        self.order.sort_unstable_by(|&a, &b| share(a).total_cmp(&share(b)));
+        let total: f64 = self.order.iter().map(|&i| share(i)).sum();
         let mut tail = 0.0;
-        for group in self.order.chunk_by(|&a, &b| probability(a) == probability(b)) {
-            tail += group.iter().map(share).sum::<f64>();
-            let degree = if probability(group[0]) < top { f64::min(tail / total, 1.0) } else { 1.0 };
+        for group in self.order.chunk_by(|&a, &b| share(a) == share(b)) {
+            tail += group.iter().map(|&i| share(i)).sum::<f64>();
+            let degree = if share(group[0]) < 1.0 { f64::min(tail / total, 1.0) } else { 1.0 };
             group.iter().for_each(|&i| degrees[i as usize] = degree);
         }
+    }
+}
+
+/// The degrees of at most `N` shares, by comparing all pairs, which for so few is faster than sorting.
+#[inline]
+fn few_shares<const N: usize>(shares: &[f64], degrees: &mut [f64]) {
+    let mut padded = [0.0; N];
+    padded.iter_mut().zip(shares).for_each(|(to, share)| *to = *share);
+    let (mut tails, mut total) = ([0.0; N], 0.0);
+    for share in padded {
+        total += share;
+        for (tail, own) in tails.iter_mut().zip(&padded) {
+            *tail += if share <= *own { share } else { 0.0 };
+        }
+    }
+    for ((degree, tail), share) in degrees.iter_mut().zip(tails).zip(shares) {
+        *degree = if *share < 1.0 { tail / total } else { 1.0 };
     }
 }
 
@@ -211,6 +244,18 @@ mod tests {
         let set = Possibility::new(vec![1.0, 1.0, 0.0]).expect("degrees");
         assert_eq!((set.possibility(&[2]), set.possibility(&[0, 2]), set.possibility(&[])), (0.0, 1.0, 0.0));
         assert_eq!((set.necessity(&[0, 1]), set.necessity(&[0]), set.necessity(&[0, 1, 2])), (1.0, 0.0, 1.0));
+    }
+
+    #[test]
+    fn few_and_sorted_shares_have_the_same_degrees() {
+        // Eighths add up exactly in any order.
+        let shares = [0.125, 1.0, 0.5, 0.125, 1.0, 0.0, 0.25];
+        let mut few = [0.0; 7];
+        Transform::default().shares(&shares, &mut few);
+        let mut many = [0.0; 7];
+        Transform::default().sorted_shares(&shares, &mut many);
+        assert_eq!(few, many);
+        assert_eq!(few, [0.25 / 3.0, 1.0, 1.0 / 3.0, 0.25 / 3.0, 1.0, 0.0, 0.5 / 3.0]);
     }
 
     #[test]

@@ -66,16 +66,20 @@ fn assert_alike(model: &Model, table: &Predictions, what: &str) {
     let control = Control::default();
     let labels = aligned.decide_all(DecisionColumns::default(), &control).expect("not cancelled");
     let all = aligned.decide_all(DecisionColumns::ALL, &control).expect("not cancelled");
+    // Without scores, most rows come from the value kernel.
+    let without_scores = DecisionColumns { scores: false, ..DecisionColumns::ALL };
+    let values = aligned.decide_all(without_scores, &control).expect("not cancelled");
     assert_eq!(all.probability.is_some(), model.method().capabilities().probabilities, "{what}");
     assert_eq!(labels.unseen(), all.unseen(), "{what}");
     for t in 0..table.n_rows() {
         let decision = aligned.decide(t).expect("a row");
         let expected = (decision.class, decision.is_tie(), decision.basis);
-        for found in [&labels, &all] {
+        for found in [&labels, &all, &values] {
             let found = (usize::from(found.class[t]), found.is_tie[t], found.basis[t]);
             assert_eq!(found, expected, "{what}, row {t}: {decision:?}");
         }
         assert_row(&all, t, &decision, what);
+        assert_row(&values, t, &decision, what);
     }
     // Any part of the rows and any part of the columns is the same part of the whole.
     let (start, end, l) = (table.n_rows() / 3, table.n_rows() - 1, model.classes().len());

@@ -7,7 +7,7 @@ use crate::{
     error::Error,
     evidence::{Evidence, Level},
     math::ln,
-    methods::{Combiner, CostTable, FittedRule, Learn, Method, Rule, Scratch, check_numbers},
+    methods::{ClassSums, Combiner, FittedRule, Learn, Method, Rule, Scratch, SumKind, check_numbers},
     progress::Control,
 };
 
@@ -66,17 +66,20 @@ impl FittedRule for Vote {
         total > 0.0
     }
 
-    /// A vote has a cost for every class but its own.
-    fn costs(&self, n_labels: usize) -> Option<CostTable<'_>> {
-        // Shares of the votes that differ by more than this are tied neither as shares nor as surprisals.
-        const LEAD: f64 = 1e-6;
-        let (l, total) = (self.n_classes, self.weights.iter().sum::<f64>());
-        let vote = |weight: f64| {
-            let cost = weight / total;
-            (0..n_labels * l).map(move |at| if at / l == at % l { 0.0 } else { cost })
-        };
+    fn shares(&self, row: Row<'_>, scratch: &mut Scratch) {
+        let votes = &mut scratch.shares;
+        votes.clear();
+        votes.resize(self.n_classes, 0.0);
+        add_votes(row, &self.weights, votes);
+        let most = votes.iter().copied().fold(0.0, f64::max);
+        votes.iter_mut().for_each(|votes| *votes /= most);
+    }
+
+    fn sums(&self, n_labels: usize) -> Option<ClassSums<'_>> {
+        let l = self.n_classes;
+        let vote = |weight: f64| (0..n_labels * l).map(move |at| if at / l == at % l { weight } else { 0.0 });
         let table: Vec<f64> = self.weights.iter().flat_map(|&weight| vote(weight)).collect();
-        Some(CostTable { start: None, table: table.into(), tolerance: 1.0, lead: LEAD })
+        Some(ClassSums { start: None, table: table.into(), kind: SumKind::Votes })
     }
 
     fn check(&self, [n, _, l]: [usize; 3]) -> Result<(), Error> {

@@ -9,7 +9,7 @@ mod rule;
 mod settings;
 mod adaspocc;
 mod bayes;
-mod cost_table;
+mod class_sums;
 mod dawid_skene;
 mod exp_vote;
 mod first_ladder;
@@ -46,7 +46,7 @@ pub use stacking::{Inputs, Stacking, StackingStrength, Strength};
 pub use weighted_vote::WeightedVote;
 
 pub(crate) use adaspocc::{FittedAdaSpocc, relative_accuracy};
-pub(crate) use cost_table::CostTable;
+pub(crate) use class_sums::{ClassSums, CostTable, LEAD, SumKind};
 pub(crate) use rule::{Rule, Scratch};
 pub(crate) use spocc::{PossibilityTable, prediction_surprisals};
 

@@ -4,11 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     data::Row,
-    decision::tolerance,
     error::Error,
     evidence::{Evidence, Level},
     math::ln,
-    methods::{Combiner, CostTable, FittedRule, Learn, Method, Rule, Scratch, check_numbers},
+    methods::{ClassSums, Combiner, FittedRule, Learn, Method, Rule, Scratch, SumKind, check_numbers},
     progress::Control,
 };
 
@@ -108,9 +107,9 @@ impl FittedRule for Likelihoods {
         self.add(row, &mut scratch.out)
     }
 
-    fn costs(&self, _n_labels: usize) -> Option<CostTable<'_>> {
+    fn sums(&self, _n_labels: usize) -> Option<ClassSums<'_>> {
         let (start, table) = (Some(self.prior.as_slice().into()), self.table.as_slice().into());
-        Some(CostTable { start, table, tolerance: tolerance(1.0), lead: 0.0 })
+        Some(ClassSums { start, table, kind: SumKind::Surprisals(1.0) })
     }
 
     fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {

@@ -7,9 +7,9 @@ use crate::{
     dendrogram::Dendrogram,
     error::Error,
     fusion::{Exponent, FusionScratch},
-    math::exp,
+    math::{exp, exponentiate},
     methods::{
-        CostTable, FittedAdaSpocc, FittedExpert, Inputs, Method, PossibilityTable, bayes, first_ladder,
+        ClassSums, FittedAdaSpocc, FittedExpert, Inputs, Method, PossibilityTable, bayes, first_ladder,
         ladder, majority, naive_bayes, selection, stacking,
     },
     possibility::Discount,
@@ -102,9 +102,15 @@ impl Rule {
         }
     }
 
-    /// The rule as sums of costs, if it is one.
-    pub(crate) fn costs(&self, n_labels: usize) -> Option<CostTable<'_>> {
-        self.fitted().costs(n_labels)
+    /// Writes the [share](Scratch::shares) of every class to `scratch.shares`, given a row that has a prediction that counts
+    /// and its surprisals in `scratch.out`, which may be overwritten.
+    pub(crate) fn shares(&self, row: Row<'_>, scratch: &mut Scratch) {
+        self.fitted().shares(row, scratch);
+    }
+
+    /// The rule as sums over predictions, if it is one.
+    pub(crate) fn sums(&self, n_labels: usize) -> Option<ClassSums<'_>> {
+        self.fitted().sums(n_labels)
     }
 
     /// Refuses parameters that do not fit `n_classifiers`, `n_labels`, `n_classes`.
@@ -198,6 +204,30 @@ pub(crate) struct Scratch {
     pub(super) first_ladder: first_ladder::FirstLadderScratch,
     /// The result: a surprisal per class.
     pub(crate) out: Vec<f64>,
+    /// The ratio of each class's possibility, probability or votes to those of the best class.
+    pub(crate) shares: Vec<f64>,
+}
+
+impl Scratch {
+    /// Shares from the surprisals: `exp(least - s)`, and 1 if all are infinite.
+    pub(crate) fn shares_of_surprisals(&mut self) {
+        let least = self.out.iter().copied().fold(f64::INFINITY, f64::min);
+        self.shares.clear();
+        if least.is_finite() {
+            self.shares.extend(self.out.iter().map(|s| least - s));
+            exponentiate(&mut self.shares);
+        } else {
+            self.shares.resize(self.out.len(), 1.0);
+        }
+    }
+
+    /// Shares from logarithms of probabilities up to a constant, in place of the surprisals.
+    pub(super) fn shares_of_scores(&mut self) {
+        let best = self.out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        self.shares.clear();
+        self.shares.extend(self.out.iter().map(|score| score - best));
+        exponentiate(&mut self.shares);
+    }
 }
 
 /// A fitted rule: the predictions of a row give a surprisal per class.
@@ -205,8 +235,14 @@ pub(super) trait FittedRule {
     /// Writes the surprisal of every class to `scratch.out`; false if the row has no prediction that counts.
     fn surprisals(&self, row: Row<'_>, scratch: &mut Scratch) -> bool;
 
-    /// The rule as sums of costs, if it is one: the class of least cost is the class of least surprisal.
-    fn costs(&self, n_labels: usize) -> Option<CostTable<'_>> {
+    /// Writes the share of every class to `scratch.shares`, given the surprisals in `scratch.out`.
+    fn shares(&self, row: Row<'_>, scratch: &mut Scratch) {
+        let _ = row;
+        scratch.shares_of_surprisals();
+    }
+
+    /// The rule as sums over predictions, if it is one; `surprisals` and `shares` add them up in the same order.
+    fn sums(&self, n_labels: usize) -> Option<ClassSums<'_>> {
         let _ = n_labels;
         None
     }

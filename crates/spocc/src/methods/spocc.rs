@@ -4,11 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     data::{MISSING, Row},
-    decision::tolerance,
     error::Error,
     evidence::{Evidence, Level},
     fusion::{Exponent, Fusion, FusionStep, FusionTree, surprisal},
-    methods::{Combiner, CostTable, FittedRule, Learn, Method, Rule, Scratch, check_numbers},
+    methods::{ClassSums, Combiner, FittedRule, Learn, Method, Rule, Scratch, SumKind, check_numbers},
     possibility::{Discount, Transform},
     progress::Control,
     tuning::{Search, Tuning, ValidationCases, median_of_best},
@@ -176,14 +175,10 @@ impl FittedRule for PossibilityTable {
     }
 
     /// With a single t-norm the sums of powers can be compared without taking the root.
-    fn costs(&self, _n_labels: usize) -> Option<CostTable<'_>> {
+    fn sums(&self, _n_labels: usize) -> Option<ClassSums<'_>> {
         let table = self.fusion.flat_powers()?.into();
-        Some(CostTable {
-            start: None,
-            table,
-            tolerance: tolerance(self.tree().root_exponent().into()),
-            lead: 0.0,
-        })
+        let kind = SumKind::Surprisals(self.tree().root_exponent().into());
+        Some(ClassSums { start: None, table, kind })
     }
 
     fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {

@@ -17,6 +17,7 @@ use crate::{
         decisions::DecisionRows,
         linear_kernel::{ColumnMap, LinearKernel, UNDECIDED},
         row_values::{RowDecider, RowOutcome},
+        value_kernel::{self, ValueKernel, ValueScratch},
     },
     progress::Control,
 };
@@ -120,8 +121,8 @@ impl AlignedTable<'_> {
 
 /// A model made ready to decide many rows of one table.
 ///
-/// Where labels alone are asked for, [`LinearKernel`] decides rows with a clear winner. The others are decided in
-/// double precision. Each worker remembers what it decided by the packed row, so that an equal row is not decided
+/// Rows with a clear winner are decided by a kernel: [`LinearKernel`] where labels alone are asked for, else
+/// [`ValueKernel`]. The others are decided by the rule. Each worker remembers what it decided by the packed row, so that an equal row is not decided
 /// again. Rows of few bits have a place each: then all decisions are remembered.
 struct BatchPredictor<'a> {
     aligned: &'a AlignedTable<'a>,
@@ -129,6 +130,7 @@ struct BatchPredictor<'a> {
     /// Whether any column is asked for.
     has_values: bool,
     kernel: Option<LinearKernel>,
+    value_kernel: Option<ValueKernel>,
     packing: Option<RowPacking>,
     /// A worker has places for `2^memory_bits` rows.
     memory_bits: u32,
@@ -153,13 +155,23 @@ impl<'a> BatchPredictor<'a> {
         let has_all = packing.as_ref().is_some_and(|packing| packing.row_bits() <= Self::FEW_BITS);
         let (n_labels, n_classes) = (model.labels.len(), model.labels.n_classes());
         let column_map = ColumnMap { classifier_of, map, missing, n_labels, n_classes, n_rows, is_dense };
-        let costs = if has_all || columns.any() { None } else { model.rule.costs(n_labels) };
-        let kernel = costs.and_then(|costs| LinearKernel::new(&costs, &column_map));
+        let sums = if has_all || columns.scores { None } else { model.rule.sums(n_labels) };
+        let (kernel, value_kernel) = match sums {
+            Some(sums) if columns.any() => {
+                let is_fused = model.rule.possibilities().is_some();
+                (None, ValueKernel::new(&sums, n_labels, n_classes, is_fused))
+            }
+            Some(sums) => {
+                let costs = sums.costs(model.classifiers.len(), n_classes);
+                (LinearKernel::new(&costs, &column_map), None)
+            }
+            None => (None, None),
+        };
         let rows_bits = n_rows.next_power_of_two().ilog2().clamp(Self::FEW_BITS, Self::MANY_BITS);
         let memory_bits = if has_all || kernel.is_some() { Self::FEW_BITS } else { rows_bits };
         let has_place_for_all = packing.as_ref().is_some_and(|packing| packing.row_bits() <= memory_bits);
         let has_values = columns.any();
-        Self { aligned, columns, has_values, kernel, packing, memory_bits, has_place_for_all }
+        Self { aligned, columns, has_values, kernel, value_kernel, packing, memory_bits, has_place_for_all }
     }
 
     /// The decisions of some rows of the table; `decide` lets a worker decide consecutive ones of them.
@@ -203,7 +215,11 @@ struct DecidedRow {
 struct Worker<'a> {
     predictor: &'a BatchPredictor<'a>,
     memory: Vec<DecidedRow>,
+    /// Rows looked for in the memory, and found there.
+    n_looked_up: u64,
+    n_remembered: u64,
     buffer: RowBuffer,
+    values: ValueScratch,
     decider: RowDecider<'a>,
 }
 
@@ -212,7 +228,10 @@ impl<'a> Worker<'a> {
         Self {
             predictor,
             memory: Vec::new(),
+            n_looked_up: 0,
+            n_remembered: 0,
             buffer: RowBuffer::default(),
+            values: ValueScratch::default(),
             decider: RowDecider::new(predictor.aligned.model),
         }
     }
@@ -225,6 +244,9 @@ impl<'a> Worker<'a> {
         at: Range<usize>,
     ) {
         const TOGETHER: usize = 256;
+        if let Some(kernel) = &self.predictor.value_kernel {
+            return self.decide_with_values(kernel, rows, out, at);
+        }
         let Some(kernel) = &self.predictor.kernel else {
             return rows.zip(at).for_each(|(row, at)| self.decide_exactly(row, out, at));
         };
@@ -236,6 +258,36 @@ impl<'a> Worker<'a> {
                     if out.class[at] == UNDECIDED {
                         self.decide_exactly(row, out, at);
                     }
+                }
+            }
+            rows.nth(places.len() - 1);
+        }
+    }
+
+    /// As [`decide`](Self::decide), with the columns that were asked for: from memory while most rows are remembered, else
+    /// by the kernel.
+    fn decide_with_values<'r>(
+        &mut self,
+        kernel: &ValueKernel,
+        mut rows: impl Iterator<Item = Row<'r>> + Clone,
+        out: &mut DecisionRows<'_>,
+        at: Range<usize>,
+    ) {
+        // Rows after which the share of remembered rows is known well enough.
+        const TRIED_ROWS: u64 = 1 << 13;
+        for start in at.clone().step_by(value_kernel::ROWS) {
+            let places = start..at.end.min(start + value_kernel::ROWS);
+            let uses_memory = self.predictor.packing.is_some()
+                && (self.n_looked_up < TRIED_ROWS || self.n_remembered > self.n_looked_up / 5 * 4);
+            if uses_memory {
+                out.class[places.clone()].fill(UNDECIDED);
+            } else {
+                let together = rows.clone().take(places.len());
+                kernel.decide(self.predictor.aligned, together, &mut self.values, out, start);
+            }
+            for (row, at) in rows.clone().zip(places.clone()) {
+                if out.class[at] == UNDECIDED {
+                    self.decide_exactly(row, out, at);
                 }
             }
             rows.nth(places.len() - 1);
@@ -259,7 +311,9 @@ impl<'a> Worker<'a> {
             self.memory = vec![DecidedRow::default(); 1 << memory_bits];
         }
         let known = self.memory[place as usize];
+        self.n_looked_up += 1;
         if known.key == key && known.number > 0 {
+            self.n_remembered += 1;
             if self.predictor.has_values {
                 out.copy_values(known.number as usize - 1, at);
             }

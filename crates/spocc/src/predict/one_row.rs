@@ -6,10 +6,10 @@ use crate::{
     data::Row,
     decision::{self, Basis, Decision},
     error::Error,
-    math::exp,
+    math::exponentiate,
     methods::Scratch,
     model::Model,
-    possibility::Possibility,
+    possibility::{Possibility, Transform},
     predict::{AlignedTable, RowBuffer},
 };
 
@@ -33,34 +33,32 @@ impl Model {
         if basis == Basis::Prior {
             self.prior_surprisals(&mut scratch.out);
         }
-        let surprisals = &scratch.out;
         let tolerance = decision::tolerance(1.0);
-        let (class, is_tie) = decision::decide(surprisals, tolerance, self.ties, |seed| row.hash(seed));
-        let ties: Vec<usize> = decision::tied(surprisals, tolerance).collect();
-        let least = surprisals.iter().copied().fold(f64::INFINITY, f64::min);
-        let is_fused = basis == Basis::Panel && self.rule.possibilities().is_some();
-        let possibility = if is_fused {
-            Possibility::new(surprisals.iter().map(|s| exp(-s)).collect())
+        let (class, is_tie) = decision::decide(&scratch.out, tolerance, self.ties, |seed| row.hash(seed));
+        let ties: Vec<usize> = decision::tied(&scratch.out, tolerance).collect();
+        let surprisals = scratch.out.clone();
+        self.shares(row, basis, scratch);
+        let sum: f64 = scratch.shares.iter().sum();
+        let probability = scratch.shares.iter().map(|share| share / sum).collect();
+        let margin = if is_tie { 0.0 } else { decision::margin(&scratch.shares) };
+        let possibility = if basis == Basis::Panel && self.rule.possibilities().is_some() {
+            let mut degrees: Vec<f64> = surprisals.iter().map(|s| -s).collect();
+            exponentiate(&mut degrees);
+            degrees
         } else {
-            let mut shares: Vec<f64> = surprisals.iter().map(|s| exp(least - s)).collect();
             // Tied classes are equally possible, whatever the rounding.
-            ties.iter().for_each(|&tied| shares[tied] = 1.0);
-            Possibility::from_probabilities(&shares)
+            ties.iter().for_each(|&tied| scratch.shares[tied] = 1.0);
+            let mut degrees = vec![0.0; surprisals.len()];
+            Transform::default().shares(&scratch.shares, &mut degrees);
+            degrees
         };
-        let probability = || {
-            // If all classes are infinitely surprising, they are equally probable.
-            let share = |s: &f64| if least.is_finite() { exp(least - s) } else { 1.0 };
-            let shares: Vec<f64> = surprisals.iter().map(share).collect();
-            let sum: f64 = shares.iter().sum();
-            shares.iter().map(|share| share / sum).collect()
-        };
+        scratch.out = surprisals;
         Decision {
             class,
             label: self.classes()[class].clone(),
-            probability: self.method.capabilities().probabilities.then(probability),
-            possibility: possibility
-                .expect("surprisals are from 0 to infinity, so their exponentials are from 0 to 1"),
-            margin: if is_tie { 0.0 } else { decision::margin(surprisals) },
+            probability: self.method.capabilities().probabilities.then_some(probability),
+            possibility: Possibility::new(possibility).expect("shares of sums are from 0 to 1"),
+            margin,
             ties,
             n_answered: self.n_answered(row),
             basis,

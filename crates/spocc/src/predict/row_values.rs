@@ -6,7 +6,7 @@ use crate::{
     conformal,
     data::Row,
     decision::{self, Basis},
-    math::exp,
+    math::exponentiate,
     methods::Scratch,
     model::Model,
     possibility::Transform,
@@ -18,8 +18,7 @@ pub(super) struct RowDecider<'a> {
     model: &'a Model,
     scratch: Scratch,
     transform: Transform,
-    /// `exp(least - s)` of every surprisal `s`.
-    shares: Vec<f64>,
+    tied: Vec<usize>,
     /// The tie tolerance of plain surprisals.
     tolerance: f64,
     /// A power of the surprisals and its tie tolerance.
@@ -35,7 +34,7 @@ impl<'a> RowDecider<'a> {
             model,
             scratch: Scratch::default(),
             transform: Transform::default(),
-            shares: Vec::new(),
+            tied: Vec::new(),
             tolerance: decision::tolerance(1.0),
             power: (0.0, 0.0),
         }
@@ -81,47 +80,47 @@ impl<'a> RowDecider<'a> {
         let (_, is_tie, basis) = outcome;
         let surprisals = &self.scratch.out;
         let classes = at * surprisals.len()..(at + 1) * surprisals.len();
-        if let Some(margin) = rows.margin.get_mut(at) {
-            *margin = if is_tie { 0.0 } else { decision::margin(surprisals) };
-        }
-        if let Some(n_answered) = rows.n_answered.get_mut(at) {
-            *n_answered = self.model.n_answered(row) as u32;
-        }
-        if let Some(ties) = rows.ties.get_mut(classes.clone()) {
-            ties.fill(false);
-            decision::tied(surprisals, self.tolerance).for_each(|class| ties[class] = true);
-        }
         if let Some(scores) = rows.scores.get_mut(classes.clone()) {
             scores.copy_from_slice(surprisals);
             conformal::normalise(scores);
         }
-        let (possibility, probability) =
-            (rows.possibility.get_mut(classes.clone()), rows.probability.get_mut(classes));
         let is_fused = basis == Basis::Panel && self.model.rule.possibilities().is_some();
-        if probability.is_some() || (possibility.is_some() && !is_fused) {
-            let least = surprisals.iter().copied().fold(f64::INFINITY, f64::min);
-            self.shares.clear();
-            self.shares.extend(surprisals.iter().map(|s| exp(least - s)));
-            if let Some(probability) = probability {
-                if least.is_finite() {
-                    let sum: f64 = self.shares.iter().sum();
-                    probability.iter_mut().zip(&self.shares).for_each(|(p, share)| *p = share / sum);
-                } else {
-                    probability.fill(1.0 / surprisals.len() as f64);
-                }
-            }
+        if let Some(possibility) = rows.possibility.get_mut(classes.clone()).filter(|_| is_fused) {
+            possibility.iter_mut().zip(surprisals).for_each(|(degree, s)| *degree = -s);
+            exponentiate(possibility);
         }
-        match possibility {
-            Some(possibility) if is_fused => {
-                possibility.iter_mut().zip(surprisals).for_each(|(degree, s)| *degree = exp(-s));
-            }
-            Some(possibility) => {
-                // Tied classes are equally possible, whatever the rounding.
-                decision::tied(surprisals, self.tolerance).for_each(|class| self.shares[class] = 1.0);
-                self.transform.probabilities(&self.shares, possibility);
-            }
-            None => {}
+        self.tied.clear();
+        self.tied.extend(decision::tied(surprisals, self.tolerance));
+        if let Some(is_tied) = rows.ties.get_mut(classes.clone()) {
+            self.tied.iter().for_each(|&class| is_tied[class] = true);
+        }
+        if let Some(n_answered) = rows.n_answered.get_mut(at) {
+            *n_answered = self.model.n_answered(row) as u32;
+        }
+        self.model.shares(row, basis, &mut self.scratch);
+        let shares = &mut self.scratch.shares;
+        if let Some(margin) = rows.margin.get_mut(at) {
+            *margin = if is_tie { 0.0 } else { decision::margin(shares) };
+        }
+        if let Some(probability) = rows.probability.get_mut(classes.clone()) {
+            let sum: f64 = shares.iter().sum();
+            probability.iter_mut().zip(&*shares).for_each(|(p, share)| *p = share / sum);
+        }
+        if let Some(possibility) = rows.possibility.get_mut(classes).filter(|_| !is_fused) {
+            // Tied classes are equally possible, whatever the rounding.
+            self.tied.iter().for_each(|&class| shares[class] = 1.0);
+            self.transform.shares(shares, possibility);
         }
         outcome
+    }
+}
+
+impl Model {
+    /// The shares of the classes on a row whose surprisals are in `scratch.out`.
+    pub(super) fn shares(&self, row: Row<'_>, basis: Basis, scratch: &mut Scratch) {
+        match basis {
+            Basis::Panel => self.rule.shares(row, scratch),
+            Basis::Prior => scratch.shares_of_surprisals(),
+        }
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     data::{MISSING, Row},
     error::Error,
-    math::exp,
+    math::{exp, log_normalise},
     methods::{
         FittedRule, Parameters, Scratch, check_numbers,
         first_ladder::{
@@ -13,7 +13,7 @@ use crate::{
             norm_tree::{NodeValues, NormTree},
             residual::Residual,
         },
-        ladder::{DuplicateGroups, PatternTable, log_normalise},
+        ladder::{DuplicateGroups, PatternTable},
     },
 };
 

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Error,
-    math::{exp, ln_1p},
-    methods::{check_numbers, ladder::log_normalise},
+    math::{exp, ln_1p, log_normalise},
+    methods::check_numbers,
 };
 
 /// A tree of binary norms over the leaves.

@@ -5,13 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     data::Row,
     error::Error,
-    math::exp,
+    math::{exp, log_normalise},
     methods::{
-        CostTable, FittedRule, Parameters, Scratch, check_numbers,
-        ladder::{
-            deduplication::DuplicateGroups, experts::Expert, pattern_table::PatternTable, pool::log_normalise,
-        },
-        softmax::LEAD,
+        ClassSums, FittedRule, Parameters, Scratch, SumKind, check_numbers,
+        ladder::{deduplication::DuplicateGroups, experts::Expert, pattern_table::PatternTable},
     },
 };
 
@@ -73,6 +70,18 @@ impl FittedLadder {
         &self.scores[(k * self.n_labels + usize::from(j)) * l..][..l]
     }
 
+    /// Writes the score of every class to `out`; false if the row has no prediction.
+    fn add_scores(&self, row: Row<'_>, out: &mut Vec<f64>) -> bool {
+        out.clear();
+        out.extend_from_slice(&self.start);
+        let mut has_prediction = false;
+        row.for_each(|k, j| {
+            out.iter_mut().zip(self.scores_of(k, j)).for_each(|(sum, score)| *sum += score);
+            has_prediction = true;
+        });
+        has_prediction
+    }
+
     /// Corrects log probabilities by the counts of the row's pattern.
     fn apply_pattern_table(&self, table: &PatternTable, row: Row<'_>, scratch: &mut Scratch) {
         let LadderScratch { predictions, pattern } = &mut scratch.ladder;
@@ -94,13 +103,7 @@ impl FittedLadder {
 
 impl FittedRule for FittedLadder {
     fn surprisals(&self, row: Row<'_>, scratch: &mut Scratch) -> bool {
-        scratch.out.clear();
-        scratch.out.extend_from_slice(&self.start);
-        let mut has_prediction = false;
-        row.for_each(|k, j| {
-            scratch.out.iter_mut().zip(self.scores_of(k, j)).for_each(|(sum, score)| *sum += score);
-            has_prediction = true;
-        });
+        let has_prediction = self.add_scores(row, &mut scratch.out);
         log_normalise(&mut scratch.out);
         if let Some(table) = &self.pattern_table {
             self.apply_pattern_table(table, row, scratch);
@@ -109,27 +112,20 @@ impl FittedRule for FittedLadder {
         has_prediction
     }
 
-    fn costs(&self, _n_labels: usize) -> Option<CostTable<'_>> {
+    fn shares(&self, row: Row<'_>, scratch: &mut Scratch) {
+        if self.pattern_table.is_some() {
+            return scratch.shares_of_surprisals();
+        }
+        self.add_scores(row, &mut scratch.out);
+        scratch.shares_of_scores();
+    }
+
+    fn sums(&self, _n_labels: usize) -> Option<ClassSums<'_>> {
         if self.pattern_table.is_some() {
             return None;
         }
-        let l = self.start.len().max(1);
-        let costs = |scores: &[f64]| -> Vec<f64> {
-            let best = |scores: &[f64]| scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            scores
-                .chunks_exact(l)
-                .flat_map(|scores| {
-                    let best = best(scores);
-                    scores.iter().map(move |score| best - score)
-                })
-                .collect()
-        };
-        Some(CostTable {
-            start: Some(costs(&self.start).into()),
-            table: costs(&self.scores).into(),
-            tolerance: 1.0,
-            lead: LEAD,
-        })
+        let (start, table) = (Some(self.start.as_slice().into()), self.scores.as_slice().into());
+        Some(ClassSums { start, table, kind: SumKind::Scores })
     }
 
     fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {

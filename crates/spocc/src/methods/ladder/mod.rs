@@ -53,7 +53,6 @@ pub use fitted::FittedExpert;
 pub(crate) use fitted::FittedLadder;
 pub(super) use fitted::LadderScratch;
 pub(super) use pattern_table::PatternTable;
-pub(super) use pool::log_normalise;
 
 /// The ladder: a log-linear pool of shrunk confusions, votes, the best classifier and a regression; it has no settings.
 ///

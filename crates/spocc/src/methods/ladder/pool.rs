@@ -7,7 +7,7 @@
 use std::convert::Infallible;
 
 use crate::{
-    math::{exp, ln},
+    math::{exp, ln, log_normalise},
     methods::ladder::lbfgsb,
     parallel,
 };
@@ -137,14 +137,6 @@ impl LogLoss<'_> {
             (value + more, slopes)
         })
     }
-}
-
-/// Normalises log scores so that the probabilities sum to 1.
-pub(in crate::methods) fn log_normalise(scores: &mut [f64]) {
-    let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let sum: f64 = scores.iter().map(|score| exp(score - best)).sum();
-    let log = best + ln(sum);
-    scores.iter_mut().for_each(|score| *score -= log);
 }
 
 #[cfg(test)]

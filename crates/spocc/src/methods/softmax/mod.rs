@@ -28,7 +28,7 @@ mod problem;
 mod tests;
 mod vector;
 
-use crate::math::{exp, ln};
+use crate::methods::LEAD;
 
 use vector::axpy;
 
@@ -43,9 +43,6 @@ pub(crate) struct Softmax {
     /// One per output: a single one for two classes, else one per class.
     pub(crate) intercept: Vec<f64>,
 }
-
-/// Lead of the best score over the second, relative to `1 + |score|`, above which rounding cannot change the decision.
-pub(crate) const LEAD: f64 = 1e-6;
 
 /// Outputs in a chunk: the width with the least padding, the largest of several.
 fn width(n_outputs: usize) -> usize {
@@ -108,8 +105,8 @@ impl Softmax {
         padded
     }
 
-    /// Writes `ln p` of every class for one row to `out`, one value per class.
-    pub(crate) fn log_probabilities(&self, features: impl Iterator<Item = (u32, f64)>, out: &mut [f64]) {
+    /// Writes `ln p` of every class for one row, up to a constant, to `out`.
+    pub(crate) fn scores(&self, features: impl Iterator<Item = (u32, f64)>, out: &mut [f64]) {
         let n_outputs = self.intercept.len();
         // With a single output the first of two classes has a score of zero.
         let (hidden, scores) = out.split_at_mut(out.len() - n_outputs);
@@ -117,11 +114,6 @@ impl Softmax {
         scores.copy_from_slice(&self.intercept);
         for (feature, value) in features {
             axpy(value, &self.coef[feature as usize * n_outputs..][..n_outputs], scores);
-        }
-        let max = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let log_sum = max + ln(out.iter().map(|score| exp(score - max)).sum::<f64>());
-        for score in out {
-            *score -= log_sum;
         }
     }
 }

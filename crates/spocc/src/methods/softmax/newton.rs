@@ -6,9 +6,9 @@
 use super::{
     Softmax, SoftmaxProblem,
     preconditioner::Blocks,
-    vector::{add, axpy, dot, exponentials},
+    vector::{add, axpy, dot},
 };
-use crate::math::{exp, ln};
+use crate::math::{exp, exponentials, ln};
 
 /// Largest error of a solution, in the norm of the curvature. That norm is at least the Euclidean norm of the coefficients,
 /// so no coefficient is further than this from its optimum.
@@ -25,6 +25,9 @@ const MAX_PASSES: usize = 500;
 
 /// Scaled versions of the naive Bayes start that are tried.
 const MAX_STARTS: usize = 10;
+
+/// Scores this far below the best are raised to it, so that every probability is positive.
+const LEAST_SCORE: f64 = -200.0;
 
 /// Passes above which the preconditioner is computed anew.
 const STALE_PASSES: usize = 15;
@@ -226,7 +229,10 @@ impl<'a, const N: usize> NewtonSolver<'a, N> {
                 objective += c * w * (max - output.map_or(0.0, |output| scores[output]));
             }
             let mut sum = if hidden == 1 { exp(floor - max) } else { 0.0 };
-            p.iter_mut().for_each(|p| *p = exponentials(p.map(|p| p - max)));
+            for p in p.iter_mut() {
+                p.iter_mut().for_each(|p| *p = larger(*p - max, LEAST_SCORE));
+                exponentials(p);
+            }
             let p = p.as_flattened_mut();
             p[n..].fill(0.0);
             sum += p.iter().sum::<f64>();

@@ -1,5 +1,6 @@
 //! Tests of the solver against finite differences, closed forms and its own invariances.
 
+use crate::math::log_normalise;
 use std::{convert::Infallible, sync::Arc};
 
 use super::{newton::NewtonSolver, *};
@@ -39,7 +40,8 @@ fn steepest(rows: &[WeightedPattern], n_classes: u16, c: f64, model: &Softmax) -
     let mut gradient = [vec![0.0; n], model.coef.clone()].concat();
     let mut p = vec![0.0; n_classes.into()];
     for (features, outcomes) in rows {
-        model.log_probabilities(features.iter().copied(), &mut p);
+        model.scores(features.iter().copied(), &mut p);
+        log_normalise(&mut p);
         for (output, (class, p)) in (0..n_classes).zip(&p).skip(p.len() - n).enumerate() {
             let errors = outcomes.iter().map(|&(seen, weight)| weight * (p.exp() - f64::from(seen == class)));
             let slope = c * errors.sum::<f64>();
@@ -122,7 +124,8 @@ fn small_cases_have_the_solutions_of_pen_and_paper() {
     let mirror = problem(1, 2, &rows).solve(f64::midpoint(1.0, 1_f64.exp()));
     assert_close(&mirror, &Softmax { coef: vec![1.0], intercept: vec![0.0] });
     let mut log = [0.0; 2];
-    mirror.log_probabilities([(0, 1.0)].into_iter(), &mut log);
+    mirror.scores([(0, 1.0)].into_iter(), &mut log);
+    log_normalise(&mut log);
     assert!((log[1] + (-1_f64).exp().ln_1p()).abs() < CLOSE && (log[1] - log[0] - 1.0).abs() < CLOSE);
     let certain = problem(1, 1, &[(vec![(0, 1.0)], vec![(0, 5.0)])]).solve(1.0);
     assert_eq!(certain, Softmax { coef: vec![0.0], intercept: vec![0.0] });

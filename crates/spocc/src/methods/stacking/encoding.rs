@@ -8,6 +8,7 @@ use crate::{
     data::Row,
     error::{Error, choose},
     evidence::{Evidence, Tally},
+    math::log_normalise,
     methods::softmax::{Design, Softmax},
 };
 
@@ -116,19 +117,33 @@ impl InputEncoding {
         features: &mut Vec<(u32, f64)>,
         out: &mut Vec<f64>,
     ) {
+        self.scores(softmax, classes, row, features, out);
+        log_normalise(out);
+        out.iter_mut().for_each(|log| *log = -*log);
+    }
+
+    /// `ln p` of every class up to a constant; minus infinity for classes without an output.
+    pub(super) fn scores(
+        &self,
+        softmax: &Softmax,
+        classes: &[u16],
+        row: Row<'_>,
+        features: &mut Vec<(u32, f64)>,
+        out: &mut Vec<f64>,
+    ) {
         self.features(row, features);
         out.clear();
         out.resize(self.n_classes, 0.0);
-        softmax.log_probabilities(features.iter().copied(), &mut out[..classes.len()]);
+        softmax.scores(features.iter().copied(), &mut out[..classes.len()]);
         // Classes ascend, so moving from the last one overwrites nothing that is still needed.
         let mut end = self.n_classes;
         for (at, &class) in classes.iter().enumerate().rev() {
-            let surprisal = -out[at];
-            out[usize::from(class)..end].fill(f64::INFINITY);
-            out[usize::from(class)] = surprisal;
+            let score = out[at];
+            out[usize::from(class)..end].fill(f64::NEG_INFINITY);
+            out[usize::from(class)] = score;
             end = usize::from(class);
         }
-        out[..end].fill(f64::INFINITY);
+        out[..end].fill(f64::NEG_INFINITY);
     }
 }
 

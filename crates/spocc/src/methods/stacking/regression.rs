@@ -6,8 +6,7 @@ use crate::{
     data::Row,
     error::Error,
     methods::{
-        CostTable, FittedRule, Inputs, Parameters, Scratch, check_numbers,
-        softmax::{LEAD, Softmax},
+        ClassSums, FittedRule, Inputs, Parameters, Scratch, SumKind, check_numbers, softmax::Softmax,
         stacking::InputEncoding,
     },
 };
@@ -41,28 +40,32 @@ impl FittedRule for Regression {
         row.n_answered() > 0
     }
 
-    /// A one-hot prediction adds its coefficients to the scores. Its cost for a class is the largest coefficient less that of
-    /// the class. A class without training rows has infinite cost from the start.
-    fn costs(&self, _n_labels: usize) -> Option<CostTable<'_>> {
+    fn shares(&self, row: Row<'_>, scratch: &mut Scratch) {
+        let Scratch { features, out, .. } = scratch;
+        self.encoding.scores(&self.softmax, &self.classes, row, features, out);
+        scratch.shares_of_scores();
+    }
+
+    /// A one-hot prediction adds its coefficients to the scores. A class without training rows has the score minus infinity
+    /// from the start.
+    fn sums(&self, _n_labels: usize) -> Option<ClassSums<'_>> {
         if self.encoding.inputs != Inputs::OneHot || self.classes.is_empty() {
             return None;
         }
         let (outputs, l) = (self.softmax.intercept.len(), self.encoding.n_classes);
-        let costs = |scores: &[f64], without_output: f64, out: &mut Vec<f64>| {
-            // With a single output the first of two classes has a score of zero.
-            let score =
-                |at: usize| (at + outputs).checked_sub(self.classes.len()).map_or(0.0, |at| scores[at]);
-            let best = (0..self.classes.len()).map(score).fold(f64::NEG_INFINITY, f64::max);
-            let start = out.len();
-            out.resize(start + l, without_output);
-            (0..)
-                .zip(&self.classes)
-                .for_each(|(at, &class)| out[start + usize::from(class)] = best - score(at));
+        let scores = |values: &[f64], without_output: f64| {
+            let mut scores = vec![without_output; l];
+            for (at, &class) in self.classes.iter().enumerate() {
+                // With a single output the first of two classes has a score of zero.
+                let output = (at + outputs).checked_sub(self.classes.len());
+                scores[usize::from(class)] = output.map_or(0.0, |output| values[output]);
+            }
+            scores
         };
-        let (mut start, mut table) = (Vec::new(), Vec::new());
-        costs(&self.softmax.intercept, f64::INFINITY, &mut start);
-        self.softmax.coef.chunks_exact(outputs).for_each(|scores| costs(scores, 0.0, &mut table));
-        Some(CostTable { start: Some(start.into()), table: table.into(), tolerance: 1.0, lead: LEAD })
+        let start = scores(&self.softmax.intercept, f64::NEG_INFINITY);
+        let table: Vec<f64> =
+            self.softmax.coef.chunks_exact(outputs).flat_map(|values| scores(values, 0.0)).collect();
+        Some(ClassSums { start: Some(start.into()), table: table.into(), kind: SumKind::Scores })
     }
 
     fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {
@@ -117,10 +120,10 @@ mod tests {
                 let Rule::Stacking(regression) = rule else { panic!("a regression") };
                 regression
             };
-            assert!(fit(Inputs::Ordinal).costs(4).is_none());
+            assert!(fit(Inputs::Ordinal).sums(4).is_none());
             let regression = fit(Inputs::OneHot);
             assert_eq!(regression.softmax.intercept.len(), if rows == 24 { 3 } else { 1 });
-            let costs = regression.costs(4).expect("sums");
+            let costs = regression.sums(4).expect("sums").costs(3, 4);
             let mut scratch = Scratch::default();
             for predicted in [[0, 1, 2], [3, 3, 0], [2, MISSING, 1]] {
                 assert!(regression.surprisals(Row::Dense(&predicted), &mut scratch));

@@ -1,0 +1,200 @@
+//! The value kernel: probabilities, possibilities and margins of many rows at once.
+//!
+//! For rules that are sums over predictions. The sums, and the shares made of them, are those of the rule to the last bit.
+//! A row without a prediction, or on which no class leads clearly, is left to the rule.
+
+use crate::{
+    data::Row,
+    decision,
+    math::exponentiate,
+    methods::{ClassSums, LEAD, SumKind},
+    possibility::Transform,
+    predict::{AlignedTable, alignment::RowBuffer, decisions::DecisionRows, linear_kernel::UNDECIDED},
+};
+
+/// The tables of a rule that is a sum over predictions, less is better.
+pub(super) struct ValueKernel {
+    n_labels: usize,
+    n_classes: usize,
+    /// Values of a prediction: the classes, padded to a width that [`ValueKernel::decide`] has.
+    width: usize,
+    start: Vec<f64>,
+    /// By classifier, predicted label and class.
+    table: Vec<f64>,
+    is_votes: bool,
+    /// Whether possibilities are the exponentials of the sums.
+    is_fused: bool,
+}
+
+/// Rows evaluated at once.
+pub(super) const ROWS: usize = 64;
+
+/// Buffers of the kernel.
+#[derive(Default)]
+pub(super) struct ValueScratch {
+    buffer: RowBuffer,
+    classes: Vec<u16>,
+    /// The sums of every row, then its shares.
+    shares: Vec<f64>,
+    possibilities: Vec<f64>,
+    transform: Transform,
+}
+
+impl ValueKernel {
+    /// None for sums whose surprisals are roots.
+    pub(super) fn new(
+        sums: &ClassSums<'_>,
+        n_labels: usize,
+        n_classes: usize,
+        is_fused: bool,
+    ) -> Option<Self> {
+        if matches!(sums.kind, SumKind::Surprisals(power) if power != 1.0) || n_classes < 2 {
+            return None;
+        }
+        let width =
+            if n_classes <= 8 { n_classes.next_multiple_of(2) } else { n_classes.next_multiple_of(8) };
+        let is_votes = sums.kind == SumKind::Votes;
+        let sign = if matches!(sums.kind, SumKind::Surprisals(_)) { 1.0 } else { -1.0 };
+        let padded = |values: &[f64], padding: f64| -> Vec<f64> {
+            let padding = std::iter::repeat_n(padding, width - n_classes);
+            values
+                .chunks_exact(n_classes)
+                .flat_map(|values| values.iter().map(|value| sign * value).chain(padding.clone()))
+                .collect()
+        };
+        let zeros = vec![0.0; n_classes];
+        let start = sums.start.as_deref().unwrap_or(&zeros);
+        Some(Self {
+            n_labels,
+            n_classes,
+            width,
+            start: padded(start, if is_votes { 0.0 } else { f64::INFINITY }),
+            table: padded(&sums.table, 0.0),
+            is_votes,
+            is_fused,
+        })
+    }
+
+    /// Decides rows and writes them to the places from `first` on; those left to the rule get the class [`UNDECIDED`].
+    pub(super) fn decide<'r>(
+        &self,
+        aligned: &AlignedTable<'_>,
+        rows: impl Iterator<Item = Row<'r>>,
+        scratch: &mut ValueScratch,
+        out: &mut DecisionRows<'_>,
+        first: usize,
+    ) {
+        // Loops over a constant number of classes are unrolled.
+        match self.width {
+            2 => self.decide_in::<2>(aligned, rows, scratch, out, first),
+            4 => self.decide_in::<4>(aligned, rows, scratch, out, first),
+            6 => self.decide_in::<6>(aligned, rows, scratch, out, first),
+            _ => self.decide_in::<8>(aligned, rows, scratch, out, first),
+        }
+    }
+
+    /// The same, with the classes in chunks of `N`.
+    fn decide_in<'r, const N: usize>(
+        &self,
+        aligned: &AlignedTable<'_>,
+        rows: impl Iterator<Item = Row<'r>>,
+        scratch: &mut ValueScratch,
+        out: &mut DecisionRows<'_>,
+        first: usize,
+    ) {
+        let ValueScratch { buffer, classes, shares, possibilities, transform } = scratch;
+        let chunks = self.width / N;
+        shares.resize(ROWS * self.width, 0.0);
+        classes.clear();
+        for (row, sums) in rows.zip(shares.as_chunks_mut::<N>().0.chunks_exact_mut(chunks)) {
+            let row = aligned.translate(row, buffer);
+            if let Some(n_answered) = out.n_answered.get_mut(first + classes.len()) {
+                *n_answered = aligned.model.n_answered(row) as u32;
+            }
+            classes.push(self.add(row, sums));
+        }
+        let shares = &mut shares[..classes.len() * self.width];
+        out.class[first..first + classes.len()].copy_from_slice(classes);
+        if self.is_fused && !out.possibility.is_empty() {
+            possibilities.clear();
+            possibilities.extend(shares.iter().map(|sum| -sum));
+            exponentiate(possibilities);
+        }
+        let decided = (0..).zip(&*classes).filter(|(_, class)| **class != UNDECIDED);
+        for (row, &class) in decided.clone() {
+            let sums = &mut shares[row * self.width..][..self.width];
+            let least = sums[usize::from(class)];
+            for sum in sums.as_chunks_mut::<N>().0.as_flattened_mut() {
+                *sum = if self.is_votes { *sum / least } else { least - *sum };
+            }
+        }
+        if !self.is_votes {
+            exponentiate(shares);
+        }
+        let l = self.n_classes;
+        for (row, &class) in decided {
+            let (at, shares) = (first + row, &shares[row * self.width..][..self.width]);
+            let values = at * l..(at + 1) * l;
+            if let Some(margin) = out.margin.get_mut(at) {
+                *margin = decision::margin(shares);
+            }
+            if let Some(is_tied) = out.ties.get_mut(values.clone()) {
+                is_tied[usize::from(class)] = true;
+            }
+            if let Some(probability) = out.probability.get_mut(values.clone()) {
+                let (shares, _) = shares.as_chunks::<N>();
+                let sum: f64 = shares.as_flattened().iter().sum();
+                for (to, shares) in probability.chunks_mut(N).zip(shares) {
+                    let quotients = shares.map(|share| share / sum);
+                    to.iter_mut().zip(quotients).for_each(|(to, quotient)| *to = quotient);
+                }
+            }
+            if let Some(possibility) = out.possibility.get_mut(values) {
+                if self.is_fused {
+                    possibility.copy_from_slice(&possibilities[row * self.width..][..l]);
+                } else {
+                    transform.shares(&shares[..l], possibility);
+                }
+            }
+        }
+    }
+
+    /// Adds up a row of the model's classifiers and labels, and returns the class of the least sum if it leads clearly, else
+    /// [`UNDECIDED`].
+    #[inline]
+    fn add<const N: usize>(&self, row: Row<'_>, sums: &mut [[f64; N]]) -> u16 {
+        let (table, start) = (self.table.as_chunks::<N>().0, self.start.as_chunks::<N>().0);
+        let mut has_prediction = false;
+        let chunks = sums.len();
+        for (chunk, (sums, start)) in sums.iter_mut().zip(start).enumerate() {
+            let mut own = *start;
+            let mut add = |values: Option<&[f64; N]>| {
+                if let Some(values) = values {
+                    own.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+                    has_prediction = true;
+                }
+            };
+            let of_classifier = self.n_labels * chunks;
+            match row {
+                // A missing prediction is beyond the table of its classifier.
+                Row::Dense(cells) => cells
+                    .iter()
+                    .zip(table.chunks_exact(of_classifier))
+                    .for_each(|(j, table)| add(table.get(usize::from(*j) * chunks + chunk))),
+                Row::Sparse(columns, ids) => columns.iter().zip(ids).for_each(|(&k, &j)| {
+                    add(table.get(k as usize * of_classifier + usize::from(j) * chunks + chunk));
+                }),
+            }
+            *sums = own;
+        }
+        let (mut least, mut second, mut class) = (f64::INFINITY, f64::INFINITY, UNDECIDED);
+        for (at, &sum) in (0..).zip(sums.as_flattened()) {
+            let more = if sum < least { least } else { sum };
+            class = if sum < least { at } else { class };
+            least = if sum < least { sum } else { least };
+            second = if more < second { more } else { second };
+        }
+        let gap = if self.is_votes { LEAD * -least } else { LEAD * (1.0 + least.abs()) };
+        if has_prediction && second - least > gap { class } else { UNDECIDED }
+    }
+}
