@@ -17,6 +17,10 @@ use crate::{
     tuning::{Tuning, fold_counts, grid, median_of_best},
 };
 
+/// Labelled rows above which the search is coarse: powers of ten on one held-out fold, of which all within one standard error
+/// of the best are as good. So many rows outweigh the penalty, and the accuracy hardly depends on it.
+const MANY_ROWS: u64 = 1 << 14;
+
 /// The median of the strengths that decide most rows correctly.
 pub(super) fn tune_strength(
     tuning: Tuning,
@@ -26,30 +30,43 @@ pub(super) fn tune_strength(
     tally: &Tally,
     control: &Control<'_>,
 ) -> Result<f64, Error> {
-    let strengths = grid(-2.0, 1.0 / 25.0, 101);
-    let correct = match tuning {
+    let fine = grid(-2.0, 1.0 / 25.0, 101);
+    let held_out = |strengths: &[f64], fold: usize, folds: usize| {
+        let inside = |p: usize| outcomes_in(evidence, tally, p, folds, |other| other == fold);
+        let outside = |p: usize| outcomes_in(evidence, tally, p, folds, |other| other != fold);
+        correct_at_each(encoding, design, tally, strengths, outside, inside, control)
+    };
+    match tuning {
         Tuning::Resubstitution => {
             let all = |p: usize| tally.outcomes(p).collect::<Vec<_>>();
-            correct_at_each(encoding, design, tally, &strengths, all, all, control)?
+            let correct = correct_at_each(encoding, design, tally, &fine, all, all, control)?;
+            Ok(median_of_best(&fine, &correct))
+        }
+        Tuning::KFold(folds) if evidence.total() / evidence.unit() > MANY_ROWS => {
+            let coarse = grid(-2.0, 1.0, 5);
+            let correct = held_out(&coarse, 0, folds.into())?;
+            let n_rows = evidence.total() as f64 / f64::from(folds);
+            Ok(median_of_best(&coarse, &as_good_as_best(&correct, n_rows, evidence.unit() as f64)))
         }
         Tuning::KFold(folds) => {
             let folds = usize::from(folds);
-            let parts = parallel::map(folds, |fold| {
-                let inside = |p: usize| outcomes_in(evidence, tally, p, folds, |other| other == fold);
-                let outside = |p: usize| outcomes_in(evidence, tally, p, folds, |other| other != fold);
-                correct_at_each(encoding, design, tally, &strengths, outside, inside, control)
-            });
-            let mut correct = vec![0; strengths.len()];
-            for part in parts {
+            let mut correct = vec![0; fine.len()];
+            for part in parallel::map(folds, |fold| held_out(&fine, fold, folds)) {
                 correct.iter_mut().zip(part?).for_each(|(sum, count)| *sum += count);
             }
-            correct
+            Ok(median_of_best(&fine, &correct))
         }
-        Tuning::LeaveOneOut => {
-            return Err(Stacking::refuse(tuning));
-        }
-    };
-    Ok(median_of_best(&strengths, &correct))
+        Tuning::LeaveOneOut => Err(Stacking::refuse(tuning)),
+    }
+}
+
+/// Numbers of correct rows among `n_rows`, counted in `unit`s, where all that are within one standard error of the largest
+/// equal it.
+fn as_good_as_best(correct: &[u64], n_rows: f64, unit: f64) -> Vec<u64> {
+    let best = correct.iter().copied().max().unwrap_or(0);
+    let (right, wrong) = (best as f64 / unit, (n_rows - best as f64).max(0.0) / unit);
+    let error = (right * wrong / (right + wrong).max(1.0)).sqrt() * unit;
+    correct.iter().map(|&count| if (best - count) as f64 <= error { best } else { count }).collect()
 }
 
 /// The outcomes of a pattern in the folds that `is_kept` selects.
@@ -141,6 +158,42 @@ impl TrainingSet {
 mod tests {
     use super::*;
     use crate::{Label, Predictions, Truth, evidence::Counting, methods::Inputs};
+
+    #[test]
+    fn strengths_within_a_standard_error_are_as_good() {
+        // 900 of 1000 rows: one standard error is 9.5 rows.
+        assert_eq!(as_good_as_best(&[880, 891, 900, 889], 1_000.0, 1.0), [880, 900, 900, 889]);
+        assert_eq!(as_good_as_best(&[8_800, 8_910, 9_000], 10_000.0, 10.0), [8_800, 9_000, 9_000]);
+        assert_eq!(as_good_as_best(&[5, 4], 5.0, 1.0), [5, 4]);
+    }
+
+    #[test]
+    fn the_coarse_search_chooses_a_strength_as_good_as_the_full_one() {
+        let n_rows = 2 * MANY_ROWS as usize;
+        let cell = |t: usize, k: usize| (t * t + t * (k + 3) / 7 + k) % 11;
+        let predicted = |t: usize, k: usize| if cell(t, k) < 6 { t % 3 } else { cell(t, k) % 3 };
+        let ids = (0..n_rows).flat_map(|t| (0..4).map(move |k| predicted(t, k) as u16)).collect();
+        let labels: Vec<Label> = (0..3).map(Label::from).collect();
+        let rows = Predictions::from_ids(["a", "b", "c", "d"], labels, ids).expect("classes");
+        let truth = Truth::new((0..n_rows).map(|t| Some((t % 3) as i64))).expect("few labels");
+        let evidence = Evidence::new(&rows, &truth).expect("rows");
+        let tally = evidence.tally().expect("a tally");
+        let encoding = InputEncoding::new(&evidence, Inputs::OneHot);
+        let design = Arc::new(encoding.design(tally));
+        let control = Control::default();
+        let tuning = Tuning::KFold(Tuning::FOLDS);
+        let strength =
+            tune_strength(tuning, &evidence, &encoding, &design, tally, &control).expect("not cancelled");
+        assert!(grid(-2.0, 1.0, 5).contains(&strength));
+        let all = |p: usize| tally.outcomes(p).collect::<Vec<_>>();
+        let mut strengths = grid(-2.0, 1.0 / 25.0, 101);
+        let full = correct_at_each(&encoding, &design, tally, &strengths, all, all, &control);
+        let most = full.expect("not cancelled").into_iter().max().expect("a hundred strengths");
+        strengths = vec![strength];
+        let own = correct_at_each(&encoding, &design, tally, &strengths, all, all, &control);
+        let own = own.expect("not cancelled")[0];
+        assert_eq!(as_good_as_best(&[most, own], n_rows as f64, 1.0), [most, most]);
+    }
 
     /// The accuracy at every C of the grid, from which C is chosen, against a golden file.
     #[test]
