@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 
 from spocc._native import SpoccError
 
+# Rows of a pandas frame up to which a copy of its cells costs less than looking at its columns.
+_FEW_ROWS = 256
+
 __all__ = ["column", "is_pandas", "labels", "numbers", "strings", "table", "truth_by_item", "whole"]
 
 
@@ -27,8 +30,7 @@ def table(predictions: object, selected: Iterable[str] | None = None) -> object:
             raise SpoccError(f"predictions: expected a table of 2 axes, found {predictions.ndim}")
         return _array(predictions)
     if is_pandas(predictions, "DataFrame"):
-        frame: Any = predictions
-        return _named(((str(name), frame.iloc[:, k]) for k, name in enumerate(frame.columns)), selected)
+        return _named(_frame_columns(predictions), selected)
     if isinstance(predictions, Mapping):
         return _named(((str(name), values) for name, values in predictions.items()), selected)
     if hasattr(predictions, "__arrow_c_stream__") and not is_pandas(predictions, "Series"):
@@ -41,6 +43,13 @@ def table(predictions: object, selected: Iterable[str] | None = None) -> object:
         if array.ndim == 2:
             return _array(array)
     raise TypeError(f"predictions: expected a table, found {type(predictions).__name__}")
+
+
+def _frame_columns(frame: Any) -> Iterable[tuple[str, object]]:
+    """Names and columns of a pandas frame, without a Series per column where a few rows have a common type."""
+    if len(frame) <= _FEW_ROWS and len(kinds := set(frame.dtypes)) == 1 and isinstance(kinds.pop(), np.dtype):
+        return zip(map(str, frame.columns), frame.to_numpy().T, strict=True)
+    return ((str(name), values) for name, values in frame.items())
 
 
 class _LabelTypeError(TypeError):
@@ -213,9 +222,9 @@ def _pandas_column(values: Any) -> object:
     if isinstance(kind, np.dtype):
         return _array(values.to_numpy())
     if kind.name == "category":
-        categories = values.cat if hasattr(values, "cat") else values
-        codes = np.asarray(categories.codes)
-        return codes, _column(categories.categories)
+        # A Series or an Index holds a Categorical.
+        categorical = getattr(values, "array", values)
+        return np.asarray(categorical.codes), _column(categorical.categories)
     # Masked numbers, Arrow columns and texts go through Arrow; any other extension type as an array.
     if not hasattr(kind, "numpy_dtype") and not hasattr(kind, "storage"):
         return _array(np.asarray(values))

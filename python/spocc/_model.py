@@ -124,11 +124,14 @@ class Model:
         native = self._engine.evidence
         return None if native is None else Evidence._of(native)
 
+    @cached_property
+    def _are_indices(self) -> bool:
+        """Whether the classes are 0, 1, 2, .., so that labels need no lookup."""
+        return self.classes.dtype.kind in "iu" and np.array_equal(self.classes, np.arange(len(self.classes)))
+
     def _labels(self, ids: NDArray[np.uint16]) -> NDArray[Any]:
-        """The labels of class indices; no lookup is needed if the labels are 0, 1, 2, .."""
-        indices = np.arange(len(self.classes))
-        are_indices = self.classes.dtype.kind in "iu" and np.array_equal(self.classes, indices)
-        return ids.astype(self.classes.dtype) if are_indices else self.classes[ids]
+        """The labels of class indices."""
+        return ids.astype(self.classes.dtype) if self._are_indices else self.classes[ids]
 
     def predict(self, predictions: object, *, strict: bool = False) -> NDArray[Any]:
         """The decided class of every row, as a label."""

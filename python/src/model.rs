@@ -17,13 +17,15 @@ use crate::{
     evidence::{PyEvidence, array, report},
     input::{InputTable, LabelInput, PredictionInput},
     labels::{LabelId, to_python},
-    runtime::{Interrupt, RunSettings, run, run_here},
+    runtime::{Interrupt, RunSettings, guard, run, run_here},
     settings::{PyCombiner, PyOptions},
     zero_copy::MAX_LABELS,
 };
 
 /// Number of cells up to which a call runs on one thread, without signal checks.
 const MAX_SHORT_CELLS: usize = 1 << 14;
+/// Number of cells up to which a call runs on the calling thread: the engine uses no others.
+const MAX_TINY_CELLS: usize = 1 << 10;
 /// Degrees held at a time, of rows decided in full.
 const DEGREES: usize = 1 << 22;
 
@@ -350,13 +352,18 @@ impl PyModel {
     }
 }
 
-/// Runs `job`, on one thread and without signal checks if there are few cells.
+/// Runs `job`, without signal checks if there are few cells: on one thread, or on the calling thread if the engine needs no
+/// other.
 fn run_sized<T: Send>(
     py: Python<'_>,
     n_cells: usize,
     job: impl FnOnce(&Control<'_>, &Interrupt) -> Result<T, BindingError> + Send,
 ) -> Result<T, BindingError> {
-    if n_cells <= MAX_SHORT_CELLS { run_here(py, job) } else { run(py, &RunSettings::default(), job) }
+    match n_cells {
+        ..=MAX_TINY_CELLS => py.detach(|| guard(|| job(&Control::default(), &Interrupt::default()))),
+        ..=MAX_SHORT_CELLS => run_here(py, job),
+        _ => run(py, &RunSettings::default(), job),
+    }
 }
 
 /// Ranges of rows that are decided together.

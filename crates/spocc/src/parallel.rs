@@ -25,10 +25,13 @@ pub(crate) fn map<T: Send>(n: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T>
     (0..n).map(work).collect()
 }
 
-/// Calls `work(start, piece)` to fill pieces of at most `step` elements.
+/// Calls `work(start, piece)` to fill pieces of at most `step` elements; a single piece on the calling thread.
 #[cfg(feature = "parallel")]
 pub(crate) fn fill<T: Send>(all: &mut [T], step: usize, work: impl Fn(usize, &mut [T]) + Sync) {
     use rayon::prelude::*;
+    if all.len() <= step {
+        return all.chunks_mut(step).for_each(|piece| work(0, piece));
+    }
     all.par_chunks_mut(step).enumerate().for_each(|(at, piece)| work(at * step, piece));
 }
 

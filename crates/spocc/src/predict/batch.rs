@@ -25,6 +25,9 @@ use crate::{
 /// Rows decided between two reports of progress.
 const BLOCK: usize = 1 << 20;
 
+/// Rows that a single worker decides, on the calling thread.
+const ONE_WORKER: usize = 1 << 13;
+
 impl Model {
     /// Decides the label of every row.
     ///
@@ -139,6 +142,8 @@ struct BatchPredictor<'a> {
 }
 
 impl<'a> BatchPredictor<'a> {
+    /// Fewer rows are decided one by one: nothing has to be made ready.
+    const MANY_ROWS: usize = 64;
     /// Enough for the few rows that the kernel leaves undecided.
     const FEW_BITS: u32 = 12;
     /// For all rows: a larger memory leaves the processor's cache.
@@ -151,11 +156,12 @@ impl<'a> BatchPredictor<'a> {
         let columns = DecisionColumns { probability, ..columns };
         let is_dense = predictions.matrix().is_dense();
         let ids: Vec<u16> = (0..map.len() as u16).collect();
-        let packing = RowPacking::new(classifier_of.len(), &ids, MISSING, 0).filter(|_| is_dense);
+        let is_many = n_rows >= Self::MANY_ROWS;
+        let packing = RowPacking::new(classifier_of.len(), &ids, MISSING, 0).filter(|_| is_dense && is_many);
         let has_all = packing.as_ref().is_some_and(|packing| packing.row_bits() <= Self::FEW_BITS);
         let (n_labels, n_classes) = (model.labels.len(), model.labels.n_classes());
         let column_map = ColumnMap { classifier_of, map, missing, n_labels, n_classes, n_rows, is_dense };
-        let sums = if has_all || columns.scores { None } else { model.rule.sums(n_labels) };
+        let sums = if has_all || columns.scores || !is_many { None } else { model.rule.sums(n_labels) };
         let (kernel, value_kernel) = match sums {
             Some(sums) if columns.any() => {
                 let is_fused = model.rule.possibilities().is_some();
@@ -187,9 +193,13 @@ impl<'a> BatchPredictor<'a> {
         let blocks = decisions.rows_mut().chunks(BLOCK);
         for (block, out) in blocks.into_iter().enumerate() {
             control.report("deciding", block * BLOCK, rows.len())?;
-            // Every worker has its own memory, so workers with a large one are few.
-            let n_workers = if self.kernel.is_some() { 4 * parallel::threads() } else { parallel::threads() };
-            let step = out.len().div_ceil(n_workers).max(1 << 13);
+            // Every worker has its own memory, so workers with a large one are few. A few rows are decided here.
+            let n_workers = match &self.kernel {
+                _ if out.len() <= ONE_WORKER => 1,
+                Some(_) => 4 * parallel::threads(),
+                None => parallel::threads(),
+            };
+            let step = out.len().div_ceil(n_workers).max(ONE_WORKER);
             let first = rows.start + block * BLOCK;
             parallel::fill(&mut out.chunks(step), 1, |part, out| {
                 let (first, out) = (first + part * step, &mut out[0]);
