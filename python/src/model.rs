@@ -359,10 +359,12 @@ fn run_sized<T: Send>(
     n_cells: usize,
     job: impl FnOnce(&Control<'_>, &Interrupt) -> Result<T, BindingError> + Send,
 ) -> Result<T, BindingError> {
-    match n_cells {
-        ..=MAX_TINY_CELLS => py.detach(|| guard(|| job(&Control::default(), &Interrupt::default()))),
-        ..=MAX_SHORT_CELLS => run_here(py, job),
-        _ => run(py, &RunSettings::default(), job),
+    if n_cells <= MAX_TINY_CELLS {
+        py.detach(|| guard(|| job(&Control::default(), &Interrupt::default())))
+    } else if n_cells <= MAX_SHORT_CELLS {
+        run_here(py, job)
+    } else {
+        run(py, &RunSettings::default(), job)
     }
 }
 
