@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures spocc against its rivals in one run, and writes docs/BENCHMARKS.md and docs/growth.svg.
+"""Measures spocc against its rivals in one run, and writes docs/BENCHMARKS.md with its pictures.
 
     bench/versus.py                     every size, easy and hard, one core and all cores
     bench/versus.py --quick             two sizes only: a minute or two
     bench/versus.py --sizes 100000x10x5,1000000x10x5
-    bench/versus.py --build             also measure a cold release build of the command
+    bench/versus.py --build             also measure cold builds of the command and the package
     bench/versus.py --more --sizes ..   measure these too, and write one report of both runs
     bench/versus.py --package           the Python package only, into the report of the last run
     bench/versus.py --again             write the report again from the last run
@@ -31,7 +31,7 @@ from harness.package import package
 from harness.plan import EASES, QUICK, SIZES, Shape
 from harness.report import report
 from harness.run import Limits, run
-from harness.specials import specials
+from harness.specials import memory_growth, specials
 
 REQUIREMENTS = ROOT / "bench" / "requirements.txt"
 
@@ -47,7 +47,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--special-limit", type=float, default=120.0, metavar="S", help="of special targets [120]")
     parser.add_argument("--stream-rows", type=int, default=10**8, metavar="N", help="rows sent through a pipe [1e8]")
     parser.add_argument("--memory", type=float, metavar="GIB", help="most memory a process may hold [80 %% of all]")
-    parser.add_argument("--build", action="store_true", help="measure a cold build too")
+    parser.add_argument("--build", action="store_true", help="measure cold builds too")
     parser.add_argument("--out", type=Path, default=ROOT / "docs", metavar="DIR", help="where to write [docs]")
     parser.add_argument("--more", action="store_true", help="add panels to the last run; nothing else is measured")
     parser.add_argument("--package", action="store_true", help="measure the Python package only, beside the last run")
@@ -97,11 +97,14 @@ def measure(args: argparse.Namespace, scratch: Path, before: dict[str, Any] | No
     if args.package or not (args.quick or before):
         results["package"] = package(bench, args.limit)
         results["package_commit"] = machine["commit"]
+        say("single calls")
+        calls = [str(python), "-W", "ignore", str(ROOT / "bench" / "calls.py")]
+        results["calls"] = run(calls, Limits(120, limits.memory), 1).lines
     if args.package:
         return results
     if args.build:
         say("a cold build")
-        results["build"] = build_times()
+        results["build"] = build_times(python)
     if not args.quick and not before:
         results["specials"] = specials(bench, args.special_limit, args.stream_rows)
     if not before:
@@ -109,6 +112,7 @@ def measure(args: argparse.Namespace, scratch: Path, before: dict[str, Any] | No
         speed = "0.5" if args.quick else "3"
         growth = run([str(bench.kernels), "growth", "--limit", speed], Limits(300, limits.memory), 1)
         results["growth"] = growth.lines
+        results["memory"] = memory_growth(bench)
     for size in sizes(args):
         for ease in [args.ease] if args.ease else EASES:
             if time.monotonic() - begun > 60 * args.minutes:
@@ -135,8 +139,8 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     (args.out / "BENCHMARKS.md").write_text(report(results, results["command"]))
     python = ROOT / "target" / "tools" / "bench" / "bin" / "python"
-    subprocess.run([python, ROOT / "bench" / "plot.py", stored, args.out / "growth.svg"], check=True)
-    say(f"wrote {args.out / 'BENCHMARKS.md'} and {args.out / 'growth.svg'}")
+    subprocess.run([python, ROOT / "bench" / "plot.py", stored, args.out], check=True)
+    say(f"wrote {args.out / 'BENCHMARKS.md'} and its pictures")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from harness.plan import LARGE_CELLS, RIVALS, THREADED, Shape, fitted_for, hopeless, methods_for
+from harness.plan import LARGE_CELLS, PROBABILISTIC, RIVALS, THREADED, Shape, fitted_for, hopeless, methods_for
 from harness.run import Limits, repeat, run
 
 Row = dict[str, Any]
@@ -76,17 +76,20 @@ class Bench:
         rows: list[Row] = []
         methods = methods_for(shape)
         expected = [("memcpy", "label matrix"), ("count", "marginals"), ("count", "tally")]
-        expected += [("predict", method) for method in methods]
-        rows += self.kernel_rows(shape, cores, "count,predict", methods, expected)
+        expected += [(task, method) for task in ["predict", "decide", "explain"] for method in methods]
+        expected += [("predict_proba", method) for method in methods if method in PROBABILISTIC]
+        rows += self.kernel_rows(shape, cores, "count,predict,decide,explain", methods, expected)
         if cores == "one" and shape.cells() > LARGE_CELLS:
             return rows
         skipped = {method: self.skip("fit", method, shape) for method in fitted_for(shape)}
         fitted = [method for method, why in skipped.items() if why is None]
         expected = [(task, method) for method in fitted for task in ["fit", "whole"]]
+        expected += [("evaluated", "ladder")] if "ladder" in fitted else []
         rows += [row for row in self.kernel_rows(shape, cores, "fit", fitted, expected) if row["task"] != "memcpy"]
         for method, why in skipped.items():
             if why:
-                rows += [row_of(task, method, cores, {"failed": why}) for task in ["fit", "whole"]]
+                tasks = ["fit", "whole", "evaluated"] if method == "ladder" else ["fit", "whole"]
+                rows += [row_of(task, method, cores, {"failed": why}) for task in tasks]
         return rows
 
     def kernel_rows(

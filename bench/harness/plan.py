@@ -10,6 +10,9 @@ METHODS = [
 # Stacking with the single strength 1, the default of scikit-learn; it predicts as `stacking` does and is only fitted.
 ONE_STRENGTH = "stacking-c1"
 
+# The methods with probabilities.
+PROBABILISTIC = ["ladder", "naive-bayes", "bayes", "stacking", "dawid-skene", "one-coin"]
+
 # The methods measured on the largest panels; the others would take most of the run.
 MAIN_METHODS = ["ladder", "spocc", "adaspocc", "majority", "naive-bayes"]
 LARGE_CELLS = 20_000_000
@@ -18,8 +21,10 @@ LARGE_CELLS = 20_000_000
 RIVALS = {
     "numpy-table": ["count", "predict"],
     "numpy-majority": ["predict"],
-    "categorical-nb": ["predict", "fit"],
-    "logistic-regression": ["predict", "fit"],
+    "categorical-nb": ["predict", "predict_proba", "fit"],
+    "logistic-regression": ["predict", "predict_proba", "fit"],
+    "hist-gradient-boosting": ["predict", "predict_proba", "fit"],
+    "random-forest": ["predict", "predict_proba", "fit"],
     "voting": ["predict"],
     "crowdkit-majority": ["predict"],
     "crowdkit-dawid-skene": ["predict"],
@@ -28,7 +33,10 @@ RIVALS = {
 }
 
 # Rivals that use more than one core; the others are measured once.
-THREADED = {"duckdb", "polars", "logistic-regression"}
+THREADED = {"duckdb", "polars", "logistic-regression", "hist-gradient-boosting", "random-forest"}
+
+# Rivals of the default method: scikit-learn's classifiers on the predictions.
+LEARNERS = ["logistic-regression", "hist-gradient-boosting", "random-forest", "categorical-nb"]
 
 # Our (task, name) and the (task, name) of rivals that do the same.
 MATCHES = {
@@ -37,15 +45,18 @@ MATCHES = {
     ("whole", "naive-bayes"): [("fit", "categorical-nb")],
     ("whole", ONE_STRENGTH): [("fit", "logistic-regression")],
     ("whole", "stacking"): [("fit", "logistic-regression")],
-    ("whole", "ladder"): [("fit", "logistic-regression")],
-    ("decide", "adaspocc"): [("predict", "crowdkit-dawid-skene")],
-    ("decide", "majority"): [("predict", "crowdkit-majority")],
+    ("whole", "ladder"): [("fit", rival) for rival in LEARNERS],
+    ("both", "adaspocc"): [("predict", "crowdkit-dawid-skene")],
+    ("both", "majority"): [("predict", "crowdkit-majority")],
     ("predict", "spocc"): [("predict", "numpy-table")],
     ("predict", "adaspocc"): [("predict", "numpy-table")],
     ("predict", "naive-bayes"): [("predict", "numpy-table"), ("predict", "categorical-nb")],
     ("predict", "majority"): [("predict", "numpy-majority"), ("predict", "voting")],
     ("predict", "stacking"): [("predict", "logistic-regression")],
-    ("predict", "ladder"): [("predict", "logistic-regression"), ("predict", "categorical-nb")],
+    ("predict", "ladder"): [("predict", rival) for rival in LEARNERS],
+    ("predict_proba", "ladder"): [("predict_proba", rival) for rival in LEARNERS],
+    ("predict_proba", "naive-bayes"): [("predict_proba", "categorical-nb")],
+    ("predict_proba", "stacking"): [("predict_proba", "logistic-regression")],
     ("command", "tally"): [("csv", "duckdb"), ("csv", "polars")],
 }
 

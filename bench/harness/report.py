@@ -3,7 +3,7 @@
 from typing import Any
 
 from harness.package import package_section, package_summary
-from harness.plan import EASES, MATCHES, METHODS, ONE_STRENGTH, RIVALS, Shape, fitted_for, methods_for
+from harness.plan import EASES, MATCHES, METHODS, ONE_STRENGTH, PROBABILISTIC, RIVALS, Shape, fitted_for, methods_for
 from harness.results import Panel, digits, mebibytes, seconds
 from harness.targets import MAIN, NO_TARGET, targets
 
@@ -11,18 +11,21 @@ from harness.targets import MAIN, NO_TARGET, targets
 SLACK = 0.15
 
 TITLES = {
-    "count": "count", "fit": "fit, from evidence", "whole": "fit, from rows", "decide": "fit and predict",
-    "predict": "predict", "command": "command on the CSV",
+    "count": "count", "fit": "fit, from evidence", "whole": "fit, from rows", "evaluated": "fit with its accuracy",
+    "both": "fit and predict", "predict": "predict", "predict_proba": "predict_proba", "decide": "decide",
+    "explain": "explain one row", "command": "command on the CSV",
 }  # fmt: skip
 
 # The rows shown for each task; all methods where there is no entry.
 OURS = {
-    "count": ["marginals", "tally"], "decide": ["adaspocc", "majority"], "command": ["tally", "fit", "predict"],
+    "count": ["marginals", "tally"], "evaluated": ["ladder"], "both": ["adaspocc", "majority"],
+    "command": ["tally", "fit", "predict"],
 }  # fmt: skip
 
 # The rivals' tasks that correspond to ours.
 THEIRS = {
-    "count": ["count", "tally"], "fit": [], "whole": ["fit"], "decide": [], "predict": ["predict"], "command": ["csv"],
+    "count": ["count", "tally"], "whole": ["fit"], "predict": ["predict"], "predict_proba": ["predict_proba"],
+    "command": ["csv"],
 }  # fmt: skip
 
 OPENING = """\
@@ -33,6 +36,11 @@ All cores are used; the data is in memory. The indented rows are the programs th
 
 # The opening table: our method, its label, and the rivals that do the same task with their labels.
 SHOWN = [
+    ("ladder", "ladder, the default", {
+        "logistic-regression": "scikit-learn `LogisticRegression`, one-hot",
+        "hist-gradient-boosting": "scikit-learn `HistGradientBoostingClassifier`",
+        "random-forest": "scikit-learn `RandomForestClassifier`",
+    }),
     ("naive-bayes", "naive-bayes", {"categorical-nb": "scikit-learn `CategoricalNB`"}),
     (ONE_STRENGTH, "stacking, one strength", {"logistic-regression": "scikit-learn `LogisticRegression`"}),
     ("majority", "majority", {"numpy-majority": "numpy", "voting": "scikit-learn `VotingClassifier`"}),
@@ -52,13 +60,17 @@ Sizes are (rows, classifiers, classes). Our methods are in bold.
   the run on all cores.
 - *x memcpy* is our time divided by that of copying the label matrix (two bytes per cell) with as many threads.
 - *Speed-up* is a rival's time divided by ours, both on all cores; below 1 the rival is faster (in bold).
-- Models that predict were fitted to the first 2000 rows, those of stacking and logistic regression to the first 200.
+- Models that predict were fitted to the first 2000 rows, those of stacking to the first 200; *accuracy* is that of their
+  predictions on the other rows. Every rival has its default iterations.
+- *predict* gives labels, *predict_proba* probabilities, *decide* margins and possibilities, and probabilities where the
+  method has them.
 - Rivals that cannot use more than one core were measured once. On panels of over 2e7 cells only the main methods were
   measured, and fitted on all cores only.
 
 Rivals by task: **naive-bayes** is compared with scikit-learn's `CategoricalNB`; **stacking-c1**, a single regression of
-strength C = 1, with a single `LogisticRegression` of the same strength on ready one-hot columns (**stacking** fits 506
-regressions, 101 strengths on five folds and a final one, and is shown beside the same single one); **majority** with
+strength C = 1, with a single `LogisticRegression` of the same strength on ready one-hot columns (**stacking** tries several
+strengths and is shown beside the same single one); **ladder** with these two, `HistGradientBoostingClassifier` on
+categories and `RandomForestClassifier` of 100 trees on label numbers; **majority** with
 numpy, a hard `VotingClassifier` and crowd-kit's `MajorityVote`; **spocc** and **adaspocc** with log tables in numpy, and
 adaspocc from rows to decisions with crowd-kit's unsupervised `DawidSkene`; the tally with a group-by over all columns in
 DuckDB and polars.
@@ -73,6 +85,8 @@ def report(results: dict[str, Any], command: str) -> str:
     if results.get("package"):
         measured = f"Measured at commit {results['package_commit']}.\n"
         parts += ["## The Python package\n", package_section(results["package"]), measured]
+    if results.get("calls"):
+        parts += ["### Single calls\n", calls_table(results["calls"])]
     if results.get("growth"):
         parts += ["## Growth with the size of the data\n", growth_table(results["growth"])]
     if results.get("build"):
@@ -89,6 +103,7 @@ def opening(results: dict[str, Any], panels: dict[Shape, Panel]) -> str:
     if not easy or not hard:
         return text + f"Not measured in this run: {MAIN.size()}.\n"
     text += OPENING.format(rows=MAIN.rows, classifiers=MAIN.classifiers, classes=MAIN.classes) + "\n"
+    text += "![time to fit and to predict, ours and other programs](benchmarks.svg)\n\n"
     rows = []
     for method, label, rivals in SHOWN:
         decides = "stacking" if method == ONE_STRENGTH else method
@@ -139,15 +154,17 @@ def panel_table(panel: Panel) -> str:
     copy = panel.row("memcpy", "label matrix"), panel.row("memcpy", "label matrix", "one")
     text = f"### {panel.shape}\n\nmemcpy of the label matrix: {seconds(copy[1].get('wall'))} on one core, "
     text += f"{seconds(copy[0].get('wall'))} on all.\n"
-    header = ["task", "name", "one core", "all cores", "CPU", "peak memory", "x memcpy", "speed-up"]
+    header = ["task", "name", "one core", "all cores", "CPU", "peak memory", "accuracy", "x memcpy", "speed-up"]
     rows: list[list[str]] = []
     for task, title in TITLES.items():
         methods = fitted_for(panel.shape) if task in ["fit", "whole"] else methods_for(panel.shape)
+        if task == "predict_proba":
+            methods = [method for method in methods if method in PROBABILISTIC]
         for name in OURS.get(task, methods):
             copies = panel.times_memcpy(task, name)
             ratios = [digits(copies) if copies else "", versus(panel, task, name)]
             rows.append([title, f"**{name}**", *cells(panel, task, name), *ratios])
-        pairs = [(theirs, rival) for rival in RIVALS for theirs in THEIRS[task] if theirs in RIVALS[rival]]
+        pairs = [(theirs, rival) for rival in RIVALS for theirs in THEIRS.get(task, []) if theirs in RIVALS[rival]]
         for theirs, rival in pairs:
             note = panel.row(theirs, rival).get("note", "")
             rows.append([title, rival, *cells(panel, theirs, rival), "", note])
@@ -155,11 +172,12 @@ def panel_table(panel: Panel) -> str:
 
 
 def cells(panel: Panel, task: str, name: str) -> list[str]:
-    """One core, all cores, CPU and peak memory, or the reason why they are missing."""
+    """One core, all cores, CPU, peak memory and accuracy, or the reason why they are missing."""
     one, many = panel.rows.get((task, name, "one"), {}), panel.rows.get((task, name, "all"), {})
     shown = [one.get("failed") or seconds(one.get("wall")), many.get("failed") or seconds(many.get("wall"))]
     best = many if "wall" in many else one
-    return [*shown, seconds(best.get("cpu")), mebibytes(best.get("peak"))]
+    accuracy = f"{100 * best['accuracy']:.2f} %" if "accuracy" in best else ""
+    return [*shown, seconds(best.get("cpu")), mebibytes(best.get("peak")), accuracy]
 
 
 def versus(panel: Panel, task: str, name: str) -> str:
@@ -181,22 +199,44 @@ def versus(panel: Panel, task: str, name: str) -> str:
 def growth_table(growth: list[dict[str, Any]]) -> str:
     text = """\
 The slope of log time on log size, on hard panels with one core, starting from (1e4, 10, 5), where one of rows (2000 to
-200 000), classifiers (8 to 128) and classes (3 to 48) grows; stacking is fitted to a fortieth of the rows. Each cell is
-the measured exponent and the algorithm's bound (`bench/src/growth.rs` gives the reasons). Fixed costs and caches make the
-measured exponent smaller than the bound; one that is larger by more than 0.15 is marked.
+200 000), classifiers (8 to 128) and classes (3 to 48) grows; stacking is fitted to a fortieth of the rows. *Labels* are
+those of crowds with five labels per item and a worker for every ten items. Each cell is the measured exponent and the
+algorithm's bound (`bench/src/growth.rs` gives the reasons). Fixed costs and caches make the measured exponent smaller than
+the bound; one that is larger by more than 0.15 is marked. The ladder's exponents are small because above 8192 patterns it
+holds one part of the rows out instead of five.
 
-![measured exponents beside their bounds](growth.svg)
+![time of the ladder and other methods against the size, with slopes](growth.svg)
+
+![memory of the ladder against the size, with slopes](memory.svg)
+
+![measured exponents beside their bounds](exponents.svg)
 """
     found = {(line["task"], line["method"], line["vary"]): line for line in growth}
     rows = []
     for task in ["fit", "predict"]:
         for method in METHODS:
             row = [task, method]
-            for vary in ["rows", "classifiers", "classes"]:
+            for vary in ["rows", "classifiers", "classes", "labels"]:
                 line = found.get((task, method, vary))
                 row.append(exponent(line) if line else "")
             rows.append(row)
-    return text + "\n" + table(["task", "method", "rows", "classifiers", "classes"], rows, right=2)
+    return text + "\n" + table(["task", "method", "rows", "classifiers", "classes", "labels"], rows, right=2)
+
+
+def calls_table(calls: list[dict[str, Any]]) -> str:
+    text = """\
+The decision on one row of ten predictions of one type through the package, its array or frame made outside the clock
+(`bench/calls.py`); columns of pandas' own types cost what pandas needs to unwrap them.
+"""
+    kinds = list(dict.fromkeys(call["name"] for call in calls if call["task"] != "crowd"))
+    tasks = list(dict.fromkeys(call["task"] for call in calls if call["task"] != "crowd"))
+    found = {(call["task"], call["name"]): call["wall"] for call in calls}
+    rows = [[kind, *(seconds(found.get((task, kind))) for task in tasks)] for kind in kinds]
+    crowd = [[name, seconds(found.get(("crowd", name)))] for name in ["spocc", "crowd-kit"]]
+    text += "\n" + table(["type", *tasks], rows)
+    text += "\nDawid-Skene without truth on a crowd of 2 275 items, 762 workers and five labels per item, from a pandas frame to a\n"
+    text += "model; ours stops when no class probability changes by 1e-6, crowd-kit's after 100 steps or a change of 1e-5.\n"
+    return text + "\n" + table(["program", "time"], crowd)
 
 
 def exponent(line: dict[str, Any]) -> str:
@@ -208,7 +248,8 @@ def exponent(line: dict[str, Any]) -> str:
 
 
 def build_table(build: dict[str, Any]) -> str:
-    text = f"A cold `cargo build --release -p spocc-cli` took {seconds(build['wall'])}: {build['units']} units, "
-    text += f"{seconds(build['sum'])} of work in all. The longest:\n"
+    text = f"From nothing compiled, `cargo install --path crates/spocc-cli` took {seconds(build['wall'])}: {build['units']} units, "
+    text += f"{seconds(build['sum'])} of work in all, and `pip install ./python` took {seconds(build['pip'])}. The longest units\n"
+    text += "of the command:\n"
     rows = [[name, seconds(duration)] for name, duration in build["longest"]]
     return text + "\n" + table(["unit", "time"], rows)

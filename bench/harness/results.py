@@ -15,16 +15,16 @@ class Panel:
         self.rows = {(row["task"], row["name"], row["cores"]): row for row in rows}
         for cores in ["all", "one"]:
             for method in ["adaspocc", "majority"]:
-                self.add_decide(method, cores)
+                self.add_both(method, cores)
 
-    def add_decide(self, method: str, cores: str) -> None:
+    def add_both(self, method: str, cores: str) -> None:
         """Adds the time of counting, fitting and predicting, for rivals with a single call for all three."""
         parts = [self.rows.get((task, method, cores), {}) for task in ["whole", "predict"]]
         row: Row = {"failed": next((part["failed"] for part in parts if part.get("failed")), None)}
         if all("wall" in part for part in parts):
             row = {key: sum(part[key] for part in parts) for key in ["wall", "cpu"]}
             row["peak"] = max(part["peak"] for part in parts)
-        self.rows["decide", method, cores] = {"task": "decide", "name": method, "cores": cores, **row}
+        self.rows["both", method, cores] = {"task": "both", "name": method, "cores": cores, **row}
 
     def row(self, task: str, name: str, cores: str = "all") -> Row:
         """A measurement; for rivals that use one core only, that one."""

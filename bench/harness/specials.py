@@ -11,6 +11,15 @@ from harness.run import Limits, run
 SMALL = Shape(10_000, 8, 10)
 WIDE = Shape(10_000, 10_000, 10)
 CROWD = ["1000000", "100000", "5", "4"]
+SMALL_CROWD = ["4460", "766", "5", "4"]
+
+# Sizes of panels and crowds whose memory is measured, each in a process of its own.
+MEMORY_PANELS = {
+    "rows": [Shape(rows, 10, 5, "hard") for rows in [10_000, 30_000, 100_000, 300_000, 1_000_000]],
+    "classifiers": [Shape(10_000, classifiers, 5, "hard") for classifiers in [8, 16, 32, 64, 128, 256]],
+    "classes": [Shape(10_000, 10, classes, "hard") for classes in [3, 6, 12, 24, 48]],
+}
+MEMORY_ITEMS = [6_000, 20_000, 60_000, 200_000]
 
 
 def specials(bench: Bench, seconds: float, stream_rows: int) -> dict[str, Any]:
@@ -27,14 +36,35 @@ def specials(bench: Bench, seconds: float, stream_rows: int) -> dict[str, Any]:
         say(f"special: {SMALL.size()} {ease} on one core")
         words = Shape(SMALL.rows, SMALL.classifiers, SMALL.classes, ease).words()
         done[f"small {ease}"] = lines(["kernels", *words, "--tasks", "fit", "--methods", "adaspocc"], "one")
-    say("special: crowd")
+    say("special: crowds")
     done["crowd"] = lines(["crowd", *CROWD], "all")
+    done["small crowd"] = lines(["crowd", *SMALL_CROWD, "--methods", "ladder"], "one")
     say(f"special: {WIDE.size()}")
     done["wide"] = lines(["kernels", *WIDE.words(), "--tasks", "fit", "--methods", "adaspocc"], "all")
     done["stream"] = {"rows": stream_rows} | {
         name: stream(bench, limits, stream_rows, name) for name in ["tally", "predict"]
     }
     return done
+
+
+def memory_growth(bench: Bench) -> list[dict[str, Any]]:
+    """The peak memory of counting and fitting a ladder against each size, the table included."""
+    limits = Limits(120, bench.limits.memory)
+
+    def peak(command: list[str]) -> int | None:
+        ended = run([str(bench.kernels), *command], limits, 1, grace=30)
+        peaks = [line["peak"] for line in ended.lines if line.get("name") == "ladder" and "peak" in line]
+        return max(peaks, default=None)
+
+    series = []
+    for vary, shapes in MEMORY_PANELS.items():
+        say(f"memory: {vary}")
+        found = [peak(["kernels", *shape.words(), "--tasks", "fit", "--methods", "ladder"]) for shape in shapes]
+        series.append({"vary": vary, "sizes": [getattr(shape, vary) for shape in shapes], "bytes": found})
+    say("memory: labels of crowds")
+    found = [peak(["crowd", str(items), str(items // 10), "5", "4", "--methods", "ladder"]) for items in MEMORY_ITEMS]
+    series.append({"vary": "labels", "sizes": [5 * items for items in MEMORY_ITEMS], "bytes": found})
+    return series
 
 
 def stream(bench: Bench, limits: Limits, rows: int, command: str) -> dict[str, Any]:

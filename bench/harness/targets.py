@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.package import package_targets
-from harness.plan import ONE_STRENGTH, Shape
+from harness.plan import METHODS, ONE_STRENGTH, Shape
 from harness.results import Panel, digits, mebibytes, ratio, seconds
 
 # Text, goal, measured figure, and whether the goal is met; nothing where it was not measured.
@@ -44,20 +44,58 @@ def targets(results: dict[str, Any], panels: dict[Shape, Panel]) -> Iterator[Tar
         text = f"{shape.size()} easy: the same tuned, from rows, against scikit-learn's one"
         yield text, NO_TARGET, f"{digits(speedup)}x" if speedup else "not measured", None
     for ease in ["easy", "hard"]:
-        row = panel(WIDE, ease).row("whole", "adaspocc")
-        text = f"{WIDE.size()} {ease}: adaSPOCC, rows to model, all cores"
-        if "wall" not in row:
-            yield text, "< 60 s, 2 GiB", row.get("failed") or "not measured", False if row.get("failed") else None
-        else:
-            measured = f"{seconds(row['wall'])}, {mebibytes(row['peak'])}"
-            yield text, "< 60 s, 2 GiB", measured, row["wall"] < 60 and row["peak"] < 2 * GIB
+        for method, task in [("adaspocc", "whole"), ("ladder", "evaluated")]:
+            row = panel(WIDE, ease).row(task, method)
+            text = f"{WIDE.size()} {ease}: {method}, rows to model, all cores"
+            yield within(text + (", with its accuracy" if method == "ladder" else ""), 60, row)
+    yield from ladder_targets({(shape, ease): panel(shape, ease) for shape in [STACKED, MAIN] for ease in ["easy", "hard"]})
     yield from special_targets(results.get("specials") or {})
     yield from package_targets(results.get("package") or {})
+    yield from call_targets(results.get("calls") or [])
     for shape, measured_panel in panels.items():
         for rival in ["duckdb", "polars"]:
             speedup = measured_panel.speedup(("command", "tally"), ("csv", rival))
             if speedup:
                 yield at_least(f"{shape}: `spocc tally` of the CSV against {rival}", 1, speedup)
+
+
+def within(text: str, limit: float, row: dict[str, Any]) -> Target:
+    """A time limit with 2 GiB of memory."""
+    goal = f"< {limit:g} s, 2 GiB"
+    if "wall" not in row:
+        return text, goal, row.get("failed") or "not measured", False if row.get("failed") else None
+    measured = f"{seconds(row['wall'])}, {mebibytes(row['peak'])}"
+    return text, goal, measured, row["wall"] < limit and row["peak"] < 2 * GIB
+
+
+def ladder_targets(panels: dict[tuple[Shape, str], Panel]) -> Iterator[Target]:
+    """The default method on one core and against its rivals, and what decisions cost beside labels."""
+    for shape, ease, limit in [(MAIN, "easy", 0.5), (MAIN, "hard", 2.0), (STACKED, "hard", 0.5)]:
+        text = f"{shape.size()} {ease}: ladder, rows to model with its accuracy, one core"
+        yield at_most(text, limit, panels[shape, ease].wall("evaluated", "ladder", "one"), "s")
+    for (shape, ease), panel in panels.items():
+        text = f"{shape.size()} {ease}: ladder, rows to model with its accuracy, one core, against logistic regression"
+        yield at_least(text, 1, panel.speedup(("evaluated", "ladder"), ("fit", "logistic-regression"), "one"))
+        text = f"{shape.size()} {ease}: stacking, tuned, against one fit, one core"
+        tuned, one = panel.wall("fit", "stacking", "one"), panel.wall("fit", ONE_STRENGTH, "one")
+        yield at_most(text, 5.0, ratio(tuned, one))
+    for ease in ["easy", "hard"]:
+        panel = panels[MAIN, ease]
+        text = f"{MAIN.size()} {ease}: predict_proba by ladder against predict by naive-bayes"
+        yield at_most(text, 10.0, ratio(panel.wall("predict_proba", "ladder"), panel.wall("predict", "naive-bayes")))
+        for method in METHODS:
+            text = f"{MAIN.size()} {ease}: decide by {method} against its predict"
+            yield at_most(text, 4.0, ratio(panel.wall("decide", method), panel.wall("predict", method)))
+
+
+def call_targets(calls: list[dict[str, Any]]) -> Iterator[Target]:
+    """Single calls through the package."""
+    found = {(call["task"], call["name"]): call["wall"] for call in calls}
+    for kind in ["int64", "object", "str", "category", "Int64"]:
+        text = f"one row of ten columns from a pandas frame, {kind}: predict by ladder"
+        yield at_most(text, 1e-4, found.get(("predict", f"pandas, {kind}")), "s")
+    text = "Dawid-Skene on a crowd of 2275 items and 762 workers, against crowd-kit"
+    yield at_least(text, 1, ratio(found.get(("crowd", "crowd-kit")), found.get(("crowd", "spocc"))))
 
 
 def kernels(main: dict[str, Panel]) -> Iterator[Target]:
@@ -75,8 +113,6 @@ def kernels(main: dict[str, Panel]) -> Iterator[Target]:
     for ease, bound in [("easy", 3.0), ("hard", 6.0)]:
         against = ratio(main[ease].wall("predict", "ladder"), main[ease].wall("predict", "naive-bayes"))
         yield at_most(f"{MAIN.size()} {ease}: predict by ladder against naive-bayes", bound, against)
-        text = f"{MAIN.size()} {ease}: ladder, rows to model, against scikit-learn's logistic regression"
-        yield at_least(text, 1, main[ease].speedup(("whole", "ladder"), ("fit", "logistic-regression")))
     whole = ratio(main["easy"].wall("whole", "adaspocc"), main["easy"].wall("count", "tally"))
     yield at_most(f"{MAIN.size()} easy: adaSPOCC, rows to model, against its tally", 3.0, whole)
 
@@ -95,6 +131,10 @@ def special_targets(specials: dict[str, Any]) -> Iterator[Target]:
         row = find(specials.get("crowd", []), name, "name")
         text = f"crowd of 1e6 items, 1e5 workers, 5e6 answers: {name}, rows to decisions"
         yield at_most(text, 10.0, row.get("wall"), "s")
+    text = "crowd of 4460 items, 766 workers, 22 300 answers: ladder, rows to decisions, one core"
+    yield at_most(text, 2.0, find(specials.get("small crowd", []), "ladder", "name").get("wall"), "s")
+    text = "crowd of 1e6 items, 1e5 workers, 5e6 answers: ladder, rows to decisions"
+    yield within(text, 30, find(specials.get("crowd", []), "ladder", "name"))
     stream = specials.get("stream", {})
     for name in ["tally", "predict"]:
         row = stream.get(name)

@@ -10,7 +10,7 @@ use spocc::{
 /// A method and its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BenchMethod {
-    /// The defaults; stacking then tries 101 strengths on five folds.
+    /// The defaults; stacking then tries several strengths.
     Default(Method),
     /// Stacking with the single strength 1: one regression, as scikit-learn's `LogisticRegression` fits by default.
     OneStrength,

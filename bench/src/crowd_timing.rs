@@ -24,7 +24,7 @@ const METHODS: [Method; 7] = [
 ];
 
 /// Times counting, fitting and predicting on a crowd and prints the results.
-pub(crate) fn run(crowd: CrowdShape, limit: Duration) -> Result<(), Failure> {
+pub(crate) fn run(crowd: CrowdShape, methods: &[Method], limit: Duration) -> Result<(), Failure> {
     if crowd.classes < 2 || crowd.answers == 0 || crowd.answers > crowd.workers {
         return Err(
             "expected two classes or more, and from one label per item to as many as there are workers"
@@ -35,7 +35,7 @@ pub(crate) fn run(crowd: CrowdShape, limit: Duration) -> Result<(), Failure> {
     print(&json!({ "task": "crowd", "crowd": crowd, "bytes": predictions.bytes() }))?;
     let counted = within(limit, |control| count(&predictions, &truth, Level::Marginals, control));
     print(&Measurement::new("count", &"marginals", counted.map_err(|error| reason(&error))))?;
-    for method in METHODS {
+    for method in METHODS.into_iter().filter(|method| methods.is_empty() || methods.contains(method)) {
         let combiner = method.combiner();
         let whole = within(limit, |control| {
             let evidence = count(&predictions, &truth, combiner.needs(), control)?;

@@ -1,10 +1,11 @@
-//! Empirical growth: exponents of the time in rows, classifiers and classes, beside the algorithms' bounds.
+//! Empirical growth: exponents of the time in rows, classifiers, classes and the labels of crowds, beside the
+//! algorithms' bounds.
 
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use spocc::{Error, Method, Model, Options, predict::DecisionColumns};
-use spocc_bench::{Ease, PanelShape};
+use spocc::{Error, Method, Model, Options, Predictions, Truth, predict::DecisionColumns};
+use spocc_bench::{CrowdShape, Ease, PanelShape};
 
 use crate::{
     Failure,
@@ -21,12 +22,19 @@ const ROWS: [usize; 5] = [2_000, 6_000, 20_000, 60_000, 200_000];
 const CLASSIFIERS: [usize; 5] = [8, 16, 32, 64, 128];
 const CLASSES: [u16; 5] = [3, 6, 12, 24, 48];
 
+/// Items of crowds with five labels each, and a worker for every ten items.
+const ITEMS: [usize; 5] = [2_000, 6_000, 20_000, 60_000, 200_000];
+const LABELS_PER_ITEM: usize = 5;
+/// The methods for crowds: nothing they do is quadratic in the workers.
+const CROWD_METHODS: [Method; 5] =
+    [Method::Ladder, Method::DawidSkene, Method::OneCoin, Method::NaiveBayes, Method::Majority];
+
 /// The time of one method against one size.
 #[derive(Serialize)]
 struct GrowthSeries {
     task: &'static str,
     method: Method,
-    /// `rows`, `classifiers` or `classes`.
+    /// `rows`, `classifiers`, `classes` or `labels` (of crowds).
     vary: &'static str,
     sizes: Vec<usize>,
     seconds: Vec<f64>,
@@ -39,14 +47,17 @@ struct GrowthSeries {
 /// Bounds of the exponents of rows, classifiers and classes for fitting.
 ///
 /// With n rows, K classifiers and l classes: tables per classifier have l^2 cells; a hard tally has n patterns
-/// of K predictions. adaSPOCC examines every pair of classifiers on every pattern, and tunes on K l^2 possibilities of
-/// l degrees each. Stacking solves for K l inputs and l outputs, at worst by factoring a matrix per output.
+/// of K predictions. adaSPOCC and the ladder examine every pair of classifiers on every pattern, and adaSPOCC tunes on
+/// K l^2 possibilities of l degrees each. Stacking and the ladder's regression solve for K l inputs and l outputs, at worst
+/// by factoring a matrix per output. Dawid-Skene and one-coin read every
+/// pattern, of which here none is without a truth.
 fn fit_bound(method: Method) -> [f64; 3] {
     match method {
         Method::AdaSpocc => [1.0, 2.0, 3.0],
         Method::ExpVote => [1.0, 1.0, 1.0],
         Method::Bayes => [1.0, 1.0, 0.0],
-        Method::Stacking => [1.0, 3.0, 4.0],
+        Method::DawidSkene | Method::OneCoin => [1.0, 1.0, 2.0],
+        Method::Stacking | Method::Ladder => [1.0, 3.0, 4.0],
         // Computed from the marginal counts, whatever the number of rows.
         _ => [0.0, 1.0, 2.0],
     }
@@ -76,23 +87,30 @@ pub(crate) fn run(methods: &[Method], limit: Duration) -> Result<(), Failure> {
                     let size = if vary == "rows" { size / share } else { size };
                     (size, shape.with_rows(shape.rows / share))
                 };
-                print(&series(task, method, vary, &shapes.map(fewer), bound, limit, time))?;
+                let points = shapes.map(fewer).into_iter().map_while(|(size, shape)| {
+                    time(shape, method, limit).ok().map(|seconds| (size, seconds))
+                });
+                print(&series(task, method, vary, points, bound))?;
             }
         }
+    }
+    for method in CROWD_METHODS.into_iter().filter(|method| methods.contains(method)) {
+        let points = ITEMS.into_iter().map_while(|items| {
+            fitting_crowd(items, method, limit).ok().map(|seconds| (items * LABELS_PER_ITEM, seconds))
+        });
+        print(&series("fit", method, "labels", points, 1.0))?;
     }
     Ok(())
 }
 
+/// A series of (size, seconds).
 fn series(
     task: &'static str,
     method: Method,
     vary: &'static str,
-    shapes: &[(usize, PanelShape)],
+    points: impl Iterator<Item = (usize, f64)>,
     bound: f64,
-    limit: Duration,
-    time: fn(PanelShape, Method, Duration) -> Result<f64, Error>,
 ) -> GrowthSeries {
-    let points = shapes.iter().map_while(|&(size, shape)| Some((size, time(shape, method, limit).ok()?)));
     let (sizes, seconds): (Vec<usize>, Vec<f64>) = points.unzip();
     let exponent = (sizes.len() >= 3).then(|| slope(&sizes, &seconds));
     GrowthSeries { task, method, vary, sizes, seconds, exponent, bound }
@@ -111,8 +129,24 @@ fn slope(sizes: &[usize], seconds: &[f64]) -> f64 {
 /// Seconds to fit a panel's evidence.
 fn fitting(shape: PanelShape, method: Method, limit: Duration) -> Result<f64, Error> {
     let (predictions, truth) = shape.panel();
+    fitting_rows(&predictions, &truth, method, limit)
+}
+
+/// Seconds to fit a crowd's evidence.
+fn fitting_crowd(items: usize, method: Method, limit: Duration) -> Result<f64, Error> {
+    let crowd = CrowdShape { items, workers: items / 10, answers: LABELS_PER_ITEM, classes: 4 };
+    let (predictions, truth) = crowd.panel();
+    fitting_rows(&predictions, &truth, method, limit)
+}
+
+fn fitting_rows(
+    predictions: &Predictions,
+    truth: &Truth,
+    method: Method,
+    limit: Duration,
+) -> Result<f64, Error> {
     let combiner = method.combiner();
-    let evidence = count(&predictions, &truth, combiner.needs(), &spocc::Control::default())?;
+    let evidence = count(predictions, truth, combiner.needs(), &spocc::Control::default())?;
     shortest(|| once_within(limit, |control| Model::fit(&*combiner, &evidence, &Options::default(), control)))
 }
 

@@ -38,9 +38,11 @@ pub(crate) enum Task {
     Count,
     /// From rows to decisions, by models fitted to a few rows.
     Predict,
-    /// The same with probabilities (methods that give them), and with all columns.
+    /// The same with probabilities (methods that give them), and with margins and possibilities as well.
     Decide,
-    /// From evidence to a model, and the whole way from rows.
+    /// The explanation of one row.
+    Explain,
+    /// From evidence to a model, and the whole way from rows; that of the ladder also with its held-out accuracy.
     Fit,
 }
 
@@ -51,6 +53,9 @@ pub(crate) struct Measurement {
     pub(crate) name: String,
     #[serde(flatten)]
     pub(crate) timing: Option<Timing>,
+    /// Share of rows predicted correctly, where that was counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) accuracy: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) failed: Option<String>,
 }
@@ -58,7 +63,7 @@ pub(crate) struct Measurement {
 impl Measurement {
     pub(crate) fn new(task: &'static str, name: &dyn Display, timing: Result<Timing, String>) -> Self {
         let failed = timing.as_ref().err().cloned();
-        Self { task, name: name.to_string(), timing: timing.ok(), failed }
+        Self { task, name: name.to_string(), timing: timing.ok(), accuracy: None, failed }
     }
 }
 
@@ -106,7 +111,7 @@ pub(crate) fn run(
         for method in methods {
             // The time of a regression's predictions does not depend on its strength.
             if let BenchMethod::Default(method) = *method {
-                print(&predicting(shape, method, &predictions, limit))?;
+                print(&predicting(shape, method, &predictions, &truth, limit))?;
             }
         }
     }
@@ -114,6 +119,13 @@ pub(crate) fn run(
         for method in methods {
             if let BenchMethod::Default(method) = *method {
                 deciding(shape, method, &predictions, limit)?;
+            }
+        }
+    }
+    if tasks.contains(&Task::Explain) {
+        for method in methods {
+            if let BenchMethod::Default(method) = *method {
+                print(&explaining(shape, method, &predictions, limit))?;
             }
         }
     }
@@ -156,6 +168,13 @@ fn fitting(
             refused => refused,
         };
         print(&Measurement::new("whole", &method, whole))?;
+        if method == BenchMethod::Default(Method::Ladder) {
+            let options = Options { evaluate: true, ..Options::default() };
+            let evaluated = within(limit, |control| {
+                Model::fit(&*combiner, &count(predictions, truth, needs, control)?, &options, control)
+            });
+            print(&Measurement::new("evaluated", &method, evaluated.map_err(|error| reason(&error))))?;
+        }
     }
     Ok(())
 }
@@ -199,8 +218,7 @@ pub(crate) fn fitted_to_first_rows(
     method: Method,
     limit: Duration,
 ) -> Result<Model, Error> {
-    let rows = if method == Method::Stacking { STACKED_ROWS } else { FITTED_ROWS };
-    let (predictions, truth) = shape.with_rows(rows.min(shape.rows)).panel();
+    let (predictions, truth) = shape.with_rows(fitted_rows(shape, method)).panel();
     let combiner = method.combiner();
     once_within(limit, |control| {
         let evidence = count(&predictions, &truth, combiner.needs(), control)?;
@@ -208,11 +226,43 @@ pub(crate) fn fitted_to_first_rows(
     })
 }
 
-fn predicting(shape: PanelShape, method: Method, predictions: &Predictions, limit: Duration) -> Measurement {
-    let timing = fitted_to_first_rows(shape, method, limit).and_then(|model| {
-        within(limit, |control| model.decide_all(predictions, DecisionColumns::default(), control))
+/// Rows that a model is fitted to before its predictions are timed.
+fn fitted_rows(shape: PanelShape, method: Method) -> usize {
+    shape.rows.min(if method == Method::Stacking { STACKED_ROWS } else { FITTED_ROWS })
+}
+
+/// Times predictions, and counts which are correct among the rows that the model was not fitted to.
+fn predicting(
+    shape: PanelShape,
+    method: Method,
+    predictions: &Predictions,
+    truth: &Truth,
+    limit: Duration,
+) -> Measurement {
+    let fitted = fitted_to_first_rows(shape, method, limit);
+    let predict = |model: &Model, control: &Control<'_>| {
+        model.decide_all(predictions, DecisionColumns::default(), control)
+    };
+    let timing = match &fitted {
+        Ok(model) => within(limit, |control| predict(model, control)),
+        Err(error) => Err(error.clone()),
+    };
+    let decided = fitted.ok().and_then(|model| predict(&model, &Control::default()).ok());
+    let fresh = fitted_rows(shape, method)..shape.rows;
+    let accuracy = decided.filter(|_| !fresh.is_empty()).map(|decided| {
+        let pairs = decided.labels().enumerate().skip(fresh.start);
+        pairs.filter(|(row, label)| truth.get(*row) == Some(label)).count() as f64 / fresh.len() as f64
     });
-    Measurement::new("predict", &method, timing.map_err(|error| reason(&error)))
+    Measurement { accuracy, ..Measurement::new("predict", &method, timing.map_err(|error| reason(&error))) }
+}
+
+/// Times the explanation of the first row.
+fn explaining(shape: PanelShape, method: Method, predictions: &Predictions, limit: Duration) -> Measurement {
+    let timing = fitted_to_first_rows(shape, method, limit).and_then(|model| {
+        let aligned = model.align(predictions)?;
+        measure(|| aligned.explain(0))
+    });
+    Measurement::new("explain", &method, timing.map_err(|error| reason(&error)))
 }
 
 /// Times decisions with probabilities, where the method gives them, and with margins, possibilities and probabilities.

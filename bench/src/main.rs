@@ -124,6 +124,9 @@ struct CrowdArgs {
     classes: u16,
     #[command(flatten)]
     running: TimingArgs,
+    /// Only these methods
+    #[arg(long, value_name = "a,b", value_delimiter = ',')]
+    methods: Vec<Method>,
 }
 
 #[derive(Debug, Args)]
@@ -176,7 +179,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
             use_threads(args.running.threads)?;
             let CrowdArgs { items, workers, answers, classes, .. } = *args;
             let crowd = spocc_bench::CrowdShape { items, workers, answers, classes };
-            crowd_timing::run(crowd, args.running.limit())
+            crowd_timing::run(crowd, &args.methods, args.running.limit())
         }
         BenchCommand::Growth(args) => {
             use_threads(Some(1))?;

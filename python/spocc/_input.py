@@ -47,8 +47,13 @@ def table(predictions: object, selected: Iterable[str] | None = None) -> object:
 
 def _frame_columns(frame: Any) -> Iterable[tuple[str, object]]:
     """Names and columns of a pandas frame, without a Series per column where a few rows have a common type."""
-    if len(frame) <= _FEW_ROWS and len(kinds := set(frame.dtypes)) == 1 and isinstance(kinds.pop(), np.dtype):
-        return zip(map(str, frame.columns), frame.to_numpy().T, strict=True)
+    if len(frame) <= _FEW_ROWS and len(kinds := set(frame.dtypes)) == 1:
+        kind = kinds.pop()
+        if isinstance(kind, np.dtype):
+            return zip(map(str, frame.columns), frame.to_numpy().T, strict=True)
+        if len(frame) == 1 and kind.name != "category":
+            cells = np.asarray(frame.iloc[0].array, dtype=object)
+            return zip(map(str, frame.columns), cells[:, np.newaxis], strict=True)
     return ((str(name), values) for name, values in frame.items())
 
 
