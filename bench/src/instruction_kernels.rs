@@ -8,7 +8,7 @@ use std::hint::black_box;
 use serde_json::json;
 use spocc::{
     Control, Evidence, Fit, Method, Predictions, Truth, dendrogram::Dendrogram, dependence::Dissimilarities,
-    evidence::Level,
+    evidence::Level, predict::DecisionColumns,
 };
 use spocc_bench::{Ease, PanelShape};
 
@@ -35,11 +35,20 @@ type Kernel = Box<dyn FnOnce() + Send>;
 
 /// The names of all kernels.
 fn names() -> Vec<String> {
-    let eased =
-        ["marginals", "tally", "fit-adaspocc", "predict-spocc", "predict-adaspocc", "predict-naive-bayes"];
-    let both = eased.iter().chain(&["predict-majority"]);
+    let eased = [
+        "marginals",
+        "tally",
+        "fit-adaspocc",
+        "fit-ladder",
+        "predict-spocc",
+        "predict-adaspocc",
+        "predict-naive-bayes",
+        "predict-majority",
+        "predict-ladder",
+        "decide-ladder",
+    ];
     let mut names: Vec<String> =
-        both.flat_map(|name| ["easy", "hard"].map(|ease| format!("{name}-{ease}"))).collect();
+        eased.iter().flat_map(|name| ["easy", "hard"].map(|ease| format!("{name}-{ease}"))).collect();
     names.extend(
         ["predict-copies", "pairs", "dendrogram", "fit-stacking", "fit-stacking-c1"].map(str::to_owned),
     );
@@ -78,6 +87,14 @@ fn kernel(name: &str) -> Result<Kernel, Failure> {
         "marginals" => counting(ease, Level::Marginals),
         "tally" => counting(ease, Level::Tally),
         "fit-adaspocc" => fitting(PanelShape { ease, ..FITTED }, BenchMethod::Default(Method::AdaSpocc))?,
+        "fit-ladder" => fitting(PanelShape { ease, ..FITTED }, BenchMethod::Default(Method::Ladder))?,
+        "decide-ladder" => {
+            let shape = PanelShape { ease, ..COUNTED };
+            let model = fitted_to_first_rows(shape, Method::Ladder, LIMIT)?;
+            let (predictions, _) = shape.panel();
+            let columns = DecisionColumns { scores: false, ..DecisionColumns::ALL };
+            Box::new(move || drop(black_box(model.decide_all(&predictions, columns, &Control::default()))))
+        }
         "fit-stacking" => fitting(STACKED, BenchMethod::Default(Method::Stacking))?,
         "fit-stacking-c1" => fitting(COUNTED, BenchMethod::OneStrength)?,
         "predict-copies" => {

@@ -18,7 +18,7 @@ use crate::{
 pub(super) const PENALTIES: [f64; 7] = [320.0, 100.0, 32.0, 10.0, 3.2, 1.0, 0.32];
 
 /// Patterns above which a sample of about as many is used, and the same per label of a leaf.
-const MAX_PATTERNS: usize = 1 << 15;
+const MAX_PATTERNS: usize = 1 << 14;
 const MAX_PATTERNS_PER_LABEL: usize = 64;
 
 /// The patterns that a regression is fitted to.
