@@ -46,7 +46,7 @@ def table(predictions: object, selected: Iterable[str] | None = None) -> object:
 
 
 def _frame_columns(frame: Any) -> Iterable[tuple[str, object]]:
-    """Names and columns of a pandas frame, without a Series per column where a few rows have a common type."""
+    """Names and columns of a pandas frame, without a Series per column where few rows have one type."""
     if len(frame) <= _FEW_ROWS and len(kinds := set(frame.dtypes)) == 1:
         kind = kinds.pop()
         if isinstance(kind, np.dtype):
