@@ -4,7 +4,7 @@
 //! and adaSPOCC keep their parameters: SPOCC gains the possibility distributions of the classifier, adaSPOCC these, one row
 //! of dissimilarities, one merge and at most one searched exponent. The ladder, a function of the counts alone, is refitted.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
 use crate::{
     data::{Labels, Missing},
@@ -44,7 +44,9 @@ impl Model {
                 format!("one calibrated by {} (fit the whole panel anew)", calibration.settings().scheme);
             return refuse("a model without calibration", found);
         }
-        let is_new = |name: &&String| !self.classifiers.contains(name);
+        let [old, given] = [&self.classifiers[..], evidence.classifiers()]
+            .map(|names| names.iter().collect::<HashSet<&String>>());
+        let is_new = |name: &&String| !old.contains(name);
         let newcomers: Vec<&String> = evidence.classifiers().iter().filter(is_new).collect();
         let [newcomer] = newcomers[..] else {
             return refuse(
@@ -52,7 +54,7 @@ impl Model {
                 if newcomers.is_empty() { "none".to_owned() } else { list(newcomers) },
             );
         };
-        if let Some(name) = self.classifiers.iter().find(|name| !evidence.classifiers().contains(name)) {
+        if let Some(name) = self.classifiers.iter().find(|name| !given.contains(name)) {
             let found = list(evidence.classifiers());
             return Err(Error::MissingClassifier { name: name.clone(), found });
         }

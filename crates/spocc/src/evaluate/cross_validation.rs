@@ -1,6 +1,7 @@
 //! Cross-validation: which rows are for training, which are held out, and the results on the latter.
 
 use std::{
+    collections::HashSet,
     ops::ControlFlow,
     sync::atomic::{AtomicUsize, Ordering},
 };
@@ -239,7 +240,8 @@ fn test_rows(
     test: &Evidence,
     class_weights: &ClassWeights,
 ) -> Result<EvaluationRows, Error> {
-    let missing = evidence.classifiers().iter().find(|name| !test.classifiers().contains(name));
+    let given: HashSet<&String> = test.classifiers().iter().collect();
+    let missing = evidence.classifiers().iter().find(|name| !given.contains(name));
     if let Some(name) = missing {
         return Err(Error::DifferentClassifiers { difference: format!("no `{name}` among the test rows") });
     }
