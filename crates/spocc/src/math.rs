@@ -5,7 +5,7 @@
 
 pub(crate) use libm::{exp, lgamma as ln_gamma, log as ln, log1p as ln_1p, log2, pow};
 
-/// The exponentials of numbers that are at most zero, to within two units in the last place, and 0 below -708. Every
+/// The exponentials of numbers that are at most zero, to within two units in the last place, and 0 from -708 down. Every
 /// step is a loop over all of them, which the compiler turns into vector instructions.
 ///
 /// `x = k ln 2 + r`, where adding a large number rounds to k and leaves it in the last bits; then the Taylor series of

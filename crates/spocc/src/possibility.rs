@@ -191,7 +191,8 @@ impl Transform {
     }
 }
 
-/// The degrees of at most `N` shares, by comparing all pairs, which for so few is faster than sorting.
+/// The degrees of at most `N` shares, by comparing all pairs, which for so few is faster than sorting. They are added in the
+/// order of the classes.
 #[inline]
 fn few_shares<const N: usize>(shares: &[f64], degrees: &mut [f64]) {
     let mut padded = [0.0; N];

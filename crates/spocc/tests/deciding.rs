@@ -66,7 +66,7 @@ fn assert_alike(model: &Model, table: &Predictions, what: &str) {
     let control = Control::default();
     let labels = aligned.decide_all(DecisionColumns::default(), &control).expect("not cancelled");
     let all = aligned.decide_all(DecisionColumns::ALL, &control).expect("not cancelled");
-    // Without scores, most rows come from the value kernel.
+    // Without scores, rows may come from the value kernel.
     let without_scores = DecisionColumns { scores: false, ..DecisionColumns::ALL };
     let values = aligned.decide_all(without_scores, &control).expect("not cancelled");
     assert_eq!(all.probability.is_some(), model.method().capabilities().probabilities, "{what}");

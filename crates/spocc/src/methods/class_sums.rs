@@ -49,26 +49,26 @@ impl<'a> ClassSums<'a> {
     pub(crate) fn costs(self, n_classifiers: usize, n_classes: usize) -> CostTable<'a> {
         let Self { start, table, kind } = self;
         // The costs of a prediction are what each class lacks of the best one.
-        let lacking = |values: &[f64], scale: f64| -> Cow<'a, [f64]> {
-            let best = |values: &[f64]| values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let of_prediction = |values: &[f64]| {
-                let best = best(values);
-                values.iter().map(|value| (best - value) / scale).collect::<Vec<f64>>()
-            };
-            values.chunks_exact(n_classes.max(1)).flat_map(of_prediction).collect()
+        let lacking = |values: Cow<'a, [f64]>, scale: f64| -> Cow<'a, [f64]> {
+            let mut costs = values.into_owned();
+            for values in costs.chunks_exact_mut(n_classes.max(1)) {
+                let best = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                values.iter_mut().for_each(|value| *value = (best - *value) / scale);
+            }
+            costs.into()
         };
         match kind {
             SumKind::Surprisals(power) => CostTable { start, table, tolerance: tolerance(power), lead: 0.0 },
             SumKind::Scores => CostTable {
-                start: start.map(|start| lacking(&start, 1.0)),
-                table: lacking(&table, 1.0),
+                start: start.map(|start| lacking(start, 1.0)),
+                table: lacking(table, 1.0),
                 tolerance: 1.0,
                 lead: LEAD,
             },
             SumKind::Votes => {
                 let of_classifier = table.chunks_exact((table.len() / n_classifiers.max(1)).max(1));
                 let total: f64 = of_classifier.map(|votes| votes.iter().copied().fold(0.0, f64::max)).sum();
-                CostTable { start, table: lacking(&table, total), tolerance: 1.0, lead: LEAD }
+                CostTable { start, table: lacking(table, total), tolerance: 1.0, lead: LEAD }
             }
         }
     }

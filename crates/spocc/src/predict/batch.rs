@@ -1,4 +1,4 @@
-//! Deciding many rows of a table: most by the linear kernel, the others in double precision, equal rows once.
+//! Deciding many rows of a table: most by a kernel, the others by the rule, equal rows once.
 
 use std::{
     ops::Range,
@@ -25,7 +25,12 @@ use crate::{
 /// Rows decided between two reports of progress.
 const BLOCK: usize = 1 << 20;
 
-/// Rows that a single worker decides, on the calling thread.
+/// The first rows of a worker, which are new whatever follows, and the rows after them that show how many are remembered.
+const WARM_UP_ROWS: u64 = 1 << 10;
+const TRIED_ROWS: u64 = 1 << 10;
+
+/// Rows that a single worker decides, on the calling thread. (The Python package decides small tables on Python's own thread
+/// and relies on it.)
 const ONE_WORKER: usize = 1 << 13;
 
 impl Model {
@@ -142,6 +147,8 @@ struct BatchPredictor<'a> {
 }
 
 impl<'a> BatchPredictor<'a> {
+    /// Values of a rule above which it is applied as it is: 128 MiB.
+    const MOST_VALUES: usize = 1 << 24;
     /// Fewer rows are decided one by one: nothing has to be made ready.
     const MANY_ROWS: usize = 64;
     /// Enough for the few rows that the kernel leaves undecided.
@@ -155,13 +162,21 @@ impl<'a> BatchPredictor<'a> {
         let probability = columns.probability && model.method().capabilities().probabilities;
         let columns = DecisionColumns { probability, ..columns };
         let is_dense = predictions.matrix().is_dense();
-        let ids: Vec<u16> = (0..map.len() as u16).collect();
         let is_many = n_rows >= Self::MANY_ROWS;
-        let packing = RowPacking::new(classifier_of.len(), &ids, MISSING, 0).filter(|_| is_dense && is_many);
+        let packing = (is_dense && is_many).then(|| {
+            let ids: Vec<u16> = (0..map.len() as u16).collect();
+            RowPacking::new(classifier_of.len(), &ids, MISSING, 0)
+        });
+        let packing = packing.flatten();
         let has_all = packing.as_ref().is_some_and(|packing| packing.row_bits() <= Self::FEW_BITS);
         let (n_labels, n_classes) = (model.labels.len(), model.labels.n_classes());
         let column_map = ColumnMap { classifier_of, map, missing, n_labels, n_classes, n_rows, is_dense };
-        let sums = if has_all || columns.scores || !is_many { None } else { model.rule.sums(n_labels) };
+        let n_values = model.classifiers.len() * n_labels * n_classes;
+        let pays = is_many && !has_all && n_values <= Self::MOST_VALUES;
+        // A kernel for values copies its tables; sparse rows are too few cells for that.
+        let pays_values = is_dense && !columns.scores && n_rows >= 4 * n_labels;
+        let is_wanted = pays && (!columns.any() || pays_values);
+        let sums = if is_wanted { model.rule.sums(n_labels) } else { None };
         let (kernel, value_kernel) = match sums {
             Some(sums) if columns.any() => {
                 let is_fused = model.rule.possibilities().is_some();
@@ -225,7 +240,7 @@ struct DecidedRow {
 struct Worker<'a> {
     predictor: &'a BatchPredictor<'a>,
     memory: Vec<DecidedRow>,
-    /// Rows looked for in the memory, and found there.
+    /// Rows looked for in the memory, and those found there after the first ones.
     n_looked_up: u64,
     n_remembered: u64,
     buffer: RowBuffer,
@@ -283,12 +298,11 @@ impl<'a> Worker<'a> {
         out: &mut DecisionRows<'_>,
         at: Range<usize>,
     ) {
-        // Rows after which the share of remembered rows is known well enough.
-        const TRIED_ROWS: u64 = 1 << 13;
         for start in at.clone().step_by(value_kernel::ROWS) {
             let places = start..at.end.min(start + value_kernel::ROWS);
+            let n_counted = self.n_looked_up.saturating_sub(WARM_UP_ROWS);
             let uses_memory = self.predictor.packing.is_some()
-                && (self.n_looked_up < TRIED_ROWS || self.n_remembered > self.n_looked_up / 5 * 4);
+                && (n_counted < TRIED_ROWS || self.n_remembered > n_counted / 5 * 4);
             if uses_memory {
                 out.class[places.clone()].fill(UNDECIDED);
             } else {
@@ -304,7 +318,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Decides one row in double precision, unless an equal one is remembered.
+    /// Decides one row by the rule, unless an equal one is remembered.
     fn decide_exactly(&mut self, row: Row<'_>, out: &mut DecisionRows<'_>, at: usize) {
         let (Some(packing), Row::Dense(cells)) = (&self.predictor.packing, row) else {
             let outcome = self.outcome(row, out, at);
@@ -323,7 +337,7 @@ impl<'a> Worker<'a> {
         let known = self.memory[place as usize];
         self.n_looked_up += 1;
         if known.key == key && known.number > 0 {
-            self.n_remembered += 1;
+            self.n_remembered += u64::from(self.n_looked_up > WARM_UP_ROWS);
             if self.predictor.has_values {
                 out.copy_values(known.number as usize - 1, at);
             }

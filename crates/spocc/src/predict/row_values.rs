@@ -13,7 +13,7 @@ use crate::{
     predict::decisions::DecisionRows,
 };
 
-/// Decides single rows in double precision, with buffers reused from row to row.
+/// Decides single rows by the rule, with buffers reused from row to row.
 pub(super) struct RowDecider<'a> {
     model: &'a Model,
     scratch: Scratch,
@@ -96,6 +96,10 @@ impl<'a> RowDecider<'a> {
         }
         if let Some(n_answered) = rows.n_answered.get_mut(at) {
             *n_answered = self.model.n_answered(row) as u32;
+        }
+        let is_spread = !rows.possibility.is_empty() && !is_fused;
+        if rows.margin.is_empty() && rows.probability.is_empty() && !is_spread {
+            return outcome;
         }
         self.model.shares(row, basis, &mut self.scratch);
         let shares = &mut self.scratch.shares;

@@ -121,8 +121,12 @@ impl ValueKernel {
             exponentiate(possibilities);
         }
         let decided = (0..).zip(&*classes).filter(|(_, class)| **class != UNDECIDED);
-        for (row, &class) in decided.clone() {
+        for (row, &class) in (0..).zip(&*classes) {
             let sums = &mut shares[row * self.width..][..self.width];
+            if class == UNDECIDED {
+                sums.fill(0.0);
+                continue;
+            }
             let least = sums[usize::from(class)];
             for sum in sums.as_chunks_mut::<N>().0.as_flattened_mut() {
                 *sum = if self.is_votes { *sum / least } else { least - *sum };
@@ -163,27 +167,19 @@ impl ValueKernel {
     /// [`UNDECIDED`].
     #[inline]
     fn add<const N: usize>(&self, row: Row<'_>, sums: &mut [[f64; N]]) -> u16 {
+        // Sparse rows are left to the rule.
+        let Row::Dense(cells) = row else { return UNDECIDED };
         let (table, start) = (self.table.as_chunks::<N>().0, self.start.as_chunks::<N>().0);
         let mut has_prediction = false;
         let chunks = sums.len();
         for (chunk, (sums, start)) in sums.iter_mut().zip(start).enumerate() {
             let mut own = *start;
-            let mut add = |values: Option<&[f64; N]>| {
-                if let Some(values) = values {
+            for (j, table) in cells.iter().zip(table.chunks_exact(self.n_labels * chunks)) {
+                // A missing prediction is beyond the table of its classifier.
+                if let Some(values) = table.get(usize::from(*j) * chunks + chunk) {
                     own.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
                     has_prediction = true;
                 }
-            };
-            let of_classifier = self.n_labels * chunks;
-            match row {
-                // A missing prediction is beyond the table of its classifier.
-                Row::Dense(cells) => cells
-                    .iter()
-                    .zip(table.chunks_exact(of_classifier))
-                    .for_each(|(j, table)| add(table.get(usize::from(*j) * chunks + chunk))),
-                Row::Sparse(columns, ids) => columns.iter().zip(ids).for_each(|(&k, &j)| {
-                    add(table.get(k as usize * of_classifier + usize::from(j) * chunks + chunk));
-                }),
             }
             *sums = own;
         }
@@ -196,5 +192,90 @@ impl ValueKernel {
         }
         let gap = if self.is_votes { LEAD * -least } else { LEAD * (1.0 + least.abs()) };
         if has_prediction && second - least > gap { class } else { UNDECIDED }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Control, Evidence, Method, Model, Options, Predictions, Truth,
+        data::MISSING,
+        hash::{draw, mix},
+        methods::Scratch,
+        predict::{DecisionColumns, Decisions},
+    };
+
+    /// Rows of nine classifiers; of the classes all but the last are true of some row.
+    fn evidence(n_classes: u64) -> Evidence {
+        let label = |seed: u64| Some(format!("{:03}", draw(seed, n_classes)));
+        let mut rows = Predictions::builder((0..9).map(|k| format!("c{k}"))).expect("nine names");
+        let mut truth = Truth::default();
+        for t in 0..200 {
+            let own = draw(mix(t, 99), (n_classes - 1).max(2));
+            let right = Some(format!("{own:03}"));
+            let cell = |k: u64| if draw(mix(t, k), 3) > 0 { right.clone() } else { label(mix(mix(t, k), 7)) };
+            rows.push((0..9).map(cell)).expect("nine predictions");
+            truth.push(right.clone()).expect("few classes");
+        }
+        Evidence::new(&rows.finish(), &truth).expect("rows")
+    }
+
+    #[test]
+    fn every_value_is_that_of_the_rule_to_the_last_bit() {
+        let columns = DecisionColumns { scores: false, ..DecisionColumns::ALL };
+        let (mut n_decided, mut n_left) = (0, 0);
+        for n_classes in [2, 3, 5, 8, 9, 16, 17, 130] {
+            let evidence = evidence(n_classes);
+            let methods =
+                [Method::Ladder, Method::NaiveBayes, Method::Stacking, Method::Majority, Method::Spocc];
+            for method in methods.into_iter().filter(|method| *method != Method::Stacking || n_classes < 10) {
+                let options = Options::default();
+                let control = Control::default();
+                let model = Model::fit(&*method.combiner(), &evidence, &options, &control).expect("rows");
+                let (s, l) = (model.labels.len(), model.labels.n_classes());
+                let is_fused = model.rule.possibilities().is_some();
+                let kernel = model.rule.sums(s).and_then(|sums| ValueKernel::new(&sums, s, l, is_fused));
+                let Some(kernel) = kernel else { continue };
+                let rows: Vec<Vec<u16>> = (0..ROWS as u64)
+                    .map(|t| {
+                        let cell = |k: u64| match draw(mix(t, k), 4) {
+                            0 => MISSING,
+                            1 => draw(mix(t, 50 + k), s as u64) as u16,
+                            _ => draw(mix(t, 50), s as u64) as u16,
+                        };
+                        (0..9).map(|k| if t == 5 { MISSING } else { cell(k) }).collect()
+                    })
+                    .collect();
+                let header = Predictions::builder(model.classifiers.clone()).expect("names").finish();
+                let aligned = model.align(&header).expect("all columns");
+                let classes = model.classes().to_vec();
+                let mut out = Decisions::new(ROWS, columns, classes, Vec::new());
+                let rows_of = rows.iter().map(|row| Row::Dense(row));
+                let mut scratch = ValueScratch::default();
+                kernel.decide(&aligned, rows_of, &mut scratch, &mut out.rows_mut(), 0);
+                for (t, row) in rows.iter().enumerate() {
+                    if out.class[t] == UNDECIDED {
+                        n_left += 1;
+                        continue;
+                    }
+                    n_decided += 1;
+                    let expected = model.decision(Row::Dense(row), &mut Scratch::default());
+                    let context = format!("{method}, {n_classes} classes, row {t}");
+                    assert_eq!((usize::from(out.class[t]), false), (expected.class, expected.is_tie()));
+                    let bits =
+                        |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+                    let margin = out.margin.as_ref().expect("a column")[t];
+                    assert_eq!(margin.to_bits(), expected.margin.to_bits(), "{context}");
+                    let possibility = out.of_row(&out.possibility, t).expect("a column");
+                    assert_eq!(bits(possibility), bits(expected.possibility.degrees()), "{context}");
+                    if let Some(probability) = &expected.probability {
+                        let found = out.of_row(&out.probability, t).expect("a column");
+                        assert_eq!(bits(found), bits(probability), "{context}");
+                    }
+                }
+            }
+        }
+        assert!(n_decided > 1_500 && n_left > 20, "{n_decided} decided, {n_left} left to the rule");
     }
 }

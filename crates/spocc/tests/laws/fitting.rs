@@ -1,6 +1,7 @@
 //! Fitting; threads.
 
 use super::*;
+use spocc::predict::DecisionColumns;
 
 /// Every method with its default settings, and those that have a choice of tuning with every choice that the
 /// panel allows: folds need whole counts.
@@ -75,6 +76,34 @@ fn a_method_needs_no_more_evidence_than_it_declares() {
             }
         }
     });
+}
+
+/// Which rows are remembered and which the kernel decides depends on how the rows are shared out; the values do not.
+#[test]
+fn values_do_not_depend_on_the_number_of_threads() {
+    let shape = Shape {
+        n_classifiers: 9,
+        n_classes: 5,
+        n_others: 1,
+        n_rows: 40_000,
+        missing_share: 0.1,
+        weighted: false,
+        seed: 3,
+    };
+    let panel = Panel::new(shape);
+    let (first, table) = (
+        Panel { rows: panel.rows[..300].to_vec(), truth: panel.truth[..300].to_vec(), ..panel.clone() },
+        panel.predictions(),
+    );
+    let columns = DecisionColumns { scores: false, ..DecisionColumns::ALL };
+    for method in [Method::Ladder, Method::NaiveBayes, Method::WeightedVote, Method::AdaSpocc] {
+        let model = method.combiner().fit(&first.tally()).expect("labelled rows");
+        let decided = [1, 2, 3, 7].map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            pool.install(|| model.decide_all(&table, columns, &Control::default()).expect("the same columns"))
+        });
+        assert!(decided.iter().all(|other| *other == decided[0]), "{method}");
+    }
 }
 
 #[test]
