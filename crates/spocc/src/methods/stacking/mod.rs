@@ -45,8 +45,8 @@ impl Default for Stacking {
 pub enum StackingStrength {
     /// A given strength: a single regression.
     Fixed(Strength),
-    /// The median of the most accurate strengths on a grid from 0.01 to 100: a hundred regressions per fold, or above
-    /// 16 384 rows the five powers of ten on one fold.
+    /// The median of the most accurate strengths on a grid from 0.01 to 100: a hundred regressions per fold. Above 16 384
+    /// labelled rows, of the five powers of ten that are within a standard error of the best on a fifth of the rows.
     /// Leave-one-out would need as many per row and is refused.
     Tuned(Tuning),
 }

@@ -17,11 +17,11 @@ use crate::{
     tuning::{Tuning, fold_counts, grid, median_of_best},
 };
 
-/// Labelled rows above which the search is coarse: powers of ten on one held-out fold, of which all within one standard error
-/// of the best are as good. So many rows outweigh the penalty, and the accuracy hardly depends on it.
-const MANY_ROWS: u64 = 1 << 14;
+/// Labelled rows above which the search is coarse: powers of ten, on a fifth of the rows. The accuracy changes slowly with the
+/// strength, and a fifth of so many rows tells apart what matters.
+const MANY_ROWS: f64 = 16_384.0;
 
-/// The median of the strengths that decide most rows correctly.
+/// The median of the strengths that decide most rows correctly; of a coarse search, of those that decide about as many.
 pub(super) fn tune_strength(
     tuning: Tuning,
     evidence: &Evidence,
@@ -34,25 +34,26 @@ pub(super) fn tune_strength(
     let held_out = |strengths: &[f64], fold: usize, folds: usize| {
         let inside = |p: usize| outcomes_in(evidence, tally, p, folds, |other| other == fold);
         let outside = |p: usize| outcomes_in(evidence, tally, p, folds, |other| other != fold);
-        correct_at_each(encoding, design, tally, strengths, outside, inside, control)
+        decisions_at_each(encoding, design, tally, strengths, outside, inside, control)
     };
     match tuning {
         Tuning::Resubstitution => {
             let all = |p: usize| tally.outcomes(p).collect::<Vec<_>>();
-            let correct = correct_at_each(encoding, design, tally, &fine, all, all, control)?;
-            Ok(median_of_best(&fine, &correct))
+            let decisions = decisions_at_each(encoding, design, tally, &fine, all, all, control)?;
+            Ok(median_of_best(&fine, &decisions.correct()))
         }
-        Tuning::KFold(folds) if evidence.total() / evidence.unit() > MANY_ROWS => {
+        Tuning::KFold(folds) if n_rows(evidence) > MANY_ROWS => {
             let coarse = grid(-2.0, 1.0, 5);
-            let correct = held_out(&coarse, 0, folds.into())?;
-            let n_rows = evidence.total() as f64 / f64::from(folds);
-            Ok(median_of_best(&coarse, &as_good_as_best(&correct, n_rows, evidence.unit() as f64)))
+            let n_held_out = folds.div_ceil(Tuning::FOLDS).into();
+            let parts = parallel::map(n_held_out, |fold| held_out(&coarse, fold, folds.into()));
+            let parts = parts.into_iter().collect::<Result<Vec<Decided>, Error>>()?;
+            Ok(coarse[about_best(&parts, |class| evidence.row_unit(class) as f64)])
         }
         Tuning::KFold(folds) => {
             let folds = usize::from(folds);
             let mut correct = vec![0; fine.len()];
             for part in parallel::map(folds, |fold| held_out(&fine, fold, folds)) {
-                correct.iter_mut().zip(part?).for_each(|(sum, count)| *sum += count);
+                correct.iter_mut().zip(part?.correct()).for_each(|(sum, count)| *sum += count);
             }
             Ok(median_of_best(&fine, &correct))
         }
@@ -60,13 +61,58 @@ pub(super) fn tune_strength(
     }
 }
 
-/// Numbers of correct rows among `n_rows`, counted in `unit`s, where all that are within one standard error of the largest
-/// equal it.
-fn as_good_as_best(correct: &[u64], n_rows: f64, unit: f64) -> Vec<u64> {
-    let best = correct.iter().copied().max().unwrap_or(0);
-    let (right, wrong) = (best as f64 / unit, (n_rows - best as f64).max(0.0) / unit);
-    let error = (right * wrong / (right + wrong).max(1.0)).sqrt() * unit;
-    correct.iter().map(|&count| if (best - count) as f64 <= error { best } else { count }).collect()
+/// Labelled rows, each counted once whatever the weight of its class.
+fn n_rows(evidence: &Evidence) -> f64 {
+    let rows = |(class, count): (u16, &u64)| *count as f64 / evidence.row_unit(class) as f64;
+    (0..).zip(evidence.class_counts()).map(rows).sum()
+}
+
+/// The middle one of the strengths that are within one standard error of the best. Decisions on the same rows are compared,
+/// so the error is that of the rows which only one of two strengths decides correctly.
+fn about_best(parts: &[Decided], row_unit: impl Fn(u16) -> f64) -> usize {
+    let n_strengths = parts.first().map_or(0, |part| part.classes.len());
+    let correct = |strength: usize| parts.iter().map(|part| part.n_correct(strength)).sum::<u64>();
+    let best = (0..n_strengths).fold(0, |best, at| if correct(at) > correct(best) { at } else { best });
+    let is_about_best = |strength: &usize| {
+        let (mut lost, mut squares) = (0.0, 0.0);
+        for part in parts {
+            for (row, (_, outcomes)) in part.evaluated.iter().enumerate() {
+                let (ours, others) = (part.classes[best][row], part.classes[*strength][row]);
+                for &(class, count) in outcomes {
+                    let sign = f64::from(u8::from(class == ours)) - f64::from(u8::from(class == others));
+                    lost += sign * count as f64;
+                    squares += sign.abs() * count as f64 * row_unit(class);
+                }
+            }
+        }
+        lost <= squares.sqrt()
+    };
+    let about: Vec<usize> = (0..n_strengths).filter(is_about_best).collect();
+    about[(about.len() - 1) / 2]
+}
+
+/// A pattern and how often each class was true.
+type Outcomes = (u32, Vec<(u16, u64)>);
+
+/// The decisions on evaluated patterns, at every strength.
+struct Decided {
+    evaluated: Vec<Outcomes>,
+    /// The class decided, by strength and pattern.
+    classes: Vec<Vec<u16>>,
+}
+
+impl Decided {
+    fn n_correct(&self, strength: usize) -> u64 {
+        let of_pattern = |((_, outcomes), decided): (&Outcomes, &u16)| {
+            outcomes.iter().filter(|(class, _)| class == decided).map(|cell| cell.1).sum::<u64>()
+        };
+        self.evaluated.iter().zip(&self.classes[strength]).map(of_pattern).sum()
+    }
+
+    /// The number of rows decided correctly, by strength.
+    fn correct(&self) -> Vec<u64> {
+        (0..self.classes.len()).map(|strength| self.n_correct(strength)).collect()
+    }
 }
 
 /// The outcomes of a pattern in the folds that `is_kept` selects.
@@ -85,8 +131,8 @@ fn outcomes_in(
     tally.outcomes(p).map(count).filter(|(_, count)| *count > 0).collect()
 }
 
-/// The number of rows of `evaluated` that the regression on `trained` decides correctly, at each strength.
-fn correct_at_each(
+/// The decisions on `evaluated` rows of the regression on `trained` ones, at each strength.
+fn decisions_at_each(
     encoding: &InputEncoding,
     design: &Arc<Design>,
     tally: &Tally,
@@ -94,35 +140,32 @@ fn correct_at_each(
     trained: impl Fn(usize) -> Vec<(u16, u64)>,
     evaluated: impl Fn(usize) -> Vec<(u16, u64)>,
     control: &Control<'_>,
-) -> Result<Vec<u64>, Error> {
+) -> Result<Decided, Error> {
     let training = TrainingSet::new(encoding, design, tally, trained);
-    let evaluated: Vec<(u32, Vec<(u16, u64)>)> = (0..tally.n_patterns())
+    let evaluated: Vec<Outcomes> = (0..tally.n_patterns())
         .map(|p| (p as u32, evaluated(p)))
         .filter(|(_, outcomes)| !outcomes.is_empty())
         .collect();
     let rows: Vec<u32> = evaluated.iter().map(|(p, _)| *p).collect();
-    let mut correct = Vec::with_capacity(strengths.len());
+    let mut classes = Vec::with_capacity(strengths.len());
     let (mut features, mut surprisals) = (Vec::new(), Vec::new());
     control.report("stacking", 0, strengths.len())?;
     training.problem.solve_path(strengths, |softmax| {
-        let (mut count, mut rest) = (0, evaluated.iter());
+        let mut decided = Vec::with_capacity(rows.len());
         softmax.leaders(design, &rows, |leader| {
-            let (p, outcomes) = rest.next().expect("a leader per row");
-            let decided = leader.map_or_else(
+            decided.push(leader.map_or_else(
                 || {
-                    let pattern = tally.pattern(*p as usize);
+                    let pattern = tally.pattern(rows[decided.len()] as usize);
                     encoding.surprisals(softmax, &training.classes, pattern, &mut features, &mut surprisals);
-                    first_best(&surprisals)
+                    first_best(&surprisals) as u16
                 },
-                |leader| training.classes[leader].into(),
-            );
-            let correct = outcomes.iter().filter(|(class, _)| usize::from(*class) == decided);
-            count += correct.map(|cell| cell.1).sum::<u64>();
+                |leader| training.classes[leader],
+            ));
         });
-        correct.push(count);
-        control.report("stacking", correct.len(), strengths.len())
+        classes.push(decided);
+        control.report("stacking", classes.len(), strengths.len())
     })?;
-    Ok(correct)
+    Ok(Decided { evaluated, classes })
 }
 
 /// The training rows of a regression, on the classes that occur.
@@ -160,39 +203,50 @@ mod tests {
     use crate::{Label, Predictions, Truth, evidence::Counting, methods::Inputs};
 
     #[test]
-    fn strengths_within_a_standard_error_are_as_good() {
-        // 900 of 1000 rows: one standard error is 9.5 rows.
-        assert_eq!(as_good_as_best(&[880, 891, 900, 889], 1_000.0, 1.0), [880, 900, 900, 889]);
-        assert_eq!(as_good_as_best(&[8_800, 8_910, 9_000], 10_000.0, 10.0), [8_800, 9_000, 9_000]);
-        assert_eq!(as_good_as_best(&[5, 4], 5.0, 1.0), [5, 4]);
+    fn strengths_are_compared_on_the_same_rows() {
+        // A hundred rows of each of four patterns, all of class 0. The second strength decides the first pattern wrongly,
+        // the third as well, but the last one only it decides correctly.
+        let evaluated: Vec<Outcomes> = (0..4).map(|p| (p, vec![(0, 100)])).collect();
+        let classes = vec![vec![0, 0, 0, 1], vec![1, 0, 0, 1], vec![1, 0, 0, 0]];
+        let part = Decided { evaluated, classes };
+        assert_eq!(part.correct(), [300, 200, 300]);
+        // The first and the third differ on 200 rows, by none.
+        assert_eq!(about_best(std::slice::from_ref(&part), |_| 1.0), 0);
+        // A row that counts 100 is a single row: one standard error.
+        assert_eq!(about_best(&[part], |_| 100.0), 1);
+    }
+
+    /// One classifier with a thousand labels, each of one class; a fifth of the rows has the second class. A strong penalty
+    /// leaves the frequencies to decide.
+    fn rare_labels(n_rows: usize) -> Evidence {
+        let label = |t: usize| t * 7 % 1000;
+        let labels: Vec<Label> = (0..1000).map(Label::from).collect();
+        let ids = (0..n_rows).map(|t| label(t) as u16).collect();
+        let rows = Predictions::from_ids(["a"], labels, ids).expect("labels");
+        let truth = Truth::new((0..n_rows).map(|t| Some(i64::from(label(t) % 5 == 0)))).expect("two classes");
+        Evidence::new(&rows, &truth).expect("rows")
     }
 
     #[test]
-    fn the_coarse_search_chooses_a_strength_as_good_as_the_full_one() {
-        let n_rows = 2 * MANY_ROWS as usize;
-        let cell = |t: usize, k: usize| (t * t + t * (k + 3) / 7 + k) % 11;
-        let predicted = |t: usize, k: usize| if cell(t, k) < 6 { t % 3 } else { cell(t, k) % 3 };
-        let ids = (0..n_rows).flat_map(|t| (0..4).map(move |k| predicted(t, k) as u16)).collect();
-        let labels: Vec<Label> = (0..3).map(Label::from).collect();
-        let rows = Predictions::from_ids(["a", "b", "c", "d"], labels, ids).expect("classes");
-        let truth = Truth::new((0..n_rows).map(|t| Some((t % 3) as i64))).expect("few labels");
-        let evidence = Evidence::new(&rows, &truth).expect("rows");
-        let tally = evidence.tally().expect("a tally");
-        let encoding = InputEncoding::new(&evidence, Inputs::OneHot);
-        let design = Arc::new(encoding.design(tally));
-        let control = Control::default();
-        let tuning = Tuning::KFold(Tuning::FOLDS);
-        let strength =
-            tune_strength(tuning, &evidence, &encoding, &design, tally, &control).expect("not cancelled");
-        assert!(grid(-2.0, 1.0, 5).contains(&strength));
-        let all = |p: usize| tally.outcomes(p).collect::<Vec<_>>();
-        let mut strengths = grid(-2.0, 1.0 / 25.0, 101);
-        let full = correct_at_each(&encoding, &design, tally, &strengths, all, all, &control);
-        let most = full.expect("not cancelled").into_iter().max().expect("a hundred strengths");
-        strengths = vec![strength];
-        let own = correct_at_each(&encoding, &design, tally, &strengths, all, all, &control);
-        let own = own.expect("not cancelled")[0];
-        assert_eq!(as_good_as_best(&[most, own], n_rows as f64, 1.0), [most, most]);
+    fn the_coarse_search_finds_what_the_full_one_finds() {
+        let tuned = |evidence: &Evidence| {
+            let tally = evidence.tally().expect("a tally");
+            let encoding = InputEncoding::new(evidence, Inputs::OneHot);
+            let design = Arc::new(encoding.design(tally));
+            let tuning = Tuning::KFold(Tuning::FOLDS);
+            tune_strength(tuning, evidence, &encoding, &design, tally, &Control::default()).expect("rows")
+        };
+        let (few, many) = (tuned(&rare_labels(4_000)), tuned(&rare_labels(17_000)));
+        assert!(few > 1.0, "the full search: {few}");
+        assert!(many > 0.5 && grid(-2.0, 1.0, 5).contains(&many), "the coarse search: {many}");
+    }
+
+    #[test]
+    fn weighted_rows_are_counted_as_rows() {
+        let evidence = rare_labels(1_000);
+        assert_eq!(n_rows(&evidence), 1_000.0);
+        let weighted = evidence.with_class_weights(&[1.0, 1_000.0]).expect("two weights");
+        assert_eq!(n_rows(&weighted), 1_000.0);
     }
 
     /// The accuracy at every C of the grid, from which C is chosen, against a golden file.
@@ -219,8 +273,8 @@ mod tests {
         let encoding = InputEncoding::new(&evidence, Inputs::Ordinal);
         let design = Arc::new(encoding.design(tally));
         let control = Control::default();
-        let correct = correct_at_each(&encoding, &design, tally, &strengths, all, all, &control)
-            .expect("not cancelled");
+        let decisions = decisions_at_each(&encoding, &design, tally, &strengths, all, all, &control);
+        let correct = decisions.expect("not cancelled").correct();
         let expected = golden["ref"]["stacking_converged"]["val_acc_grid"].as_array().expect("a list");
         for (count, accuracy) in correct.iter().zip(expected) {
             let accuracy = accuracy.as_f64().expect("a number");
