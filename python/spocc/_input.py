@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from spocc._native import SpoccError
 
-# Rows of a pandas frame up to which a copy of its cells costs less than looking at its columns.
+# Rows of a pandas frame up to which copying its cells costs less than a Series per column.
 _FEW_ROWS = 256
 
 __all__ = ["column", "is_pandas", "labels", "numbers", "strings", "table", "truth_by_item", "whole"]
@@ -51,7 +51,9 @@ def _frame_columns(frame: Any) -> Iterable[tuple[str, object]]:
         kind = kinds.pop()
         if isinstance(kind, np.dtype):
             return zip(map(str, frame.columns), frame.to_numpy().T, strict=True)
-        if len(frame) == 1 and kind.name != "category":
+        # Nullable numbers and texts: unwrapping one cell after the other is faster than a column after the other.
+        is_nullable = hasattr(kind, "numpy_dtype") or hasattr(kind, "storage")
+        if len(frame) == 1 and is_nullable and not hasattr(kind, "pyarrow_dtype"):
             cells = np.asarray(frame.iloc[0].array, dtype=object)
             return zip(map(str, frame.columns), cells[:, np.newaxis], strict=True)
     return ((str(name), values) for name, values in frame.items())

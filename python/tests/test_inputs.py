@@ -271,31 +271,28 @@ def test_labels_far_apart_take_no_more_memory_than_others(level: Level) -> None:
     assert apart == spocc.Evidence((predictions * 200).astype(object), truth * 200, level=level)
 
 
-@pytest.mark.parametrize(
-    "kind",
-    ["int64", "int8", "Int64", "float64", "object", "str", "string", "category", "bool", "boolean", "mixed"],
-)
-def test_one_row_of_a_frame_is_decided_as_among_many(kind: str) -> None:
+NUMBERS = ["int64", "int8", "Int64", "float64", "Float64", "int64[pyarrow]", "mixed"]
+TEXTS = ["object", "str", "string", "string[pyarrow]", "category"]
+
+
+@pytest.mark.parametrize("kind", [*NUMBERS, *TEXTS, "bool", "boolean"])
+def test_a_few_rows_of_a_frame_are_decided_as_among_many(kind: str) -> None:
     random = np.random.default_rng(5)
     cells = random.integers(0, 2, (300, 4))
-    truth = np.where(random.random(300) < 0.8, cells[:, 0], 1 - cells[:, 0])
+    truth: Any = np.where(random.random(300) < 0.8, cells[:, 0], 1 - cells[:, 0])
     frame = pd.DataFrame(cells, columns=list("abcd"))
-    if kind == "mixed":
-        frame = frame.astype({"a": "int8", "b": "float64", "c": "Int64"})
-    elif kind in ("str", "string", "category", "object"):
-        frame = frame.replace({0: "no", 1: "yes"}).astype(kind)
-    else:
-        frame = frame.astype(kind)
-    if kind in ("Int64", "float64", "object", "string", "category", "boolean"):
+    if kind in TEXTS:
+        frame, truth = frame.replace({0: "no", 1: "yes"}), np.where(truth == 1, "yes", "no")
+    elif kind not in NUMBERS:
+        truth = truth == 1
+    frame = frame.astype({"a": "int8", "b": "float64", "c": "Int64"} if kind == "mixed" else kind)
+    if kind not in ("int64", "int8", "bool", "mixed"):
         frame.iloc[::7, 2] = None
     # The last column is not a classifier, and its name is no text.
     frame[5] = frame["a"]
-    named = {"int64": truth, "int8": truth, "Int64": truth, "float64": truth, "mixed": truth}
-    texts = np.where(truth == 1, "yes", "no")
-    known = named.get(kind, truth == 1 if kind in ("bool", "boolean") else texts)
-    model = spocc.fit(frame[list("abcd")], known)
+    model = spocc.fit(frame[list("abcd")], truth)
     whole = model.predict_proba(frame)
-    for row in range(20):
-        one = frame.iloc[[row]]
-        np.testing.assert_array_equal(model.predict_proba(one), whole[[row]])
-        np.testing.assert_array_equal(model.predict(one), model.predict(frame)[[row]])
+    for rows in [[], [0], [1], [7], [0, 7], list(range(256)), list(range(257))]:
+        some = frame.iloc[rows]
+        np.testing.assert_array_equal(model.predict_proba(some), whole[rows])
+        np.testing.assert_array_equal(model.predict(some), model.predict(frame)[rows])

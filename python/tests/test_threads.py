@@ -11,6 +11,7 @@ import sys
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -167,6 +168,32 @@ def test_a_forked_child_has_its_own_threads() -> None:
     finally:
         child.kill()
         child.join()
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted as Linux lists them")
+def test_a_few_rows_start_no_thread(tmp_path: Path) -> None:
+    predictions, truth = make_panel(2_000)
+    spocc.fit(predictions, truth, calibrate="split").save(tmp_path / "model")
+    code = """
+        import os, sys
+        import numpy as np
+        import spocc
+
+        model = spocc.load_model(sys.argv[1])
+        rows = np.zeros((20, len(model.classifiers)), dtype=np.int64)
+        before = len(os.listdir("/proc/self/task"))
+        model.predict(rows), model.predict_proba(rows), model.decide(rows), model.explain(rows), model.predict_set(rows)
+        after = len(os.listdir("/proc/self/task"))
+        # A forked child would wait for ever for threads that it does not have.
+        if (child := os.fork()) == 0:
+            model.predict(rows), model.predict_proba(rows), model.explain(rows), model.predict_set(rows)
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        print(before, after)
+    """
+    command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code), str(tmp_path / "model")]
+    before, after = subprocess.run(command, check=True, timeout=60, capture_output=True, text=True).stdout.split()
+    assert before == after
 
 
 def test_a_table_above_the_memory_limit_is_refused() -> None:
