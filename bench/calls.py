@@ -53,7 +53,7 @@ def crowd() -> pandas.DataFrame:
     rng = np.random.default_rng(1)
     truth = np.repeat(rng.integers(0, CLASSES, ITEMS), ANSWERS)
     workers = np.concatenate([rng.choice(WORKERS, ANSWERS, replace=False) for _ in range(ITEMS)])
-    other = (truth + rng.integers(1, CLASSES, truth.size)) % CLASSES if CLASSES > 2 else 1 - truth
+    other = (truth + rng.integers(1, CLASSES, truth.size)) % CLASSES
     labels = np.where(rng.random(truth.size) < 0.8, truth, other)
     return pandas.DataFrame({"task": np.repeat(np.arange(ITEMS), ANSWERS), "worker": workers, "label": labels})
 

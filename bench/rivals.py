@@ -112,7 +112,7 @@ def learner(panel: Panel, make: Callable[[], Any], inputs: Any) -> Iterator[Task
 
 
 def hist_gradient_boosting(panel: Panel) -> Iterator[Task]:
-    """A hundred iterations, the default, on label numbers that it takes as categories."""
+    """At most a hundred iterations, the default, which it may end early, on label numbers that it takes as categories."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     columns = list(range(panel.n_classifiers))

@@ -112,7 +112,8 @@ def measure(args: argparse.Namespace, scratch: Path, before: dict[str, Any] | No
         speed = "0.5" if args.quick else "3"
         growth = run([str(bench.kernels), "growth", "--limit", speed], Limits(300, limits.memory), 1)
         results["growth"] = growth.lines
-        results["memory"] = memory_growth(bench)
+        if not args.quick:
+            results["memory"] = memory_growth(bench)
     for size in sizes(args):
         for ease in [args.ease] if args.ease else EASES:
             if time.monotonic() - begun > 60 * args.minutes:

@@ -88,7 +88,7 @@ def report(results: dict[str, Any], command: str) -> str:
     if results.get("calls"):
         parts += ["### Single calls\n", calls_table(results["calls"])]
     if results.get("growth"):
-        parts += ["## Growth with the size of the data\n", growth_table(results["growth"])]
+        parts += ["## Growth with the size of the data\n", growth_table(results["growth"], bool(results.get("memory")))]
     if results.get("build"):
         parts += ["## Build\n", build_table(results["build"])]
     parts += ["## Internal targets\n", target_table(results, panels)]
@@ -196,7 +196,7 @@ def versus(panel: Panel, task: str, name: str) -> str:
     return ", ".join(speedups)
 
 
-def growth_table(growth: list[dict[str, Any]]) -> str:
+def growth_table(growth: list[dict[str, Any]], memory: bool) -> str:
     text = """\
 The slope of log time on log size, on hard panels with one core, starting from (1e4, 10, 5), where one of rows (2000 to
 200 000), classifiers (8 to 128) and classes (3 to 48) grows; stacking is fitted to a fortieth of the rows. *Labels* are
@@ -207,10 +207,10 @@ holds one part of the rows out instead of five.
 
 ![time of the ladder and other methods against the size, with slopes](growth.svg)
 
-![memory of the ladder against the size, with slopes](memory.svg)
-
 ![measured exponents beside their bounds](exponents.svg)
 """
+    if memory:
+        text += "\n![memory of the ladder, rows to model, against the size, with slopes](memory.svg)\n"
     found = {(line["task"], line["method"], line["vary"]): line for line in growth}
     rows = []
     for task in ["fit", "predict"]:
@@ -249,7 +249,7 @@ def exponent(line: dict[str, Any]) -> str:
 
 def build_table(build: dict[str, Any]) -> str:
     text = f"From nothing compiled, `cargo install --path crates/spocc-cli` took {seconds(build['wall'])}: {build['units']} units, "
-    text += f"{seconds(build['sum'])} of work in all, and `pip install ./python` took {seconds(build['pip'])}. The longest units\n"
+    text += f"{seconds(build['sum'])} of work in all, and `pip wheel ./python` took {seconds(build['pip'])}. The longest units\n"
     text += "of the command:\n"
     rows = [[name, seconds(duration)] for name, duration in build["longest"]]
     return text + "\n" + table(["unit", "time"], rows)

@@ -53,8 +53,9 @@ def memory_growth(bench: Bench) -> list[dict[str, Any]]:
 
     def peak(command: list[str]) -> int | None:
         ended = run([str(bench.kernels), *command], limits, 1, grace=30)
-        peaks = [line["peak"] for line in ended.lines if line.get("name") == "ladder" and "peak" in line]
-        return max(peaks, default=None)
+        whole = ["whole", "count, fit, predict"]
+        found = [line["peak"] for line in ended.lines if line.get("task") in whole and "peak" in line]
+        return max(found, default=None)
 
     series = []
     for vary, shapes in MEMORY_PANELS.items():

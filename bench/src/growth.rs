@@ -25,7 +25,8 @@ const CLASSES: [u16; 5] = [3, 6, 12, 24, 48];
 /// Items of crowds with five labels each, and a worker for every ten items.
 const ITEMS: [usize; 5] = [2_000, 6_000, 20_000, 60_000, 200_000];
 const LABELS_PER_ITEM: usize = 5;
-/// The methods for crowds: nothing they do is quadratic in the workers.
+/// The methods for crowds. Workers with common items are few, so that the ladder examines few pairs: the bound is linear in
+/// the labels.
 const CROWD_METHODS: [Method; 5] =
     [Method::Ladder, Method::DawidSkene, Method::OneCoin, Method::NaiveBayes, Method::Majority];
 
@@ -47,7 +48,7 @@ struct GrowthSeries {
 /// Bounds of the exponents of rows, classifiers and classes for fitting.
 ///
 /// With n rows, K classifiers and l classes: tables per classifier have l^2 cells; a hard tally has n patterns
-/// of K predictions. adaSPOCC and the ladder examine every pair of classifiers on every pattern, and adaSPOCC tunes on
+/// of K predictions. adaSPOCC and the ladder examine every pair of classifiers that share patterns, and adaSPOCC tunes on
 /// K l^2 possibilities of l degrees each. Stacking and the ladder's regression solve for K l inputs and l outputs, at worst
 /// by factoring a matrix per output. Dawid-Skene and one-coin read every
 /// pattern, of which here none is without a truth.

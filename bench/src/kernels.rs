@@ -247,7 +247,8 @@ fn predicting(
         Ok(model) => within(limit, |control| predict(model, control)),
         Err(error) => Err(error.clone()),
     };
-    let decided = fitted.ok().and_then(|model| predict(&model, &Control::default()).ok());
+    let decided =
+        fitted.ok().filter(|_| timing.is_ok()).and_then(|model| predict(&model, &Control::default()).ok());
     let fresh = fitted_rows(shape, method)..shape.rows;
     let accuracy = decided.filter(|_| !fresh.is_empty()).map(|decided| {
         let pairs = decided.labels().enumerate().skip(fresh.start);
