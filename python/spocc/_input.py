@@ -51,7 +51,7 @@ def _frame_columns(frame: Any) -> Iterable[tuple[str, object]]:
         kind = kinds.pop()
         if isinstance(kind, np.dtype):
             return zip(map(str, frame.columns), frame.to_numpy().T, strict=True)
-        # Nullable numbers and texts: unwrapping one cell after the other is faster than a column after the other.
+        # Of nullable numbers and texts, one row is unwrapped faster than all columns.
         is_nullable = hasattr(kind, "numpy_dtype") or hasattr(kind, "storage")
         if len(frame) == 1 and is_nullable and not hasattr(kind, "pyarrow_dtype"):
             cells = np.asarray(frame.iloc[0].array, dtype=object)

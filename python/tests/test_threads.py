@@ -181,18 +181,25 @@ def test_a_few_rows_start_no_thread(tmp_path: Path) -> None:
 
         model = spocc.load_model(sys.argv[1])
         rows = np.zeros((20, len(model.classifiers)), dtype=np.int64)
+
+        def decide():
+            model.predict(rows), model.predict_proba(rows), model.decide(rows)
+            model.explain(rows), model.predict_set(rows)
+
         before = len(os.listdir("/proc/self/task"))
-        model.predict(rows), model.predict_proba(rows), model.decide(rows), model.explain(rows), model.predict_set(rows)
+        decide()
         after = len(os.listdir("/proc/self/task"))
         # A forked child would wait for ever for threads that it does not have.
         if (child := os.fork()) == 0:
-            model.predict(rows), model.predict_proba(rows), model.explain(rows), model.predict_set(rows)
+            decide()
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0
         print(before, after)
     """
     command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code), str(tmp_path / "model")]
-    before, after = subprocess.run(command, check=True, timeout=60, capture_output=True, text=True).stdout.split()
+    before, after = subprocess.run(
+        command, check=True, timeout=60, capture_output=True, text=True
+    ).stdout.split()
     assert before == after
 
 
