@@ -271,19 +271,19 @@ def test_labels_far_apart_take_no_more_memory_than_others(level: Level) -> None:
     assert apart == spocc.Evidence((predictions * 200).astype(object), truth * 200, level=level)
 
 
-NUMBERS = ["int64", "int8", "Int64", "float64", "Float64", "int64[pyarrow]", "mixed"]
-TEXTS = ["object", "str", "string", "string[pyarrow]", "category"]
+NUMBER_KINDS = ["int64", "int8", "Int64", "float64", "Float64", "int64[pyarrow]", "mixed"]
+TEXT_KINDS = ["object", "str", "string", "string[pyarrow]", "category"]
 
 
-@pytest.mark.parametrize("kind", [*NUMBERS, *TEXTS, "bool", "boolean"])
+@pytest.mark.parametrize("kind", [*NUMBER_KINDS, *TEXT_KINDS, "bool", "boolean"])
 def test_a_few_rows_of_a_frame_are_decided_as_among_many(kind: str) -> None:
     random = np.random.default_rng(5)
     cells = random.integers(0, 2, (300, 4))
     truth: Any = np.where(random.random(300) < 0.8, cells[:, 0], 1 - cells[:, 0])
     frame = pd.DataFrame(cells, columns=list("abcd"))
-    if kind in TEXTS:
+    if kind in TEXT_KINDS:
         frame, truth = frame.replace({0: "no", 1: "yes"}), np.where(truth == 1, "yes", "no")
-    elif kind not in NUMBERS:
+    elif kind not in NUMBER_KINDS:
         truth = truth == 1
     frame = frame.astype({"a": "int8", "b": "float64", "c": "Int64"} if kind == "mixed" else kind)
     if kind not in ("int64", "int8", "bool", "mixed"):
