@@ -3,7 +3,9 @@
 from typing import Any
 
 from harness.package import package_section, package_summary
-from harness.plan import EASES, MATCHES, METHODS, ONE_STRENGTH, PROBABILISTIC, RIVALS, Shape, fitted_for, methods_for
+from harness.plan import (
+    EASES, MATCHES, METHODS, ONE_STRENGTH, PROBABILISTIC, RIVALS, SIZES, Shape, fitted_for, methods_for,
+)  # fmt: skip
 from harness.results import Panel, digits, mebibytes, seconds
 from harness.targets import MAIN, NO_TARGET, targets
 
@@ -81,6 +83,9 @@ def report(results: dict[str, Any], command: str) -> str:
     panels = {Shape(*panel["shape"]): Panel(Shape(*panel["shape"]), panel["rows"]) for panel in results["panels"]}
     parts = ["# Benchmarks\n", opening(results, panels), "## Machine and versions\n", machine_table(results, command)]
     parts += ["## How to read the tables\n", READING, "## Sizes\n"]
+    left_out = [str(shape) for shape in planned() if shape not in panels]
+    if left_out:
+        parts.append(f"Not measured in this run: {', '.join(left_out)}.\n")
     parts += [panel_table(panel) for panel in panels.values()]
     if results.get("package"):
         measured = f"Measured at commit {results['package_commit']}.\n"
@@ -93,6 +98,11 @@ def report(results: dict[str, Any], command: str) -> str:
         parts += ["## Build\n", build_table(results["build"])]
     parts += ["## Internal targets\n", target_table(results, panels)]
     return "\n".join(parts)
+
+
+def planned() -> list[Shape]:
+    """All panels of a whole run."""
+    return [Shape(size.rows, size.classifiers, size.classes, ease) for size in SIZES for ease in EASES]
 
 
 def opening(results: dict[str, Any], panels: dict[Shape, Panel]) -> str:
