@@ -10,6 +10,7 @@ import matplotlib
 
 matplotlib.use("svg")
 from matplotlib import pyplot
+from matplotlib.ticker import NullFormatter
 
 VARIED = ["rows", "classifiers", "classes", "labels"]
 OURS, THEIRS, BOUND = "#1f5fa8", "#b8541f", "#d8dee6"
@@ -80,7 +81,9 @@ def growth(series: list[dict[str, Any]], out: Path) -> None:
             lines = [line for line in series if (line["task"], line["vary"]) == (task, vary) and line["method"] in LINES]
             axes.set_title(f"{task}, {vary}", fontsize=10, loc="left")
             if not lines:
-                axes.text(0.5, 0.5, "as for rows", ha="center", va="center", transform=axes.transAxes, color="#555555")
+                axes.set_axis_off()
+                axes.set_title("", loc="left")
+                grid[0][VARIED.index(vary)].tick_params(labelbottom=True)
             for line in lines:
                 label = line["method"] if line["exponent"] is None else f"{line['method']} {line['exponent']:.2f}"
                 axes.plot(line["sizes"], line["seconds"], "o-", color=LINES[line["method"]], markersize=3, label=label)
@@ -137,6 +140,8 @@ def exponents(series: list[dict[str, Any]], out: Path) -> None:
 def log_axes(axes: Any) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
+    # Numbers between the powers of ten would overlap.
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(color="#eef1f4")
     finish(axes)
 

@@ -120,10 +120,17 @@ def opening(results: dict[str, Any], panels: dict[Shape, Panel]) -> str:
         times = [panel.wall(task, name) for task, name in [("whole", method), ("predict", decides)] for panel in (easy, hard)]
         rows.append([f"**{label}**", *map(seconds, times)])
         for rival, name in rivals.items():
-            times = [panel.wall(task, rival) for task in ["fit", "predict"] for panel in (easy, hard)]
-            rows.append([f"&emsp;{name}", *map(seconds, times)])
+            found = [panel.row(task, rival) for task in ["fit", "predict"] for panel in (easy, hard)]
+            shown = [seconds(row.get("wall")) or limit_of(row) for row in found]
+            rows.append([f"&emsp;{name}", *shown])
     header = ["", "fit, easy", "fit, hard", "predict, easy", "predict, hard"]
     return text + table(header, rows) + package_summary(results.get("package") or {})
+
+
+def limit_of(row: dict[str, Any]) -> str:
+    """The time that a task exceeded, if it did."""
+    failed = str(row.get("failed", "")).removeprefix("not tried: ")
+    return " ".join(failed.split()[:3]) if failed.startswith("> ") else ""
 
 
 def table(header: list[str], rows: list[list[str]], right: int = 1) -> str:
