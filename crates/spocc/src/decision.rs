@@ -129,13 +129,13 @@ pub(crate) fn decide(
     }
 }
 
-/// `1 - runner-up / best`, from the shares of the classes, of which the largest is 1.
+/// `1 - runner-up / best`, from the ratio of each class to the best, of which the largest is 1.
 #[inline]
-pub(crate) fn margin(shares: &[f64]) -> f64 {
+pub(crate) fn margin(ratios: &[f64]) -> f64 {
     let (mut best, mut second) = (0.0, 0.0);
-    for &share in shares {
-        let less = if share < best { share } else { best };
-        best = if share > best { share } else { best };
+    for &ratio in ratios {
+        let less = if ratio < best { ratio } else { best };
+        best = if ratio > best { ratio } else { best };
         second = if less > second { less } else { second };
     }
     1.0 - second

@@ -158,54 +158,54 @@ impl Transform {
 
     /// Degrees of probabilities, finite and from 0, which need not add up to one.
     pub(crate) fn probabilities(&mut self, probabilities: &[f64], degrees: &mut [f64]) {
-        // Shares of the largest cannot overflow when they are added.
+        // Ratios to the largest cannot overflow when they are added.
         let top = probabilities.iter().copied().fold(0.0, f64::max);
-        let share = |p: &f64| if top > 0.0 { p / top } else { 1.0 };
-        self.sorted_shares(&probabilities.iter().map(share).collect::<Vec<f64>>(), degrees);
+        let ratio = |p: &f64| if top > 0.0 { p / top } else { 1.0 };
+        self.sorted_ratios(&probabilities.iter().map(ratio).collect::<Vec<f64>>(), degrees);
     }
 
     /// The same, to a few units in the last place, of probabilities that were divided by the largest.
     #[inline]
-    pub(crate) fn shares(&mut self, shares: &[f64], degrees: &mut [f64]) {
-        match shares.len() {
-            0..=2 => few_shares::<2>(shares, degrees),
-            3..=4 => few_shares::<4>(shares, degrees),
-            5..=6 => few_shares::<6>(shares, degrees),
-            7..=8 => few_shares::<8>(shares, degrees),
-            _ => self.sorted_shares(shares, degrees),
+    pub(crate) fn ratios(&mut self, ratios: &[f64], degrees: &mut [f64]) {
+        match ratios.len() {
+            0..=2 => few_ratios::<2>(ratios, degrees),
+            3..=4 => few_ratios::<4>(ratios, degrees),
+            5..=6 => few_ratios::<6>(ratios, degrees),
+            7..=8 => few_ratios::<8>(ratios, degrees),
+            _ => self.sorted_ratios(ratios, degrees),
         }
     }
 
-    fn sorted_shares(&mut self, shares: &[f64], degrees: &mut [f64]) {
-        let share = |i: u32| shares[i as usize];
+    fn sorted_ratios(&mut self, ratios: &[f64], degrees: &mut [f64]) {
+        let ratio = |i: u32| ratios[i as usize];
         self.order.clear();
-        self.order.extend(0..shares.len() as u32);
-        self.order.sort_unstable_by(|&a, &b| share(a).total_cmp(&share(b)));
-        let total: f64 = self.order.iter().map(|&i| share(i)).sum();
+        self.order.extend(0..ratios.len() as u32);
+        self.order.sort_unstable_by(|&a, &b| ratio(a).total_cmp(&ratio(b)));
+        let total: f64 = self.order.iter().map(|&i| ratio(i)).sum();
         let mut tail = 0.0;
-        for group in self.order.chunk_by(|&a, &b| share(a) == share(b)) {
-            tail += group.iter().map(|&i| share(i)).sum::<f64>();
-            let degree = if share(group[0]) < 1.0 { f64::min(tail / total, 1.0) } else { 1.0 };
+        for group in self.order.chunk_by(|&a, &b| ratio(a) == ratio(b)) {
+            tail += group.iter().map(|&i| ratio(i)).sum::<f64>();
+            let degree = if ratio(group[0]) < 1.0 { f64::min(tail / total, 1.0) } else { 1.0 };
             group.iter().for_each(|&i| degrees[i as usize] = degree);
         }
     }
 }
 
-/// The degrees of at most `N` shares, by comparing all pairs, which for so few is faster than sorting. They are added in the
+/// The degrees of at most `N` ratios, by comparing all pairs, which for so few is faster than sorting. They are added in the
 /// order of the classes.
 #[inline]
-fn few_shares<const N: usize>(shares: &[f64], degrees: &mut [f64]) {
+fn few_ratios<const N: usize>(ratios: &[f64], degrees: &mut [f64]) {
     let mut padded = [0.0; N];
-    padded.iter_mut().zip(shares).for_each(|(to, share)| *to = *share);
+    padded.iter_mut().zip(ratios).for_each(|(to, ratio)| *to = *ratio);
     let (mut tails, mut total) = ([0.0; N], 0.0);
-    for share in padded {
-        total += share;
+    for ratio in padded {
+        total += ratio;
         for (tail, own) in tails.iter_mut().zip(&padded) {
-            *tail += if share <= *own { share } else { 0.0 };
+            *tail += if ratio <= *own { ratio } else { 0.0 };
         }
     }
-    for ((degree, tail), share) in degrees.iter_mut().zip(tails).zip(shares) {
-        *degree = if *share < 1.0 { tail / total } else { 1.0 };
+    for ((degree, tail), ratio) in degrees.iter_mut().zip(tails).zip(ratios) {
+        *degree = if *ratio < 1.0 { tail / total } else { 1.0 };
     }
 }
 
@@ -248,13 +248,13 @@ mod tests {
     }
 
     #[test]
-    fn few_and_sorted_shares_have_the_same_degrees() {
+    fn few_and_sorted_ratios_have_the_same_degrees() {
         // Eighths add up exactly in any order.
-        let shares = [0.125, 1.0, 0.5, 0.125, 1.0, 0.0, 0.25];
+        let ratios = [0.125, 1.0, 0.5, 0.125, 1.0, 0.0, 0.25];
         let mut few = [0.0; 7];
-        Transform::default().shares(&shares, &mut few);
+        Transform::default().ratios(&ratios, &mut few);
         let mut many = [0.0; 7];
-        Transform::default().sorted_shares(&shares, &mut many);
+        Transform::default().sorted_ratios(&ratios, &mut many);
         assert_eq!(few, many);
         assert_eq!(few, [0.25 / 3.0, 1.0, 1.0 / 3.0, 0.25 / 3.0, 1.0, 0.0, 0.5 / 3.0]);
     }

@@ -66,8 +66,8 @@ impl FittedRule for Vote {
         total > 0.0
     }
 
-    fn shares(&self, row: Row<'_>, scratch: &mut Scratch) {
-        let votes = &mut scratch.shares;
+    fn ratios(&self, row: Row<'_>, scratch: &mut Scratch) {
+        let votes = &mut scratch.ratios;
         votes.clear();
         votes.resize(self.n_classes, 0.0);
         add_votes(row, &self.weights, votes);

@@ -102,10 +102,10 @@ impl Rule {
         }
     }
 
-    /// Writes the [share](Scratch::shares) of every class to `scratch.shares`, given a row that has a prediction that counts
+    /// Writes the [ratio](Scratch::ratios) of every class to `scratch.ratios`, given a row that has a prediction that counts
     /// and its surprisals in `scratch.out`, which may be overwritten.
-    pub(crate) fn shares(&self, row: Row<'_>, scratch: &mut Scratch) {
-        self.fitted().shares(row, scratch);
+    pub(crate) fn ratios(&self, row: Row<'_>, scratch: &mut Scratch) {
+        self.fitted().ratios(row, scratch);
     }
 
     /// The rule as sums over predictions, if it is one.
@@ -205,28 +205,28 @@ pub(crate) struct Scratch {
     /// The result: a surprisal per class.
     pub(crate) out: Vec<f64>,
     /// The ratio of each class's possibility, probability or votes to those of the best class.
-    pub(crate) shares: Vec<f64>,
+    pub(crate) ratios: Vec<f64>,
 }
 
 impl Scratch {
-    /// Shares from the surprisals: `exp(least - s)`, and 1 if all are infinite.
-    pub(crate) fn shares_of_surprisals(&mut self) {
+    /// Ratios from the surprisals: `exp(least - s)`, and 1 if all are infinite.
+    pub(crate) fn ratios_of_surprisals(&mut self) {
         let least = self.out.iter().copied().fold(f64::INFINITY, f64::min);
-        self.shares.clear();
+        self.ratios.clear();
         if least.is_finite() {
-            self.shares.extend(self.out.iter().map(|s| least - s));
-            exponentiate(&mut self.shares);
+            self.ratios.extend(self.out.iter().map(|s| least - s));
+            exponentiate(&mut self.ratios);
         } else {
-            self.shares.resize(self.out.len(), 1.0);
+            self.ratios.resize(self.out.len(), 1.0);
         }
     }
 
-    /// Shares from logarithms of probabilities up to a constant, in place of the surprisals.
-    pub(super) fn shares_of_scores(&mut self) {
+    /// Ratios from logarithms of probabilities up to a constant, in place of the surprisals.
+    pub(super) fn ratios_of_scores(&mut self) {
         let best = self.out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        self.shares.clear();
-        self.shares.extend(self.out.iter().map(|score| score - best));
-        exponentiate(&mut self.shares);
+        self.ratios.clear();
+        self.ratios.extend(self.out.iter().map(|score| score - best));
+        exponentiate(&mut self.ratios);
     }
 }
 
@@ -235,13 +235,13 @@ pub(super) trait FittedRule {
     /// Writes the surprisal of every class to `scratch.out`; false if the row has no prediction that counts.
     fn surprisals(&self, row: Row<'_>, scratch: &mut Scratch) -> bool;
 
-    /// Writes the share of every class to `scratch.shares`, given the surprisals in `scratch.out`.
-    fn shares(&self, row: Row<'_>, scratch: &mut Scratch) {
+    /// Writes the ratio of every class to `scratch.ratios`, given the surprisals in `scratch.out`.
+    fn ratios(&self, row: Row<'_>, scratch: &mut Scratch) {
         let _ = row;
-        scratch.shares_of_surprisals();
+        scratch.ratios_of_surprisals();
     }
 
-    /// The rule as sums over predictions, if it is one; `surprisals` and `shares` add them up in the same order.
+    /// The rule as sums over predictions, if it is one; `surprisals` and `ratios` add them up in the same order.
     fn sums(&self, n_labels: usize) -> Option<ClassSums<'_>> {
         let _ = n_labels;
         None

@@ -130,8 +130,8 @@ impl AlignedTable<'_> {
 /// A model made ready to decide many rows of one table.
 ///
 /// Rows with a clear winner are decided by a kernel: [`LinearKernel`] where labels alone are asked for, else
-/// [`ValueKernel`]. The others are decided by the rule. Each worker remembers what it decided by the packed row, so that an equal row is not decided
-/// again. Rows of few bits have a place each: then all decisions are remembered.
+/// [`ValueKernel`]. The others are decided by the rule. Each worker remembers what it decided by the packed row, so that an
+/// equal row is not decided again. Rows of few bits have a place each: then all decisions are remembered.
 struct BatchPredictor<'a> {
     aligned: &'a AlignedTable<'a>,
     columns: DecisionColumns,
@@ -163,17 +163,18 @@ impl<'a> BatchPredictor<'a> {
         let columns = DecisionColumns { probability, ..columns };
         let is_dense = predictions.matrix().is_dense();
         let is_many = n_rows >= Self::MANY_ROWS;
-        let packing = (is_dense && is_many).then(|| {
+        let packing = if is_dense && is_many {
             let ids: Vec<u16> = (0..map.len() as u16).collect();
             RowPacking::new(classifier_of.len(), &ids, MISSING, 0)
-        });
-        let packing = packing.flatten();
+        } else {
+            None
+        };
         let has_all = packing.as_ref().is_some_and(|packing| packing.row_bits() <= Self::FEW_BITS);
         let (n_labels, n_classes) = (model.labels.len(), model.labels.n_classes());
         let column_map = ColumnMap { classifier_of, map, missing, n_labels, n_classes, n_rows, is_dense };
         let n_values = model.classifiers.len() * n_labels * n_classes;
         let pays = is_many && !has_all && n_values <= Self::MOST_VALUES;
-        // A kernel for values copies its tables; sparse rows are too few cells for that.
+        // A kernel for values copies the tables of the rule, which few rows or sparse ones do not repay.
         let pays_values = is_dense && !columns.scores && n_rows >= 4 * n_labels;
         let is_wanted = pays && (!columns.any() || pays_values);
         let sums = if is_wanted { model.rule.sums(n_labels) } else { None };

@@ -37,19 +37,19 @@ impl Model {
         let (class, is_tie) = decision::decide(&scratch.out, tolerance, self.ties, |seed| row.hash(seed));
         let ties: Vec<usize> = decision::tied(&scratch.out, tolerance).collect();
         let surprisals = scratch.out.clone();
-        self.shares(row, basis, scratch);
-        let sum: f64 = scratch.shares.iter().sum();
-        let probability = scratch.shares.iter().map(|share| share / sum).collect();
-        let margin = if is_tie { 0.0 } else { decision::margin(&scratch.shares) };
+        self.ratios(row, basis, scratch);
+        let sum: f64 = scratch.ratios.iter().sum();
+        let probability = scratch.ratios.iter().map(|ratio| ratio / sum).collect();
+        let margin = if is_tie { 0.0 } else { decision::margin(&scratch.ratios) };
         let possibility = if basis == Basis::Panel && self.rule.possibilities().is_some() {
             let mut degrees: Vec<f64> = surprisals.iter().map(|s| -s).collect();
             exponentiate(&mut degrees);
             degrees
         } else {
             // Tied classes are equally possible, whatever the rounding.
-            ties.iter().for_each(|&tied| scratch.shares[tied] = 1.0);
+            ties.iter().for_each(|&tied| scratch.ratios[tied] = 1.0);
             let mut degrees = vec![0.0; surprisals.len()];
-            Transform::default().shares(&scratch.shares, &mut degrees);
+            Transform::default().ratios(&scratch.ratios, &mut degrees);
             degrees
         };
         scratch.out = surprisals;
@@ -57,7 +57,7 @@ impl Model {
             class,
             label: self.classes()[class].clone(),
             probability: self.method.capabilities().probabilities.then_some(probability),
-            possibility: Possibility::new(possibility).expect("shares of sums are from 0 to 1"),
+            possibility: Possibility::new(possibility).expect("ratios of sums are from 0 to 1"),
             margin,
             ties,
             n_answered: self.n_answered(row),

@@ -101,30 +101,30 @@ impl<'a> RowDecider<'a> {
         if rows.margin.is_empty() && rows.probability.is_empty() && !is_spread {
             return outcome;
         }
-        self.model.shares(row, basis, &mut self.scratch);
-        let shares = &mut self.scratch.shares;
+        self.model.ratios(row, basis, &mut self.scratch);
+        let ratios = &mut self.scratch.ratios;
         if let Some(margin) = rows.margin.get_mut(at) {
-            *margin = if is_tie { 0.0 } else { decision::margin(shares) };
+            *margin = if is_tie { 0.0 } else { decision::margin(ratios) };
         }
         if let Some(probability) = rows.probability.get_mut(classes.clone()) {
-            let sum: f64 = shares.iter().sum();
-            probability.iter_mut().zip(&*shares).for_each(|(p, share)| *p = share / sum);
+            let sum: f64 = ratios.iter().sum();
+            probability.iter_mut().zip(&*ratios).for_each(|(p, ratio)| *p = ratio / sum);
         }
         if let Some(possibility) = rows.possibility.get_mut(classes).filter(|_| !is_fused) {
             // Tied classes are equally possible, whatever the rounding.
-            self.tied.iter().for_each(|&class| shares[class] = 1.0);
-            self.transform.shares(shares, possibility);
+            self.tied.iter().for_each(|&class| ratios[class] = 1.0);
+            self.transform.ratios(ratios, possibility);
         }
         outcome
     }
 }
 
 impl Model {
-    /// The shares of the classes on a row whose surprisals are in `scratch.out`.
-    pub(super) fn shares(&self, row: Row<'_>, basis: Basis, scratch: &mut Scratch) {
+    /// The ratios of the classes on a row whose surprisals are in `scratch.out`.
+    pub(super) fn ratios(&self, row: Row<'_>, basis: Basis, scratch: &mut Scratch) {
         match basis {
-            Basis::Panel => self.rule.shares(row, scratch),
-            Basis::Prior => scratch.shares_of_surprisals(),
+            Basis::Panel => self.rule.ratios(row, scratch),
+            Basis::Prior => scratch.ratios_of_surprisals(),
         }
     }
 }

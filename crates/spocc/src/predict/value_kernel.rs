@@ -1,6 +1,6 @@
 //! The value kernel: probabilities, possibilities and margins of many rows at once.
 //!
-//! For rules that are sums over predictions. The sums, and the shares made of them, are those of the rule to the last bit.
+//! For rules that are sums over predictions. The sums, and the ratios made of them, are those of the rule to the last bit.
 //! A row without a prediction, or on which no class leads clearly, is left to the rule.
 
 use crate::{
@@ -34,8 +34,8 @@ pub(super) const ROWS: usize = 64;
 pub(super) struct ValueScratch {
     buffer: RowBuffer,
     classes: Vec<u16>,
-    /// The sums of every row, then its shares.
-    shares: Vec<f64>,
+    /// The sums of every row, then its ratios.
+    ratios: Vec<f64>,
     possibilities: Vec<f64>,
     transform: Transform,
 }
@@ -102,27 +102,27 @@ impl ValueKernel {
         out: &mut DecisionRows<'_>,
         first: usize,
     ) {
-        let ValueScratch { buffer, classes, shares, possibilities, transform } = scratch;
+        let ValueScratch { buffer, classes, ratios, possibilities, transform } = scratch;
         let chunks = self.width / N;
-        shares.resize(ROWS * self.width, 0.0);
+        ratios.resize(ROWS * self.width, 0.0);
         classes.clear();
-        for (row, sums) in rows.zip(shares.as_chunks_mut::<N>().0.chunks_exact_mut(chunks)) {
+        for (row, sums) in rows.zip(ratios.as_chunks_mut::<N>().0.chunks_exact_mut(chunks)) {
             let row = aligned.translate(row, buffer);
             if let Some(n_answered) = out.n_answered.get_mut(first + classes.len()) {
                 *n_answered = aligned.model.n_answered(row) as u32;
             }
             classes.push(self.add(row, sums));
         }
-        let shares = &mut shares[..classes.len() * self.width];
+        let ratios = &mut ratios[..classes.len() * self.width];
         out.class[first..first + classes.len()].copy_from_slice(classes);
         if self.is_fused && !out.possibility.is_empty() {
             possibilities.clear();
-            possibilities.extend(shares.iter().map(|sum| -sum));
+            possibilities.extend(ratios.iter().map(|sum| -sum));
             exponentiate(possibilities);
         }
         let decided = (0..).zip(&*classes).filter(|(_, class)| **class != UNDECIDED);
         for (row, &class) in (0..).zip(&*classes) {
-            let sums = &mut shares[row * self.width..][..self.width];
+            let sums = &mut ratios[row * self.width..][..self.width];
             if class == UNDECIDED {
                 sums.fill(0.0);
                 continue;
@@ -133,23 +133,23 @@ impl ValueKernel {
             }
         }
         if !self.is_votes {
-            exponentiate(shares);
+            exponentiate(ratios);
         }
         let l = self.n_classes;
         for (row, &class) in decided {
-            let (at, shares) = (first + row, &shares[row * self.width..][..self.width]);
+            let (at, ratios) = (first + row, &ratios[row * self.width..][..self.width]);
             let values = at * l..(at + 1) * l;
             if let Some(margin) = out.margin.get_mut(at) {
-                *margin = decision::margin(shares);
+                *margin = decision::margin(ratios);
             }
             if let Some(is_tied) = out.ties.get_mut(values.clone()) {
                 is_tied[usize::from(class)] = true;
             }
             if let Some(probability) = out.probability.get_mut(values.clone()) {
-                let (shares, _) = shares.as_chunks::<N>();
-                let sum: f64 = shares.as_flattened().iter().sum();
-                for (to, shares) in probability.chunks_mut(N).zip(shares) {
-                    let quotients = shares.map(|share| share / sum);
+                let (ratios, _) = ratios.as_chunks::<N>();
+                let sum: f64 = ratios.as_flattened().iter().sum();
+                for (to, ratios) in probability.chunks_mut(N).zip(ratios) {
+                    let quotients = ratios.map(|ratio| ratio / sum);
                     to.iter_mut().zip(quotients).for_each(|(to, quotient)| *to = quotient);
                 }
             }
@@ -157,7 +157,7 @@ impl ValueKernel {
                 if self.is_fused {
                     possibility.copy_from_slice(&possibilities[row * self.width..][..l]);
                 } else {
-                    transform.shares(&shares[..l], possibility);
+                    transform.ratios(&ratios[..l], possibility);
                 }
             }
         }

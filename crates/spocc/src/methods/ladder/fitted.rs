@@ -112,12 +112,12 @@ impl FittedRule for FittedLadder {
         has_prediction
     }
 
-    fn shares(&self, row: Row<'_>, scratch: &mut Scratch) {
+    fn ratios(&self, row: Row<'_>, scratch: &mut Scratch) {
         if self.pattern_table.is_some() {
-            return scratch.shares_of_surprisals();
+            return scratch.ratios_of_surprisals();
         }
         self.add_scores(row, &mut scratch.out);
-        scratch.shares_of_scores();
+        scratch.ratios_of_scores();
     }
 
     fn sums(&self, _n_labels: usize) -> Option<ClassSums<'_>> {

@@ -40,10 +40,10 @@ impl FittedRule for Regression {
         row.n_answered() > 0
     }
 
-    fn shares(&self, row: Row<'_>, scratch: &mut Scratch) {
+    fn ratios(&self, row: Row<'_>, scratch: &mut Scratch) {
         let Scratch { features, out, .. } = scratch;
         self.encoding.scores(&self.softmax, &self.classes, row, features, out);
-        scratch.shares_of_scores();
+        scratch.ratios_of_scores();
     }
 
     /// A one-hot prediction adds its coefficients to the scores. A class without training rows has the score minus infinity
