@@ -117,6 +117,14 @@ pub enum Error {
         /// The weight.
         found: f64,
     },
+    /// A request that makes no sense for open answers, which have no classes.
+    #[error("open answers: expected {expected}, found {found}")]
+    OpenAnswers {
+        /// What is possible.
+        expected: &'static str,
+        /// The request.
+        found: String,
+    },
     /// A count above 2^64.
     #[error("{what}: expected a total below 2^64, found more (scale them down)")]
     Overflow {

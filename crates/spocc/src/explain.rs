@@ -88,7 +88,7 @@ impl AlignedTable<'_> {
         self.check_row(row)?;
         let mut buffer = RowBuffer::default();
         let cells = self.row(row, &mut buffer).to_dense(self.model.classifiers.len());
-        Ok(explain(self.model, &cells, |k| self.written(row, k)))
+        Ok(explain(&self.model, &cells, |k| self.written(row, k)))
     }
 }
 

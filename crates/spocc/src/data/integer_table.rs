@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use crate::{
-    data::{Label, Predictions, Truth, interner::distinct},
+    data::{Label, Normalise, Predictions, Truth, interner::distinct},
     error::Error,
 };
 
@@ -76,6 +76,14 @@ impl<'a> PredictionTable<'a> {
         match self {
             Self::Predictions(predictions) => predictions.n_rows(),
             Self::IntegerTable(integers) => integers.n_rows,
+        }
+    }
+
+    /// How answers were compared if the labels are the candidate numbers of open answers.
+    pub(crate) fn candidates(self) -> Option<Normalise> {
+        match self {
+            Self::Predictions(predictions) => predictions.candidates(),
+            Self::IntegerTable(_) => None,
         }
     }
 

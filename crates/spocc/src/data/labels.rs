@@ -11,7 +11,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    data::Label,
+    data::{Label, Normalise},
     error::{Error, list},
 };
 
@@ -26,8 +26,19 @@ pub(crate) const MISSING: u16 = u16::MAX;
 pub struct Labels {
     names: Vec<Label>,
     n_classes: usize,
-    /// Whether the user gave the classes; if not, every label that occurs is a class.
-    closed: bool,
+    source: ClassSource,
+}
+
+/// Where the classes come from. Files store the position in this list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum ClassSource {
+    /// Every label that occurs is a class.
+    Occurring,
+    /// The user gave the classes.
+    Given,
+    /// They are numbers of the candidates of a row: the distinct [open answers](crate::data::Answers) given on it, compared
+    /// in this form.
+    Candidates(Normalise),
 }
 
 impl Labels {
@@ -41,7 +52,7 @@ impl Labels {
         let others: Vec<Label> =
             predicted.into_iter().filter(|label| !known.contains(label.canonical())).collect();
         let names = sorted([truths, others].concat())?;
-        Ok(Self { n_classes: names.len(), names, closed: false })
+        Ok(Self { n_classes: names.len(), names, source: ClassSource::Occurring })
     }
 
     /// Exactly these classes in this order; any other predicted label is never decided.
@@ -62,7 +73,16 @@ impl Labels {
         if names.len() > MAX_LABELS {
             return Err(Error::TooManyLabels { limit: MAX_LABELS });
         }
-        Ok(Self { names, n_classes: classes.len(), closed: true })
+        Ok(Self { names, n_classes: classes.len(), source: ClassSource::Given })
+    }
+
+    /// The numbers of up to `n` candidates of a row, from 1, after 0 for "none of these".
+    pub(crate) fn candidates(n: usize, normalise: Normalise) -> Result<Self, Error> {
+        if n >= MAX_LABELS {
+            return Err(Error::TooManyLabels { limit: MAX_LABELS });
+        }
+        let names: Vec<Label> = (0..=n as i128).map(Label::from_integer).collect();
+        Ok(Self { n_classes: names.len(), names, source: ClassSource::Candidates(normalise) })
     }
 
     /// The classes, in the order in which ties are resolved.
@@ -77,7 +97,20 @@ impl Labels {
 
     /// Whether the user gave the classes.
     pub fn is_closed(&self) -> bool {
-        self.closed
+        self.source == ClassSource::Given
+    }
+
+    /// Whether classes are numbers of the candidates of a row, 0 for "none of these".
+    pub fn are_candidates(&self) -> bool {
+        self.normalise().is_some()
+    }
+
+    /// How open answers were compared; none for classes.
+    pub fn normalise(&self) -> Option<Normalise> {
+        match self.source {
+            ClassSource::Candidates(normalise) => Some(normalise),
+            _ => None,
+        }
     }
 
     pub(crate) fn n_classes(&self) -> usize {
@@ -101,23 +134,29 @@ impl Labels {
     pub(crate) fn union(sides: [(&Self, &[u64]); 2]) -> Result<Self, Error> {
         let [(one, _), (other, _)] = sides;
         let all = || one.names.iter().chain(&other.names).cloned();
-        match (one.closed, other.closed) {
-            (false, false) => {
+        match (one.source, other.source) {
+            (ClassSource::Occurring, ClassSource::Occurring) => {
                 let true_of = |(labels, counts): (&Self, &[u64])| labels.of_rows(counts).cloned().collect();
                 let truths: Vec<Vec<Label>> = sides.into_iter().map(true_of).collect();
                 Self::open(truths.concat(), all())
             }
-            (true, true) if one.classes() == other.classes() => {
+            (ClassSource::Candidates(one_form), ClassSource::Candidates(other_form))
+                if one_form == other_form =>
+            {
+                Ok(if one.len() >= other.len() { one } else { other }.clone())
+            }
+            (ClassSource::Given, ClassSource::Given) if one.classes() == other.classes() => {
                 let pairs = one.classes().iter().zip(other.classes());
                 let classes: Vec<Label> = pairs.map(|(a, b)| first_written(a, b).clone()).collect();
                 Self::closed(&classes, all())
             }
-            (true, true) => Err(Error::DifferentClasses {
+            (ClassSource::Given, ClassSource::Given) => Err(Error::DifferentClasses {
                 difference: format!("{} and {}", list(one.classes()), list(other.classes())),
             }),
-            _ => Err(Error::DifferentClasses {
-                difference: "a given list of classes and classes as they occur".to_owned(),
-            }),
+            (one, other) => {
+                let [first, second] = [one.max(other), one.min(other)].map(|source| source.describe());
+                Err(Error::DifferentClasses { difference: format!("{first} and {second}") })
+            }
         }
     }
 
@@ -131,7 +170,9 @@ impl Labels {
     pub(crate) fn in_kind_of_truths(&self, class_counts: &[u64]) -> Cow<'_, Self> {
         let kind = |label: &Label| std::mem::discriminant(label.written());
         let mut truths = self.of_rows(class_counts);
-        let Some(first) = truths.next().filter(|_| !self.closed) else { return Cow::Borrowed(self) };
+        let Some(first) = truths.next().filter(|_| self.source == ClassSource::Occurring) else {
+            return Cow::Borrowed(self);
+        };
         let is_other = |label: &Label| kind(label) != kind(first);
         if truths.any(is_other) || !self.names.iter().any(is_other) {
             return Cow::Borrowed(self);
@@ -140,14 +181,19 @@ impl Labels {
         Cow::Owned(Self { names: self.names.iter().map(rewrite).collect(), ..*self })
     }
 
-    /// Only the labels for which `keep` holds; given classes always stay.
+    /// Only the labels for which `keep` holds; given classes always stay, and candidates below one that stays.
     pub(crate) fn retain(&self, keep: impl Fn(usize) -> bool) -> Self {
-        let stays = |id: &usize| keep(*id) || (self.closed && *id < self.n_classes);
+        let last = (0..self.names.len()).rev().find(|id| keep(*id)).unwrap_or(0);
+        let stays = |id: &usize| match self.source {
+            ClassSource::Occurring => keep(*id),
+            ClassSource::Given => keep(*id) || *id < self.n_classes,
+            ClassSource::Candidates(_) => *id <= last,
+        };
         let kept: Vec<usize> = (0..self.names.len()).filter(stays).collect();
         Self {
             n_classes: kept.iter().filter(|id| **id < self.n_classes).count(),
             names: kept.into_iter().map(|id| self.names[id].clone()).collect(),
-            closed: self.closed,
+            source: self.source,
         }
     }
 
@@ -165,22 +211,36 @@ impl Labels {
     }
 
     pub(crate) fn is_identical(&self, other: &Self) -> bool {
-        (self.closed, self.n_classes, self.names.len()) == (other.closed, other.n_classes, other.names.len())
+        (self.source, self.n_classes, self.names.len()) == (other.source, other.n_classes, other.names.len())
             && self.names.iter().zip(&other.names).all(|(a, b)| a.is_identical(b))
     }
 
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.names.iter().try_for_each(Label::check)?;
-        let mut remade = if self.closed && self.n_classes <= self.names.len() {
-            Self::closed(&self.names[..self.n_classes], self.names[self.n_classes..].iter().cloned())?
-        } else {
-            Self::open([], self.names.iter().cloned())?
+        let remade = match self.source {
+            ClassSource::Occurring => Self::open([], self.names.iter().cloned())?,
+            ClassSource::Given => {
+                let (classes, others) = self.names.split_at(self.n_classes.min(self.names.len()));
+                Self::closed(classes, others.iter().cloned())?
+            }
+            ClassSource::Candidates(form) => Self::candidates(self.names.len().saturating_sub(1), form)?,
         };
-        remade.closed = self.closed;
         if remade.is_identical(self) {
             return Ok(());
         }
         Err(Error::Inconsistent { expected: "labels sorted and distinct", found: list(&self.names) })
+    }
+}
+
+impl ClassSource {
+    fn describe(self) -> &'static str {
+        match self {
+            Self::Occurring => "classes as they occur",
+            Self::Given => "a given list of classes",
+            Self::Candidates(Normalise::None) => "open answers",
+            Self::Candidates(Normalise::Number) => "open answers compared as numbers",
+            Self::Candidates(Normalise::Text) => "open answers compared as texts",
+        }
     }
 }
 
@@ -236,6 +296,25 @@ mod tests {
         assert_eq!(texts(ab.all()), ["True", "x", "y"], "a truth comes before a prediction");
         let ab = union([(&left, &[1, 0]), (&right, &[1, 0])]);
         assert_eq!(texts(ab.all()), ["true", "x", "y"], "of two truths, the first in the order of Written");
+    }
+
+    #[test]
+    fn candidates_are_numbers_of_which_the_longer_list_is_the_union() {
+        let [few, many] = [2, 5].map(|n| Labels::candidates(n, Normalise::None).expect("few"));
+        assert_eq!(texts(few.classes()), ["0", "1", "2"]);
+        for sides in [[(&few, &[0u64; 6][..]), (&many, &[0; 6])], [(&many, &[0; 6]), (&few, &[0; 6])]] {
+            assert!(Labels::union(sides).is_ok_and(|union| union.is_identical(&many)));
+        }
+        assert!(many.retain(|id| id == 2).is_identical(&few), "candidates below one that stays are kept");
+        assert_eq!(few.check(), Ok(()));
+        let classes = Labels::closed(&["1".into()], []).expect("one");
+        let refused = Labels::union([(&classes, &[0]), (&few, &[0; 3])]).map(drop);
+        let difference = "open answers and a given list of classes".to_owned();
+        assert_eq!(refused, Err(Error::DifferentClasses { difference }));
+        let numbers = Labels::candidates(2, Normalise::Number).expect("few");
+        let refused = Labels::union([(&few, &[0; 3]), (&numbers, &[0; 3])]).map(drop);
+        let difference = "open answers compared as numbers and open answers".to_owned();
+        assert_eq!(refused, Err(Error::DifferentClasses { difference }));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use crate::{
     data::{
-        Label, LabelMatrix, PredictionsBuilder, Row,
+        Label, LabelMatrix, Normalise, PredictionsBuilder, Row,
         interner::{LabelInterner, check_ids, distinct},
     },
     error::Error,
@@ -28,6 +28,8 @@ pub struct Predictions {
     classifiers: Vec<String>,
     labels: Vec<Label>,
     matrix: LabelMatrix,
+    /// How answers were compared if labels are the candidate numbers of [open answers](crate::data::Answers).
+    candidates: Option<Normalise>,
 }
 
 impl Predictions {
@@ -63,7 +65,7 @@ impl Predictions {
             let row = ids.len() / width + 1;
             return Err(Error::RowWidth { row, expected: width, found: ids.len() % width });
         }
-        Ok(Self { classifiers, labels, matrix: LabelMatrix::from_cells(width, ids) })
+        Ok(Self::from_matrix(classifiers, labels, LabelMatrix::from_cells(width, ids)))
     }
 
     /// Takes single cells `(row, classifier, label)` in any order, all three counted from 0; the label is a position in
@@ -100,12 +102,27 @@ impl Predictions {
             taken.push((row, k as u32, id));
         }
         let matrix = matrix_of_cells(&classifiers, n_rows, taken)?;
-        Ok(Self { classifiers, labels: interner.labels, matrix })
+        Ok(Self::from_matrix(classifiers, interner.labels, matrix))
     }
 
     /// A table whose parts fit together by construction.
     pub(crate) fn from_matrix(classifiers: Vec<String>, labels: Vec<Label>, matrix: LabelMatrix) -> Self {
-        Self { classifiers, labels, matrix }
+        Self { classifiers, labels, matrix, candidates: None }
+    }
+
+    /// A table of candidate numbers: the id of a prediction is the number of its candidate.
+    pub(crate) fn of_candidates(
+        classifiers: Vec<String>,
+        labels: Vec<Label>,
+        matrix: LabelMatrix,
+        normalise: Normalise,
+    ) -> Self {
+        Self { classifiers, labels, matrix, candidates: Some(normalise) }
+    }
+
+    /// How answers were compared if the labels are the candidate numbers of [open answers](crate::data::Answers).
+    pub(crate) fn candidates(&self) -> Option<Normalise> {
+        self.candidates
     }
 
     /// The classifiers' names.

@@ -41,11 +41,13 @@ impl Default for CompareSettings {
 }
 
 impl CompareSettings {
-    /// The methods and the references, each once.
-    fn all_methods(&self) -> Vec<Method> {
+    /// The methods and the references, each once. Of all methods only those that can decide between open answers are
+    /// compared on these; one that is named alone is refused with the reason.
+    fn all_methods(&self, is_open: bool) -> Vec<Method> {
+        let leaves_out = is_open && self.methods == Method::ALL;
         let mut all = Vec::new();
         for method in self.methods.iter().chain(&REFERENCES) {
-            if !all.contains(method) {
+            if !all.contains(method) && !(leaves_out && !method.capabilities().open_answers) {
                 all.push(*method);
             }
         }
@@ -171,7 +173,7 @@ pub fn compare(
     }
     let mut plan = EvaluationPlan::new(evidence, test, settings)?;
     plan.unlabelled = unlabelled;
-    let methods = settings.all_methods();
+    let methods = settings.all_methods(evidence.is_open());
     let combiners: Vec<Box<dyn Combiner>> = methods.iter().map(|method| method.combiner()).collect();
     let combiners: Vec<&dyn Combiner> = combiners.iter().map(|combiner| &**combiner).collect();
     let measured = plan.measure(&combiners, "comparing", control)?;

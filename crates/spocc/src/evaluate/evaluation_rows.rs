@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     Control, Error, Evidence, Label, Model, Predictions,
-    data::ClassWeights,
+    data::{ClassWeights, NONE},
     evaluate::split::{WeightedSubset, mix, text},
     evidence::{Counting, GroupedRows, RowSubset},
     predict::DecisionColumns,
@@ -131,10 +131,12 @@ impl EvaluationRows {
     pub(super) fn score(&self, model: &Model, control: &Control<'_>) -> Result<Vec<bool>, Error> {
         let numbers: HashMap<&str, usize> = self.classes.iter().map(Label::canonical).zip(0..).collect();
         let number = |class: &Label| numbers.get(class.canonical()).copied();
-        let known: Vec<Option<usize>> = model.classes().iter().map(number).collect();
         let decided = model.decide_all(&self.table.predictions, DecisionColumns::default(), control)?;
+        let known: Vec<Option<usize>> = decided.classes().iter().map(number).collect();
+        // "None of these" is not an answer.
+        let is_answer = |class: u16| !model.is_open() || class != NONE;
         let is_correct = |(class, truth): (&u16, &usize)| {
-            known.get(usize::from(*class)).copied().flatten() == Some(*truth)
+            is_answer(*class) && known.get(usize::from(*class)).copied().flatten() == Some(*truth)
         };
         Ok(decided.class.iter().zip(&self.truths).map(is_correct).collect())
     }

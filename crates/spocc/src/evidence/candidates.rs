@@ -26,7 +26,7 @@ impl Evidence {
     pub fn candidate_classes(&self) -> Vec<Label> {
         let labels = self.labels();
         let classes = labels.classes();
-        if labels.is_closed() || self.total() == 0 {
+        if labels.is_closed() || self.is_open() || self.total() == 0 {
             return classes.to_vec();
         }
         let counts: Vec<Vec<u64>> = (0..self.n_classifiers()).map(|k| self.predicted_counts(k)).collect();

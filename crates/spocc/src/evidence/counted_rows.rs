@@ -5,7 +5,7 @@
 use std::{borrow::Cow, ops::Range};
 
 use crate::{
-    data::{Label, LabelMatrix, Labels, MISSING, PredictionTable, Row, Truth},
+    data::{Label, LabelMatrix, Labels, MISSING, Normalise, PredictionTable, Row, Truth},
     error::{Error, list},
     evidence::{
         Level,
@@ -79,9 +79,10 @@ impl<'a> CountedRows<'a> {
             labels.iter().zip(occurs).filter(|pair| pair.1).map(|pair| pair.0.clone())
         };
         let predicted = occurring(table.labels(), predicted);
-        let labels = match &options.classes {
-            Some(classes) => Labels::closed(classes, predicted)?,
-            None => Labels::open(occurring(truth.labels(), true_of), predicted)?,
+        let labels = match (table.candidates(), &options.classes) {
+            (Some(normalise), _) => candidates(table, normalise, options)?,
+            (None, Some(classes)) => Labels::closed(classes, predicted)?,
+            (None, None) => Labels::open(occurring(truth.labels(), true_of), predicted)?,
         };
         let classes = labels.translate(truth.labels());
         let is_class = |id: &u16| usize::from(*id) < labels.n_classes();
@@ -162,6 +163,24 @@ impl<'a> CountedRows<'a> {
         }
         Ok(())
     }
+}
+
+/// The candidate numbers of a table of open answers.
+fn candidates(
+    table: PredictionTable<'_>,
+    normalise: Normalise,
+    options: &Counting<'_>,
+) -> Result<Labels, Error> {
+    if options.classes.is_some() {
+        return Err(Error::OpenAnswers {
+            expected: "no list of classes, since any answer can be true",
+            found: "one".to_owned(),
+        });
+    }
+    if options.level != Level::Tally {
+        return Err(Error::OpenAnswers { expected: "a tally", found: options.level.to_string() });
+    }
+    Labels::candidates(table.labels().len().saturating_sub(1), normalise)
 }
 
 /// The labelled ones of dense rows, with a count of 1 each.

@@ -56,11 +56,11 @@ impl Evidence {
                 }
             }
         }
-        let predictions = Predictions::from_matrix(
-            self.classifiers.clone(),
-            self.labels.all().to_vec(),
-            patterns.settled(),
-        );
+        let (names, labels) = (self.classifiers.clone(), self.labels.all().to_vec());
+        let predictions = match self.labels.normalise() {
+            Some(form) => Predictions::of_candidates(names, labels, patterns.settled(), form),
+            None => Predictions::from_matrix(names, labels, patterns.settled()),
+        };
         let truth = Truth::from_ids(self.labels.classes().to_vec(), truths)?;
         Ok(GroupedRows { predictions, truth, counts, weights })
     }

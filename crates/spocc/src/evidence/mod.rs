@@ -17,6 +17,7 @@ mod grouped;
 mod informative_missing;
 mod key_counts;
 mod merge;
+mod open;
 mod pair_blocks;
 mod pairs;
 mod relabel;
@@ -160,6 +161,12 @@ impl Evidence {
     /// Whether rows with fractional weights were counted.
     pub fn is_weighted(&self) -> bool {
         self.fraction_bits > 0
+    }
+
+    /// Whether it counts [open answers](crate::data::Answers): its classes are the candidate numbers of a row, 0 for "none
+    /// of these".
+    pub fn is_open(&self) -> bool {
+        self.labels.are_candidates()
     }
 
     /// Number of distinct patterns of predictions, if there is a tally.

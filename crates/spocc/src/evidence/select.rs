@@ -26,6 +26,9 @@ impl Evidence {
             })
         };
         let kept = classifiers.iter().map(find).collect::<Result<Vec<usize>, Error>>()?;
+        if self.is_open() {
+            return self.select_open(&kept, control);
+        }
         let identity: Vec<u16> = (0..self.n_labels() as u16).collect();
         let pairs =
             self.pairs.as_ref().map(|pairs| pairs.project(&kept, &identity, self.n_labels(), control));
@@ -59,7 +62,8 @@ impl Evidence {
 
     /// As [`reduce_to`](Self::reduce_to), with all labels.
     pub(crate) fn at_level(&self, level: Level, control: &Control<'_>) -> Result<Self, Error> {
-        if level >= self.level() {
+        // Of open answers nothing less than the patterns has a meaning.
+        if level >= self.level() || self.is_open() {
             return Ok(self.clone());
         }
         let pairs = match (&self.tally, level) {

@@ -270,6 +270,38 @@ impl Tally {
         Ok(table.sorted())
     }
 
+    /// Every cell with another pattern and truth: `map` writes the pattern, as (classifier, prediction) in ascending order,
+    /// and returns the truth.
+    pub(crate) fn map_cells(
+        &self,
+        width: usize,
+        control: &Control<'_>,
+        mut map: impl FnMut(Row<'_>, u16, &mut Vec<(u32, u16)>) -> u16,
+    ) -> Result<Self, Error> {
+        let mut table = TallyTable::new(width);
+        let (mut cells, mut columns, mut ids): (Vec<(u32, u16)>, Vec<u32>, Vec<u16>) = Default::default();
+        let mut dense = vec![MISSING; width];
+        for (at, (row, class, count)) in self.cells().enumerate() {
+            let class = map(row, class, &mut cells);
+            let row = if self.patterns.is_dense() {
+                dense.fill(MISSING);
+                cells.iter().for_each(|&(k, j)| dense[k as usize] = j);
+                Row::Dense(&dense)
+            } else {
+                columns.clear();
+                columns.extend(cells.iter().map(|cell| cell.0));
+                ids.clear();
+                ids.extend(cells.iter().map(|cell| cell.1));
+                Row::Sparse(&columns, &ids)
+            };
+            table.add(row, class, count)?;
+            if at % 65_536 == 0 {
+                table.check_memory(at + 1, self.n_cells(), 1, control)?;
+            }
+        }
+        Ok(table.sorted())
+    }
+
     /// The same cells with other counts: `count(cell, held)` of the position of a cell and its count; cells with 0 are
     /// dropped.
     pub(crate) fn keeping(&self, count: impl Fn(usize, u64) -> u64) -> Self {

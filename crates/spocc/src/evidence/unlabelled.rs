@@ -94,6 +94,14 @@ impl Unlabelled {
         Ok(Self { patterns: self.patterns.project(kept, replace, control)?, total: self.total })
     }
 
+    /// The same rows with other patterns.
+    pub(super) fn map_patterns(
+        &self,
+        map: impl FnOnce(&Tally) -> Result<Tally, Error>,
+    ) -> Result<Self, Error> {
+        Ok(Self { patterns: map(&self.patterns)?, total: self.total })
+    }
+
     /// Only the patterns with at least this count.
     pub(super) fn at_least(&self, min_count: u64) -> Option<Self> {
         let patterns = self.patterns.keeping(|_, count| if count < min_count { 0 } else { count });

@@ -12,7 +12,7 @@ use crate::{
 type ReadRule = for<'a> fn(&'a [u8]) -> postcard::Result<(Rule, &'a [u8])>;
 
 /// The sections of rules. Version 2 stores the first eight by their position here.
-const RULES: [(&str, ReadRule); 9] = [
+const RULES: [(&str, ReadRule); 10] = [
     ("Rule-possibilities", |bytes| take(bytes, Rule::Spocc)),
     ("Rule-adaspocc", |bytes| take(bytes, Rule::AdaSpocc)),
     ("Rule-ranking", |bytes| take(bytes, Rule::Selection)),
@@ -22,6 +22,7 @@ const RULES: [(&str, ReadRule); 9] = [
     ("Rule-regression", |bytes| take(bytes, Rule::Stacking)),
     ("Rule-ladder", |bytes| take(bytes, Rule::FirstLadder)),
     ("Rule-pool", |bytes| take(bytes, Rule::Ladder)),
+    ("Rule-open", |bytes| take(bytes, Rule::Open)),
 ];
 
 fn take<T: DeserializeOwned>(bytes: &[u8], rule: fn(T) -> Rule) -> postcard::Result<(Rule, &[u8])> {
@@ -39,6 +40,7 @@ pub(super) fn write(rule: &Rule, sections: &mut SectionWriter<'_>) {
         Rule::Stacking(regression) => sections.value("Rule-regression", regression),
         Rule::FirstLadder(fitted) => sections.value("Rule-ladder", fitted),
         Rule::Ladder(fitted) => sections.value("Rule-pool", fitted),
+        Rule::Open(fitted) => sections.value("Rule-open", fitted),
     }
 }
 

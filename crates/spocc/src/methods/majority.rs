@@ -44,6 +44,11 @@ impl Vote {
     pub(crate) fn new(evidence: &Evidence, weights: Vec<f64>, rate: Option<f64>) -> Self {
         Self { n_classes: evidence.n_classes(), weights, rate }
     }
+
+    /// The same for another number of candidates.
+    pub(crate) fn with_classes(&self, n_classes: usize) -> Self {
+        Self { n_classes, ..self.clone() }
+    }
 }
 
 /// Adds the weights of the votes of a row to the votes of each class.

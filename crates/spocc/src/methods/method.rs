@@ -78,6 +78,9 @@ pub struct Capabilities {
     pub margin_of: &'static str,
     /// What it does with rows whose truth is unknown.
     pub unlabelled: UnlabelledRows,
+    /// Whether it can decide between [open answers](crate::data::Answers): methods that learn what each class looks like
+    /// cannot.
+    pub open_answers: bool,
 }
 
 impl Method {
@@ -118,7 +121,22 @@ impl Method {
             Self::DawidSkene => ("dawid-skene", "naive Bayes by expectation-maximisation, fitted to unlabelled rows too", true, false, PROBABILITY, Always),
             Self::OneCoin => ("one-coin", "Dawid-Skene with one accuracy per classifier, fitted to unlabelled rows too", true, false, PROBABILITY, Always),
         };
-        Capabilities { word, summary, probabilities, missing_as_answer, margin_of, unlabelled }
+        let open_answers = matches!(
+            self,
+            Self::Ladder | Self::Selection | Self::Majority | Self::WeightedVote | Self::Stacking
+        );
+        Capabilities { word, summary, probabilities, missing_as_answer, margin_of, unlabelled, open_answers }
+    }
+
+    /// Refuses a method that cannot decide between open answers.
+    pub(crate) fn check_open(self) -> Result<(), Error> {
+        if self.capabilities().open_answers {
+            return Ok(());
+        }
+        Err(Error::OpenAnswers {
+            expected: "a method that treats all answers alike (ladder, selection, majority, weighted-vote or stacking)",
+            found: self.to_string(),
+        })
     }
 
     /// The method with its default settings.

@@ -17,6 +17,7 @@ mod ladder;
 mod majority;
 mod naive_bayes;
 mod one_coin;
+mod open;
 mod selection;
 mod softmax;
 mod spocc;

@@ -10,7 +10,7 @@ use crate::{
     math::{exp, exponentiate},
     methods::{
         ClassSums, FittedAdaSpocc, FittedExpert, Inputs, Method, PossibilityTable, bayes, first_ladder,
-        ladder, majority, naive_bayes, selection, stacking,
+        ladder, majority, naive_bayes, open, selection, stacking,
     },
     possibility::Discount,
 };
@@ -27,12 +27,14 @@ pub(crate) enum Rule {
     Stacking(stacking::Regression),
     FirstLadder(Box<first_ladder::FittedFirstLadder>),
     Ladder(Box<ladder::FittedLadder>),
+    Open(Box<open::FittedOpen>),
 }
 
 impl Rule {
     fn fitted(&self) -> &dyn FittedRule {
         match self {
             Self::Ladder(fitted) => &**fitted,
+            Self::Open(fitted) => &**fitted,
             Self::FirstLadder(fitted) => &**fitted,
             Self::Spocc(possibilities) => possibilities,
             Self::AdaSpocc(fitted) => fitted.possibilities(),
@@ -66,6 +68,7 @@ impl Rule {
     pub(crate) fn parameters(&self) -> Parameters {
         match self {
             Self::Ladder(fitted) => fitted.parameters(),
+            Self::Open(fitted) => fitted.parameters(),
             Self::FirstLadder(fitted) => fitted.parameters(),
             Self::Spocc(possibilities) => {
                 Parameters::Spocc { exponent: possibilities.tree().root_exponent() }
@@ -84,6 +87,16 @@ impl Rule {
             }
             Self::Bayes(table) => Parameters::Bayes { n_patterns: table.n_patterns() },
             Self::Stacking(regression) => regression.parameters(),
+        }
+    }
+
+    /// The same rule for rows with up to `n_classes - 1` candidates; none if it is not a rule over candidates.
+    pub(crate) fn with_candidates(&self, n_classes: usize) -> Option<Self> {
+        match self {
+            Self::Open(fitted) => Some(Self::Open(Box::new(fitted.with_classes(n_classes)))),
+            Self::Vote(vote) => Some(Self::Vote(vote.with_classes(n_classes))),
+            Self::Selection(ranking) => Some(Self::Selection(ranking.with_classes(n_classes))),
+            _ => None,
         }
     }
 
@@ -125,6 +138,7 @@ impl Rule {
     pub(crate) fn fits(&self, method: Method) -> bool {
         match self {
             Self::Ladder(_) | Self::FirstLadder(_) => method == Method::Ladder,
+            Self::Open(_) => matches!(method, Method::Ladder | Method::Stacking),
             Self::Spocc(_) => method == Method::Spocc,
             Self::AdaSpocc(_) => method == Method::AdaSpocc,
             Self::Selection(_) => method == Method::Selection,
@@ -152,6 +166,15 @@ pub enum Parameters {
         experts: Vec<FittedExpert>,
         best_classifier: Option<usize>,
         pattern_shrinkage: Option<f64>,
+    },
+    /// A ladder or stacking over open answers: as a ladder, with the weight of every classifier and the score of "none of
+    /// these". The score of an answer is the sum of the weights of the classifiers that give it.
+    Open {
+        leaves: Vec<Vec<usize>>,
+        experts: Vec<FittedExpert>,
+        best_classifier: Option<usize>,
+        weights: Vec<f64>,
+        none: f64,
     },
     /// A ladder of the first generation, read from a file of version 2: the classifiers of every leaf, the gain of the norm tree and the exponent of every merge, the
     /// penalty of the residual and the shrinkage of the pattern table (none if the stage is not used), and the method that

@@ -52,6 +52,11 @@ impl AccuracyRanking {
         order.sort_by_key(|&k| self.ranks[k]);
         order
     }
+
+    /// The same for another number of candidates.
+    pub(crate) fn with_classes(&self, n_classes: usize) -> Self {
+        Self { n_classes, ..self.clone() }
+    }
 }
 
 /// The prediction of the classifier with the lowest rank, among those that have a rank and predict a class.

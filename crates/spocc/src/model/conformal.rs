@@ -8,7 +8,7 @@
 use crate::{
     conformal::{self, Calibration, ConformalScheme, ConformalSettings, Score},
     data::Row,
-    decision,
+    decision::{self, Basis},
     error::Error,
     evidence::{Evidence, RowSubset},
     methods::{Combiner, Scratch},
@@ -103,11 +103,12 @@ impl Model {
 
     /// Writes the score of every class, its normalised surprisal, into `work.out` and returns the decided class.
     pub(crate) fn class_scores(&self, row: Row<'_>, work: &mut Scratch) -> usize {
+        let mut basis = Basis::Panel;
         if !self.rule.surprisals(row, work) {
             self.prior_surprisals(&mut work.out);
+            basis = Basis::Prior;
         }
-        let (class, _) =
-            decision::decide(&work.out, decision::tolerance(1.0), self.ties, |seed| row.hash(seed));
+        let (class, _) = self.decide_class(&work.out, decision::tolerance(1.0), basis, row);
         conformal::normalise(&mut work.out);
         class
     }

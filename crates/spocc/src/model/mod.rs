@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use crate::{
     conformal::{Calibration, ConformalSettings},
-    data::{ClassWeights, Label, Labels, Missing},
-    decision::{self, TieBreak},
+    data::{ClassWeights, Label, Labels, Missing, Normalise, Row},
+    decision::{self, Basis, TieBreak},
     error::Error,
     evidence::{Evidence, Level},
     math::ln,
@@ -37,6 +37,30 @@ impl Options {
     /// How much evidence a fit of this method needs: to calibrate or evaluate it, a tally.
     pub fn needs(&self, combiner: &dyn Combiner) -> Level {
         if self.calibrate.is_some() || self.evaluate { Level::Tally } else { combiner.needs() }
+    }
+
+    /// Refuses a method and options that make no sense for open answers.
+    fn check_open(&self, method: Method) -> Result<(), Error> {
+        method.check_open()?;
+        if self.missing == Missing::Answer {
+            let found = "missing answers that are one themselves".to_owned();
+            return Err(Error::OpenAnswers { expected: "missing answers that are ignored", found });
+        }
+        if self.class_weights != ClassWeights::Equal {
+            let found = "class weights".to_owned();
+            return Err(Error::OpenAnswers {
+                expected: "rows that count alike, since there are no classes",
+                found,
+            });
+        }
+        if self.calibrate.is_some_and(|settings| settings.per_class) {
+            let found = "a coverage per class".to_owned();
+            return Err(Error::OpenAnswers {
+                expected: "one coverage for all rows, since there are no classes",
+                found,
+            });
+        }
+        Ok(())
     }
 }
 
@@ -84,11 +108,18 @@ impl Model {
             return Err(Error::NoLabelledRows);
         }
         evidence.require(combiner.method(), combiner.needs())?;
+        if evidence.is_open() {
+            options.check_open(combiner.method())?;
+        }
         if let Some(how) = options.calibrate {
             return Self::fit_calibrated(combiner, &evidence, options, how, control);
         }
-        let gains = combiner.method().capabilities().missing_as_answer;
-        let (missing, missing_is_answer) = evidence.missing_as_answer(options.missing, gains);
+        let (missing, missing_is_answer) = if evidence.is_open() {
+            (Missing::Ignore, vec![false; evidence.n_classifiers()])
+        } else {
+            let gains = combiner.method().capabilities().missing_as_answer;
+            evidence.missing_as_answer(options.missing, gains)
+        };
         let classes = classes.map_or_else(|| evidence.candidate_classes(), <[Label]>::to_vec);
         let class_weights = evidence.candidate_weights(&options.class_weights, &classes)?;
         let as_read = read(&evidence, &classes, &missing_is_answer, &class_weights, control)?;
@@ -133,6 +164,17 @@ impl Model {
     /// The classes it decides between.
     pub fn classes(&self) -> &[Label] {
         self.labels.classes()
+    }
+
+    /// Whether it decides between [open answers](crate::data::Answers): its classes are then the candidate numbers of a
+    /// row, 0 for "none of these".
+    pub fn is_open(&self) -> bool {
+        self.labels.are_candidates()
+    }
+
+    /// How open answers are compared, if it decides between these.
+    pub fn normalise(&self) -> Option<Normalise> {
+        self.labels.normalise()
     }
 
     /// What an empty cell means to it.
@@ -187,8 +229,44 @@ impl Model {
         self.labels.all().contains(label)
     }
 
-    /// `-ln` of the class frequencies.
+    /// The same model for rows with up to `n` candidates; none if it is for as many already.
+    pub(crate) fn with_candidates(&self, n: usize) -> Option<Self> {
+        let normalise = self.labels.normalise().filter(|_| n >= self.labels.len())?;
+        let labels = Labels::candidates(n, normalise).ok()?;
+        let mut prior = self.prior.clone();
+        prior.resize(labels.len(), 0);
+        let rule = self.rule.with_candidates(labels.len())?;
+        Some(Self { labels, prior, rule, ..self.clone() })
+    }
+
+    /// The classes that a row is decided between, by their numbers: "none of these" is not an answer.
+    pub(crate) fn first_decided(&self, basis: Basis) -> usize {
+        usize::from(self.is_open() && basis == Basis::Panel)
+    }
+
+    /// The class to decide from surprisals, and whether others are as good.
+    #[inline]
+    pub(crate) fn decide_class(
+        &self,
+        surprisals: &[f64],
+        tolerance: f64,
+        basis: Basis,
+        row: Row<'_>,
+    ) -> (usize, bool) {
+        let first = self.first_decided(basis);
+        let (class, is_tie) =
+            decision::decide(&surprisals[first..], tolerance, self.ties, |seed| row.hash(seed));
+        (first + class, is_tie)
+    }
+
+    /// `-ln` of the class frequencies; of open answers, all but "none of these" are impossible.
     pub(crate) fn prior_surprisals(&self, out: &mut Vec<f64>) {
+        if self.is_open() {
+            out.clear();
+            out.resize(self.labels.len(), f64::INFINITY);
+            out[0] = 0.0;
+            return;
+        }
         let total = self.prior.iter().sum::<u64>() as f64;
         out.clear();
         out.extend(self.prior.iter().map(|&count| -ln(count as f64 / total) + 0.0));
@@ -217,6 +295,9 @@ pub(crate) fn read<'a>(
     control: &Control<'_>,
 ) -> Result<Cow<'a, Evidence>, Error> {
     let mut as_read = Cow::Borrowed(evidence);
+    if evidence.is_open() {
+        return Ok(as_read);
+    }
     let labels = evidence.labels();
     // Labels that are written in another way are other labels to the reader of a decision.
     if !labels.classes().iter().map(Label::written).eq(classes.iter().map(Label::written))

@@ -1,9 +1,9 @@
 //! Alignment: a model's classifiers and labels found in a table by name, and rows translated to the model's label ids.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use crate::{
-    data::{Label, MISSING, Predictions, Row, sort_with_missing},
+    data::{Label, MISSING, Normalise, Predictions, Row, sort_with_missing},
     error::{Error, list},
     model::Model,
 };
@@ -14,7 +14,8 @@ const ABSENT: usize = usize::MAX;
 /// A table whose columns and labels are matched with those of a model.
 #[derive(Clone, Debug)]
 pub struct AlignedTable<'a> {
-    pub(crate) model: &'a Model,
+    /// The model, made ready for as many candidates of a row as the table has.
+    pub(crate) model: Cow<'a, Model>,
     pub(crate) predictions: &'a Predictions,
     /// Column of each of the model's classifiers, or [`ABSENT`].
     columns: Vec<usize>,
@@ -72,6 +73,17 @@ impl<'a> AlignedTable<'a> {
 
     /// A table with a column for some classifier of the model.
     pub(crate) fn present(model: &'a Model, predictions: &'a Predictions) -> Result<Self, Error> {
+        if model.normalise() != predictions.candidates() {
+            let describe = |form: Option<Normalise>| match form {
+                None => "labels of classes".to_owned(),
+                Some(form) => format!("open answers (normalised: {form})"),
+            };
+            let found = describe(predictions.candidates());
+            let expected = "a table as the model was fitted to";
+            return Err(Error::OpenAnswers { expected, found });
+        }
+        let n_candidates = predictions.labels().len().saturating_sub(1);
+        let model = model.with_candidates(n_candidates).map_or(Cow::Borrowed(model), Cow::Owned);
         let column_of: HashMap<&String, usize> = predictions.classifiers().iter().zip(0..).collect();
         let column = |name: &String| column_of.get(name).copied().unwrap_or(ABSENT);
         let columns: Vec<usize> = model.classifiers.iter().map(column).collect();

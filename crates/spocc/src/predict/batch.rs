@@ -258,7 +258,7 @@ impl<'a> Worker<'a> {
             n_remembered: 0,
             buffer: RowBuffer::default(),
             values: ValueScratch::default(),
-            decider: RowDecider::new(predictor.aligned.model),
+            decider: RowDecider::new(&predictor.aligned.model),
         }
     }
 

@@ -34,13 +34,15 @@ impl Model {
             self.prior_surprisals(&mut scratch.out);
         }
         let tolerance = decision::tolerance(1.0);
-        let (class, is_tie) = decision::decide(&scratch.out, tolerance, self.ties, |seed| row.hash(seed));
-        let ties: Vec<usize> = decision::tied(&scratch.out, tolerance).collect();
+        let (class, is_tie) = self.decide_class(&scratch.out, tolerance, basis, row);
+        let first = self.first_decided(basis);
+        let ties: Vec<usize> =
+            decision::tied(&scratch.out[first..], tolerance).map(|class| first + class).collect();
         let surprisals = scratch.out.clone();
         self.ratios(row, basis, scratch);
         let sum: f64 = scratch.ratios.iter().sum();
         let probability = scratch.ratios.iter().map(|ratio| ratio / sum).collect();
-        let margin = if is_tie { 0.0 } else { decision::margin(&scratch.ratios) };
+        let margin = if is_tie { 0.0 } else { self.margin(&scratch.ratios, class) };
         let possibility = if basis == Basis::Panel && self.rule.possibilities().is_some() {
             let mut degrees: Vec<f64> = surprisals.iter().map(|s| -s).collect();
             exponentiate(&mut degrees);

@@ -60,8 +60,7 @@ impl<'a> RowDecider<'a> {
 
     #[inline]
     fn decide(&self, row: Row<'_>, tolerance: f64, basis: Basis) -> RowOutcome {
-        let (class, is_tie) =
-            decision::decide(&self.scratch.out, tolerance, self.model.ties, |seed| row.hash(seed));
+        let (class, is_tie) = self.model.decide_class(&self.scratch.out, tolerance, basis, row);
         (class as u16, is_tie, basis)
     }
 
@@ -77,7 +76,7 @@ impl<'a> RowDecider<'a> {
         } else {
             self.prior_outcome(row)
         };
-        let (_, is_tie, basis) = outcome;
+        let (class, is_tie, basis) = outcome;
         let surprisals = &self.scratch.out;
         let classes = at * surprisals.len()..(at + 1) * surprisals.len();
         if let Some(scores) = rows.scores.get_mut(classes.clone()) {
@@ -90,7 +89,8 @@ impl<'a> RowDecider<'a> {
             exponentiate(possibility);
         }
         self.tied.clear();
-        self.tied.extend(decision::tied(surprisals, self.tolerance));
+        let first = self.model.first_decided(basis);
+        self.tied.extend(decision::tied(&surprisals[first..], self.tolerance).map(|class| first + class));
         if let Some(is_tied) = rows.ties.get_mut(classes.clone()) {
             self.tied.iter().for_each(|&class| is_tied[class] = true);
         }
@@ -104,7 +104,7 @@ impl<'a> RowDecider<'a> {
         self.model.ratios(row, basis, &mut self.scratch);
         let ratios = &mut self.scratch.ratios;
         if let Some(margin) = rows.margin.get_mut(at) {
-            *margin = if is_tie { 0.0 } else { decision::margin(ratios) };
+            *margin = if is_tie { 0.0 } else { self.model.margin(ratios, class.into()) };
         }
         if let Some(probability) = rows.probability.get_mut(classes.clone()) {
             let sum: f64 = ratios.iter().sum();
@@ -120,6 +120,11 @@ impl<'a> RowDecider<'a> {
 }
 
 impl Model {
+    /// The margin of a decided class: 0 where "none of these" is more probable.
+    pub(super) fn margin(&self, ratios: &[f64], class: usize) -> f64 {
+        if self.is_open() && ratios[0] > ratios[class] { 0.0 } else { decision::margin(ratios) }
+    }
+
     /// The ratios of the classes on a row whose surprisals are in `scratch.out`.
     pub(super) fn ratios(&self, row: Row<'_>, basis: Basis, scratch: &mut Scratch) {
         match basis {

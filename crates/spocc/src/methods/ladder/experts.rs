@@ -22,15 +22,17 @@ pub enum Expert {
     Votes,
     /// The most accurate classifier alone.
     BestClassifier,
-    /// Softmax regression on the predictions.
+    /// Softmax regression on the predictions; of open answers, a conditional logit with one weight per classifier.
     Regression,
+    /// Of open answers: one accuracy per classifier from the labelled rows, shrunk towards that of the panel.
+    Accuracies,
 }
 
 impl Expert {
     /// The weight that held-out rows have to argue against.
     pub(super) fn prior_weight(self) -> f64 {
         match self {
-            Self::Confusions => 0.25,
+            Self::Confusions | Self::Accuracies => 0.25,
             Self::Unlabelled => 0.2,
             Self::Votes => 0.4,
             Self::BestClassifier => 0.1,
@@ -47,6 +49,7 @@ impl fmt::Display for Expert {
             Self::Votes => "votes",
             Self::BestClassifier => "best classifier",
             Self::Regression => "regression",
+            Self::Accuracies => "accuracies",
         })
     }
 }

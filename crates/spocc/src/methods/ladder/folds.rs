@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Number of folds.
-pub(super) const FOLDS: usize = 5;
+pub(in crate::methods) const FOLDS: usize = 5;
 
 /// Duplicate rows that are assigned one by one.
 const MAX_ASSIGNED: f64 = 1000.0;
@@ -21,7 +21,7 @@ const MAX_ASSIGNED: f64 = 1000.0;
 const MAX_CELLS_FOR_ALL: usize = 1 << 13;
 
 /// Hashes that identify a cell by its counts, without any name.
-pub(super) struct CellKeys<'a> {
+pub(in crate::methods) struct CellKeys<'a> {
     evidence: &'a Evidence,
     tally: &'a Tally,
     /// Hash of the counts of every label that a classifier predicts.
@@ -29,7 +29,7 @@ pub(super) struct CellKeys<'a> {
 }
 
 impl<'a> CellKeys<'a> {
-    pub(super) fn new(evidence: &'a Evidence, tally: &'a Tally) -> Self {
+    pub(in crate::methods) fn new(evidence: &'a Evidence, tally: &'a Tally) -> Self {
         // A sum over classes, so that their order does not matter.
         let of_label = |k: usize, j: usize| {
             let of_class = |(&count, &class): (&u64, &u64)| mix(mix(17, count), class);
@@ -42,7 +42,7 @@ impl<'a> CellKeys<'a> {
     }
 
     /// A number from 0 to below 1 for a pattern.
-    pub(super) fn draw(&self, pattern: usize) -> f64 {
+    pub(in crate::methods) fn draw(&self, pattern: usize) -> f64 {
         let mut sum = 0u64;
         self.tally.pattern(pattern).for_each(|k, j| sum = sum.wrapping_add(self.labels[k][usize::from(j)]));
         hash::unit(mix(sum, 29))
@@ -65,18 +65,18 @@ impl<'a> CellKeys<'a> {
 }
 
 /// The rows of every cell in each fold.
-pub(super) struct Folds {
-    pub(super) rows: Vec<[f64; FOLDS]>,
+pub(in crate::methods) struct Folds {
+    pub(in crate::methods) rows: Vec<[f64; FOLDS]>,
     /// Folds to hold out: all, or the first of a large tally.
-    pub(super) n_held_out: usize,
+    pub(in crate::methods) n_held_out: usize,
     /// Share of the rows that are held out in some fold.
-    pub(super) share: f64,
+    pub(in crate::methods) share: f64,
 }
 
 impl Folds {
     /// Splits the rows of all cells. A single fold that is held out has about [`MAX_CELLS_FOR_ALL`] cells of a tally with
     /// many more: enough for the few numbers that it chooses.
-    pub(super) fn new(keys: &CellKeys<'_>, cells: &[PatternCell]) -> Self {
+    pub(in crate::methods) fn new(keys: &CellKeys<'_>, cells: &[PatternCell]) -> Self {
         let is_large = cells.len() > MAX_CELLS_FOR_ALL;
         let n_parts = if is_large { cells.len().div_ceil(MAX_CELLS_FOR_ALL).max(FOLDS) } else { FOLDS };
         let splitter = Splitter::new(n_parts, mix);

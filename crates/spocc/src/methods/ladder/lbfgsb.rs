@@ -24,7 +24,7 @@ type Correction = (Vec<f64>, Vec<f64>);
 /// # Errors
 ///
 /// Those of `evaluate`.
-pub(super) fn minimise<E>(
+pub(in crate::methods) fn minimise<E>(
     start: Vec<f64>,
     bounds: &[(f64, f64)],
     mut evaluate: impl FnMut(&[f64]) -> Result<(f64, Vec<f64>), E>,

@@ -21,7 +21,7 @@ mod families;
 mod fitted;
 mod folds;
 mod hierarchy;
-mod lbfgsb;
+pub(super) mod lbfgsb;
 mod leaf_counts;
 mod neutrality;
 mod out_of_fold;
@@ -34,12 +34,10 @@ mod semi_supervised;
 use crate::{
     error::Error,
     evidence::{Evidence, Level, Tally},
-    methods::{Combiner, Learn, Method, Rule},
+    methods::{Combiner, Learn, Method, Rule, open},
     progress::Control,
 };
 
-use cells::pattern_cells;
-use folds::{CellKeys, Folds};
 use hierarchy::Hierarchy;
 use leaf_counts::LeafCounts;
 use out_of_fold::ExpertFits;
@@ -47,12 +45,15 @@ use pool::Pool;
 use regression::RegressionRows;
 use score_table::ScoreTable;
 
+pub(super) use cells::{PatternCell, pattern_cells};
 pub(super) use deduplication::DuplicateGroups;
 pub use experts::Expert;
 pub use fitted::FittedExpert;
 pub(crate) use fitted::FittedLadder;
 pub(super) use fitted::LadderScratch;
+pub(super) use folds::{CellKeys, FOLDS, Folds};
 pub(super) use pattern_table::PatternTable;
+pub(super) use pool::{GAIN_PENALTY, HeldOutCase, LOG_GAINS, LogLoss, WEIGHT_PENALTY};
 
 /// The ladder: a log-linear pool of shrunk confusions, votes, the best classifier and a regression; it has no settings.
 ///
@@ -74,6 +75,9 @@ impl Combiner for Ladder {
 
 impl Learn for Ladder {
     fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
+        if evidence.is_open() {
+            return open::learn(evidence, open::Experts::All, control);
+        }
         let full_tally = evidence.tally_for(Method::Ladder)?;
         let names_classes = names_classes(evidence);
         let (groups, informative) = used_leaves(evidence, full_tally);

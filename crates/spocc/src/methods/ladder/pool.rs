@@ -13,48 +13,50 @@ use crate::{
 };
 
 /// Penalty of the squared distance between weights and prior weights.
-const WEIGHT_PENALTY: f64 = 6.0;
+pub(in crate::methods) const WEIGHT_PENALTY: f64 = 6.0;
 /// Penalty of the squared logarithm of a gain.
-const GAIN_PENALTY: f64 = 0.1;
+pub(in crate::methods) const GAIN_PENALTY: f64 = 0.1;
 /// Pseudo-rows that smooth the truths (Platt): with few rows none of which is decided wrongly, no gain grows without bound.
 const SMOOTHING_ROWS: f64 = 1.0;
 /// Bounds of the logarithm of a gain.
-const LOG_GAINS: (f64, f64) = (-5.0, 2.5);
+pub(in crate::methods) const LOG_GAINS: (f64, f64) = (-5.0, 2.5);
 /// Cases of one parallel task.
 const CASES_PER_TASK: usize = 1024;
 
 /// Held-out rows of one pattern and truth.
 #[derive(Clone, Debug)]
-pub(super) struct HeldOutCase {
-    pub(super) truth: u16,
-    pub(super) rows: f64,
+pub(in crate::methods) struct HeldOutCase {
+    pub(in crate::methods) truth: u16,
+    pub(in crate::methods) rows: f64,
     /// Scores by expert and class.
-    pub(super) scores: Vec<f64>,
+    pub(in crate::methods) scores: Vec<f64>,
     /// Training rows of the same pattern, by class.
-    pub(super) pattern_rows: Vec<f64>,
+    pub(in crate::methods) pattern_rows: Vec<f64>,
 }
 
 /// Gain and weight of every expert.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Pool {
-    pub(super) gains: Vec<f64>,
-    pub(super) weights: Vec<f64>,
+pub(in crate::methods) struct Pool {
+    pub(in crate::methods) gains: Vec<f64>,
+    pub(in crate::methods) weights: Vec<f64>,
 }
 
 impl Pool {
     /// Fits gains and weights to held-out rows.
-    pub(super) fn fit(cases: &mut [HeldOutCase], prior_weights: &[f64], n_classes: usize) -> Self {
+    pub(in crate::methods) fn fit(
+        cases: &mut [HeldOutCase],
+        prior_weights: &[f64],
+        n_classes: usize,
+    ) -> Self {
         let n = prior_weights.len();
-        let rows: f64 = cases.iter().map(|case| case.rows).sum();
-        let smoothed = SMOOTHING_ROWS / (rows + 2.0 * SMOOTHING_ROWS);
-        let loss = LogLoss { cases, n_classes, smoothed };
+        let loss = LogLoss::new(cases);
         let gains: Vec<f64> = (0..n)
             .map(|expert| {
                 let Ok(found) = lbfgsb::minimise(vec![0.0], &[LOG_GAINS], |at| {
                     let gain = exp(at[0]);
                     let mut weights = vec![0.0; n];
                     weights[expert] = gain;
-                    let (value, slopes) = loss.at(&weights, Some(expert));
+                    let (value, slopes) = loss.at(&weights, &[expert]);
                     let penalty = GAIN_PENALTY * at[0] * at[0];
                     let slope = gain * slopes[expert] + 2.0 * GAIN_PENALTY * at[0];
                     Ok::<_, Infallible>((value + penalty, vec![slope]))
@@ -67,9 +69,10 @@ impl Pool {
                 scores.iter_mut().for_each(|score| *score *= gain);
             }
         }
-        let loss = LogLoss { cases, n_classes, smoothed };
+        let loss = LogLoss::new(cases);
+        let all: Vec<usize> = (0..n).collect();
         let Ok(weights) = lbfgsb::minimise(prior_weights.to_vec(), &vec![(0.0, 10.0); n], |at| {
-            let (mut value, mut slopes) = loss.at(at, None);
+            let (mut value, mut slopes) = loss.at(at, &all);
             for expert in 0..n {
                 let distance = at[expert] - prior_weights[expert];
                 value += WEIGHT_PENALTY * distance * distance;
@@ -81,7 +84,7 @@ impl Pool {
     }
 
     /// The log probabilities of a case whose scores have been multiplied by the gains.
-    pub(super) fn log_probabilities(&self, case: &HeldOutCase, out: &mut [f64]) {
+    pub(in crate::methods) fn log_probabilities(&self, case: &HeldOutCase, out: &mut [f64]) {
         out.fill(0.0);
         for (scores, weight) in case.scores.chunks_exact(out.len().max(1)).zip(&self.weights) {
             out.iter_mut().zip(scores).for_each(|(sum, score)| *sum += weight * score);
@@ -90,24 +93,28 @@ impl Pool {
     }
 }
 
-/// The log-loss of weighted experts on held-out rows, truths smoothed.
-struct LogLoss<'a> {
+/// The log-loss of weighted experts on held-out rows, truths smoothed. Cases may differ in their number of classes.
+pub(in crate::methods) struct LogLoss<'a> {
     cases: &'a [HeldOutCase],
-    n_classes: usize,
     smoothed: f64,
 }
 
-impl LogLoss<'_> {
-    /// Value and slopes at some weights; `only` says that all other experts have weight 0 and need no slope.
-    fn at(&self, weights: &[f64], only: Option<usize>) -> (f64, Vec<f64>) {
-        let experts = only.map_or(0..weights.len(), |only| only..only + 1);
-        let l = self.n_classes.max(1);
+impl<'a> LogLoss<'a> {
+    pub(in crate::methods) fn new(cases: &'a [HeldOutCase]) -> Self {
+        let rows: f64 = cases.iter().map(|case| case.rows).sum();
+        Self { cases, smoothed: SMOOTHING_ROWS / (rows + 2.0 * SMOOTHING_ROWS) }
+    }
+
+    /// Value and slopes at some weights; experts that are not `active` have weight 0 and need no slope.
+    pub(in crate::methods) fn at(&self, weights: &[f64], active: &[usize]) -> (f64, Vec<f64>) {
         let parts = parallel::map_ranges(self.cases.len(), CASES_PER_TASK, |range| {
             let (mut value, mut slopes) = (0.0, vec![0.0; weights.len()]);
-            let mut residuals = vec![0.0; l];
+            let mut residuals = Vec::new();
             for case in &self.cases[range] {
-                residuals.fill(0.0);
-                for expert in experts.clone() {
+                let l = case.scores.len() / weights.len().max(1);
+                residuals.clear();
+                residuals.resize(l, 0.0);
+                for &expert in active {
                     let scores = &case.scores[expert * l..(expert + 1) * l];
                     let weight = weights[expert];
                     residuals.iter_mut().zip(scores).for_each(|(sum, score)| *sum += weight * score);
@@ -123,7 +130,7 @@ impl LogLoss<'_> {
                 value += case.rows * (best + ln(total) - expected);
                 residuals.iter_mut().for_each(|share| *share = *share / total - even);
                 residuals[truth] -= 1.0 - self.smoothed;
-                for expert in experts.clone() {
+                for &expert in active {
                     let scores = &case.scores[expert * l..(expert + 1) * l];
                     let slope: f64 =
                         residuals.iter().zip(scores).map(|(residual, score)| residual * score).sum();
@@ -184,14 +191,14 @@ mod tests {
     #[test]
     fn the_slopes_agree_with_finite_differences() {
         let cases = cases(30, |at| vec![(at % 7) as f64 - 2.0, (at % 5) as f64 - 1.0]);
-        let loss = LogLoss { cases: &cases, n_classes: 2, smoothed: 0.02 };
+        let loss = LogLoss { cases: &cases, smoothed: 0.02 };
         let at = [0.4, 0.7];
-        let (_, slopes) = loss.at(&at, None);
+        let (_, slopes) = loss.at(&at, &[0, 1]);
         for expert in 0..2 {
             let [mut low, mut high] = [at, at];
             low[expert] -= 1e-6;
             high[expert] += 1e-6;
-            let slope = (loss.at(&high, None).0 - loss.at(&low, None).0) / 2e-6;
+            let slope = (loss.at(&high, &[0, 1]).0 - loss.at(&low, &[0, 1]).0) / 2e-6;
             assert!((slope - slopes[expert]).abs() < 1e-5 * (1.0 + slope.abs()), "{slope} {slopes:?}");
         }
     }

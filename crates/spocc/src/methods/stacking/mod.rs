@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::{
     error::Error,
     evidence::{Evidence, Level},
-    methods::{Combiner, Learn, Method, Rule},
+    methods::{Combiner, Learn, Method, Rule, open},
     progress::Control,
     tuning::Tuning,
 };
@@ -98,6 +98,13 @@ impl Combiner for Stacking {
 
 impl Learn for Stacking {
     fn learn(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Rule, Error> {
+        if evidence.is_open() {
+            let penalty = match self.strength {
+                StackingStrength::Fixed(strength) => Some(1.0 / f64::from(strength)),
+                StackingStrength::Tuned(tuning) => tuning.check().map(|()| None)?,
+            };
+            return open::learn(evidence, open::Experts::Regression(penalty), control);
+        }
         let tally = evidence.tally_for(Method::Stacking)?;
         let encoding = InputEncoding::new(evidence, self.inputs);
         let entries = tally.n_patterns().saturating_mul(evidence.n_classifiers());

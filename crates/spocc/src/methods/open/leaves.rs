@@ -1,0 +1,143 @@
+//! The classifiers that are used: exact copies share a leaf, and near-copies divide their weight.
+
+use std::collections::HashMap;
+
+use crate::{
+    data::{MISSING, NONE},
+    evidence::{Evidence, Tally},
+    hash::mix,
+    parallel,
+};
+
+/// Labelled rows on which copies must agree; agreement on fewer rows may be coincidence.
+const MIN_SHARED_ROWS: f64 = 20.0;
+/// Pseudo-rows of different wrong answers that shrink the relation of two leaves.
+const DIFFERENT_ROWS: f64 = 3.0;
+/// Leaves of one parallel task.
+const LEAVES_PER_TASK: usize = 64;
+
+/// The leaves: groups of exact copies, without the classifiers whose answers nobody shares.
+pub(super) struct Leaves {
+    /// The classifiers of every leaf, in the order of their names.
+    pub(super) groups: Vec<Vec<usize>>,
+}
+
+impl Leaves {
+    pub(super) fn find(evidence: &Evidence, tally: &Tally) -> Self {
+        let n = evidence.n_classifiers();
+        let is_shared = shared(evidence, tally);
+        let is_used = |k: usize| is_shared[k] || !is_shared.contains(&true);
+        let mut order: Vec<usize> = (0..n).filter(|&k| is_used(k)).collect();
+        order.sort_by_key(|&k| &evidence.classifiers()[k]);
+        let (mut hashes, mut rows) = (vec![0u64; n], vec![0.0; n]);
+        for p in 0..tally.n_patterns() {
+            let weight = evidence.rows_of(tally.weight(p));
+            tally.pattern(p).for_each(|k, j| {
+                hashes[k] = mix(mix(hashes[k], p as u64), u64::from(j));
+                rows[k] += weight;
+            });
+        }
+        // Equal hashes alone are no proof.
+        let are_equal = |a: usize, b: usize| tally.patterns().rows().all(|row| row.get(a) == row.get(b));
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
+        for k in order {
+            let candidates = by_hash.entry(hashes[k]).or_default();
+            let has_rows = rows[k] >= MIN_SHARED_ROWS;
+            match candidates.iter().find(|&&group| has_rows && are_equal(groups[group][0], k)) {
+                Some(&group) => groups[group].push(k),
+                None => {
+                    candidates.push(groups.len());
+                    groups.push(vec![k]);
+                }
+            }
+        }
+        Self { groups }
+    }
+
+    /// One classifier of every leaf.
+    pub(super) fn representatives(&self) -> impl Iterator<Item = usize> {
+        self.groups.iter().map(|group| group[0])
+    }
+
+    /// The weight of every classifier, which copies share equally, and whether it is used.
+    pub(super) fn per_classifier(&self, weights: &[f64], n: usize) -> (Vec<f64>, Vec<bool>) {
+        let (mut of_classifiers, mut is_used) = (vec![0.0; n], vec![false; n]);
+        for (group, weight) in self.groups.iter().zip(weights) {
+            for &k in group {
+                of_classifiers[k] = weight / group.len() as f64;
+                is_used[k] = true;
+            }
+        }
+        (of_classifiers, is_used)
+    }
+}
+
+/// Whether any answer of each classifier is true or is given by another classifier, on labelled or unlabelled rows. One
+/// that always gives an answer of its own says nothing about the answers of others.
+fn shared(evidence: &Evidence, tally: &Tally) -> Vec<bool> {
+    let n = evidence.n_classifiers();
+    let mut is_shared: Vec<bool> = (0..n).map(|k| evidence.correct(k) > 0).collect();
+    let unlabelled = evidence.unlabelled_rows();
+    let others = unlabelled.iter().flat_map(|rows| rows.patterns().rows());
+    // The first classifier with each candidate of a row.
+    let mut first = vec![MISSING as usize; evidence.n_labels()];
+    for row in tally.patterns().rows().chain(others) {
+        row.for_each(|k, j| match &mut first[usize::from(j)] {
+            empty if *empty == MISSING as usize => *empty = k,
+            other => {
+                is_shared[*other] = true;
+                is_shared[k] = true;
+            }
+        });
+        row.for_each(|_, j| first[usize::from(j)] = MISSING as usize);
+    }
+    is_shared
+}
+
+/// The weight of every leaf: 1 over the effective size of its family.
+///
+/// Two leaves are related as far as their common errors are the same wrong answer. That they share right answers relates
+/// nothing: good classifiers do.
+pub(super) fn family_weights(panel: &Evidence, tally: &Tally) -> Vec<f64> {
+    let n = panel.n_classifiers();
+    // The wrong answers of every cell, and the cells on which every leaf is wrong.
+    let (mut wrong_of, mut cells_of): (Vec<Vec<(u32, u16)>>, Vec<Vec<u32>>) =
+        (Vec::new(), vec![Vec::new(); n]);
+    let mut rows = Vec::new();
+    for (row, truth, count) in tally.cells() {
+        let mut wrong = Vec::new();
+        row.for_each(|k, j| {
+            if j != truth || truth == NONE {
+                cells_of[k].push(wrong_of.len() as u32);
+                wrong.push((k as u32, j));
+            }
+        });
+        wrong_of.push(wrong);
+        rows.push(panel.rows_of(count));
+    }
+    let parts = parallel::map_ranges(n, LEAVES_PER_TASK, |leaves| {
+        // Common errors with every other leaf: the same wrong answer, any wrong answers.
+        let mut common = vec![[0.0f64; 2]; n];
+        let weight = |a: usize| {
+            common.fill([0.0; 2]);
+            for &cell in &cells_of[a] {
+                let (wrong, rows) = (&wrong_of[cell as usize], rows[cell as usize]);
+                let own = wrong.iter().find(|(k, _)| *k as usize == a).map(|(_, j)| *j);
+                for &(b, j) in wrong {
+                    let [same, both] = &mut common[b as usize];
+                    *same += if Some(j) == own { rows } else { 0.0 };
+                    *both += rows;
+                }
+            }
+            let related = |b: usize| {
+                let [same, both] = common[b];
+                let share = same / (both + DIFFERENT_ROWS);
+                share * share
+            };
+            1.0 / (1.0 + (0..n).filter(|&b| b != a).map(related).sum::<f64>())
+        };
+        leaves.map(weight).collect::<Vec<f64>>()
+    });
+    parts.concat()
+}
