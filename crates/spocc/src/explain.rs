@@ -9,7 +9,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::{
-    data::{Label, MISSING, Row},
+    data::{Answers, Label, MISSING, NONE, Row},
     decision::{Basis, Decision},
     error::Error,
     fusion::{Exponent, Operand},
@@ -25,7 +25,8 @@ use crate::{
 pub struct Explanation {
     /// The decision.
     pub decision: Decision,
-    /// The classes, in the order of all distributions here.
+    /// The classes, in the order of all distributions here; of open answers, "none of these" and the answers given on the
+    /// row.
     pub classes: Vec<Label>,
     /// The second best class; none if there is only one class.
     pub runner_up: Option<usize>,
@@ -37,6 +38,8 @@ pub struct Explanation {
     pub joins: Vec<Join>,
     /// Every single change of a prediction that would change the decision; none if there are too many to try.
     pub flips: Option<Vec<Flip>>,
+    /// Whether the answers are open.
+    pub is_open: bool,
 }
 
 /// What one classifier contributes to the decision of a row.
@@ -92,6 +95,44 @@ impl AlignedTable<'_> {
     }
 }
 
+impl Answers {
+    /// Explains the decision of one row of open answers, counted from 0. Classifiers of the model may lack a column if
+    /// `present` is true; their answers are then missing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchRow`], and those of [`Model::align`] or [`Model::align_present`].
+    pub fn explain(&self, model: &Model, row: usize, present: bool) -> Result<Explanation, Error> {
+        let table = self.predictions();
+        let aligned = if present { model.align_present(table)? } else { model.align(table)? };
+        let mut explained = aligned.explain(row)?;
+        let n = self.n_candidates(row) + 1;
+        let number = |label: &Label| label.canonical().parse::<usize>().unwrap_or(0);
+        let names: Vec<Label> = (0..n as u16)
+            .map(|candidate| self.answer(row, candidate).cloned().unwrap_or_else(|| NONE_OF_THESE.into()))
+            .collect();
+        let name = |label: &Label| names.get(number(label)).unwrap_or(&names[0]).clone();
+        let decision = &mut explained.decision;
+        decision.label = names[decision.class].clone();
+        decision.possibility = decision.possibility.truncated(n);
+        decision.probability.iter_mut().for_each(|shares| shares.truncate(n));
+        explained.runner_up = explained.runner_up.filter(|&next| next < n);
+        for contribution in &mut explained.contributions {
+            let answer = contribution.prediction.as_ref().map(|text| name(&text.as_str().into()).to_string());
+            contribution.prediction = answer;
+        }
+        for flip in explained.flips.iter_mut().flatten() {
+            flip.instead = flip.instead.as_ref().map(name);
+            flip.becomes = name(&flip.becomes);
+        }
+        explained.classes = names;
+        Ok(explained)
+    }
+}
+
+/// The name of the candidate that stands for any other answer.
+pub const NONE_OF_THESE: &str = "none of these";
+
 fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<String>) -> Explanation {
     let mut scratch = Scratch::default();
     let decision = model.decision(Row::Dense(cells), &mut scratch);
@@ -104,6 +145,13 @@ fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<Strin
 
     let mut changed = cells.to_vec();
     let mut contribution = |k: usize| {
+        // The log-odds of open answers are sums of weights; without its only classifier an answer is no candidate.
+        if let Some(weight) = model.rule.candidate_weight(k) {
+            let own = usize::from(cells[k]);
+            let sign =
+                f64::from(u8::from(own == decision.class)) - f64::from(u8::from(Some(own) == runner_up));
+            return Some(sign * weight);
+        }
         changed[k] = MISSING;
         let without = model.decision(Row::Dense(&changed), &mut scratch);
         changed[k] = cells[k];
@@ -124,6 +172,7 @@ fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<Strin
         contributions: contributions.collect(),
         joins: joins(model, cells),
         flips: flips(model, cells, decision.class),
+        is_open: model.is_open(),
         decision,
     }
 }
@@ -131,7 +180,14 @@ fn explain(model: &Model, cells: &[u16], written: impl Fn(usize) -> Option<Strin
 /// Every single change of a prediction that would change the decision; none if trying all would take too long.
 fn flips(model: &Model, cells: &[u16], decided: usize) -> Option<Vec<Flip>> {
     // Each prediction that is tried costs a decision.
-    let cost = cells.len() as f64 * model.labels.len() as f64 * (cells.len() * model.classes().len()) as f64;
+    // Open answers can change to another answer given on the row.
+    let labels = if model.is_open() {
+        let most = cells.iter().filter(|cell| **cell != MISSING).max().copied().unwrap_or(NONE);
+        NONE + 1..most + 1
+    } else {
+        0..model.labels.len() as u16
+    };
+    let cost = cells.len() as f64 * labels.len() as f64 * (cells.len() * model.classes().len()) as f64;
     if cost > FLIP_BUDGET {
         return None;
     }
@@ -140,7 +196,8 @@ fn flips(model: &Model, cells: &[u16], decided: usize) -> Option<Vec<Flip>> {
     let mut flips = Vec::new();
     for (k, &label) in cells.iter().enumerate() {
         let missing_is_answer = model.missing_is_answer[k];
-        let others = (0..model.labels.len() as u16)
+        let others = labels
+            .clone()
             .filter(|&other| missing_is_answer || other != missing_label)
             .chain((!missing_is_answer).then_some(MISSING));
         for other in others.filter(|&other| other != label) {
@@ -207,7 +264,8 @@ impl Explanation {
                 let answered = decision.n_answered > 0;
                 let reason =
                     if answered { "the model cannot use these predictions" } else { "no prediction" };
-                write!(out, ", the most frequent class: {reason}")?;
+                let what = if self.is_open { "" } else { ", the most frequent class" };
+                write!(out, "{what}: {reason}")?;
             }
             _ if decision.is_tie() => {
                 let tied: Vec<String> = decision.ties.iter().map(|&i| self.classes[i].to_string()).collect();

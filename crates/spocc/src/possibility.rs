@@ -38,6 +38,11 @@ impl Possibility {
         }
     }
 
+    /// The first degrees alone.
+    pub(crate) fn truncated(&self, n: usize) -> Self {
+        Self { degrees: self.degrees[..n.min(self.degrees.len())].to_vec() }
+    }
+
     /// The Dubois-Prade transform of frequencies; equal counts are exactly equally possible.
     ///
     /// The most frequent classes get 1; any other class gets the share of all rows of classes that are no more

@@ -351,6 +351,38 @@ fn requests_that_need_classes_are_refused_in_a_sentence() {
 }
 
 #[test]
+fn an_explanation_names_the_answers_and_its_contributions_add_up() {
+    let model = Ladder.fit(&evidence(&NAMES, &usual())).expect("rows");
+    let cells = ["72", "72", "75", "72", "99"].map(|x| Some(x.to_owned())).to_vec();
+    let new = table(&NAMES, &vec![(cells, None)]);
+    let explained = new.explain(&model, 0, false).expect("a row");
+    let classes: Vec<String> = explained.classes.iter().map(ToString::to_string).collect();
+    assert_eq!(classes, ["none of these", "72", "75", "99"]);
+    assert_eq!(explained.decision.label.to_string(), "72");
+    assert_eq!(explained.decision.probability.as_ref().map(Vec::len), Some(4));
+    let predictions: Vec<&str> =
+        explained.contributions.iter().filter_map(|row| row.prediction.as_deref()).collect();
+    assert_eq!(predictions, ["72", "72", "75", "72", "99"]);
+    let shares = explained.decision.probability.clone().expect("probabilities");
+    let next = explained.runner_up.expect("several candidates");
+    let odds = (shares[1] / shares[next]).ln();
+    let sum: f64 = explained.contributions.iter().filter_map(|row| row.contribution).sum();
+    let none = if next == 0 {
+        let spocc::methods::Parameters::Open { none, .. } = model.parameters() else { panic!("open") };
+        none
+    } else {
+        0.0
+    };
+    assert!((odds - (sum - none)).abs() < 1e-9, "{odds} {sum} {none}");
+    // Without the two others that give 72, or if one of them gave 75.
+    let text = explained.to_string();
+    assert!(text.contains("decided: 72"), "{text}");
+    for flip in explained.flips.iter().flatten() {
+        assert_ne!(flip.becomes.to_string(), "72");
+    }
+}
+
+#[test]
 fn one_classifier_alone_decides_for_its_answers() {
     let rows = panel(40, &[70], 1);
     let model = Ladder.fit(&evidence(&["ann"], &rows)).expect("rows");

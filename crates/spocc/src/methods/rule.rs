@@ -100,6 +100,14 @@ impl Rule {
         }
     }
 
+    /// What classifier `k` adds to the score of its answer, in a rule over candidates.
+    pub(crate) fn candidate_weight(&self, k: usize) -> Option<f64> {
+        match self {
+            Self::Open(fitted) => Some(fitted.weight(k)),
+            _ => None,
+        }
+    }
+
     /// Writes the surprisal of every class to `scratch.out`; false if the row has no prediction that counts.
     pub(crate) fn surprisals(&self, row: Row<'_>, scratch: &mut Scratch) -> bool {
         self.fitted().surprisals(row, scratch)

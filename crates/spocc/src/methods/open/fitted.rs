@@ -37,6 +37,11 @@ impl FittedOpen {
         }
     }
 
+    /// What classifier `k` adds to the score of its answer.
+    pub(crate) fn weight(&self, k: usize) -> f64 {
+        self.weights[k]
+    }
+
     /// The same for rows with up to this many candidates.
     pub(crate) fn with_classes(&self, n_classes: usize) -> Self {
         Self { n_classes, ..self.clone() }
