@@ -3,12 +3,12 @@
 use std::{collections::HashMap, path::PathBuf, str::FromStr};
 
 use clap::{ValueEnum, error::ErrorKind};
-use spocc::Label;
+use spocc::{Label, data::Normalise};
 use spocc_table::ReadOptions;
 
 use crate::args::{
     usage,
-    values::{NameList, delimiter, nonempty_names},
+    values::{NameList, choices, delimiter, nonempty_names},
 };
 
 /// The three columns of a long table: a row per prediction instead of a column per classifier.
@@ -124,11 +124,31 @@ pub(crate) struct ColumnArgs {
     #[arg(long, value_name = "a,b,c", value_parser = nonempty_names)]
     pub(crate) classes: Option<NameList>,
 
+    /// Decide between the answers that are given on each row, not between classes
+    ///
+    /// For answers from no fixed list, such as numbers or names, and for the letters of multiple-choice questions, which
+    /// mean something else on every row. All answers are treated alike: a classifier has one accuracy, and an answer that
+    /// was never seen before can be decided.
+    #[arg(long, conflicts_with = "classes")]
+    pub(crate) open: bool,
+
+    /// With --open: which answers are the same
+    ///
+    /// `number` compares numbers by value (1,000 = 1000.0 = $1000), `text` ignores case, blank space and punctuation at the
+    /// ends.
+    #[arg(long, value_parser = choices([Normalise::None, Normalise::Number, Normalise::Text]), requires = "open")]
+    pub(crate) normalise: Option<Normalise>,
+
     #[command(flatten)]
     pub(crate) table: TableArgs,
 }
 
 impl ColumnArgs {
+    /// How open answers are compared, with --open.
+    pub(crate) fn open_answers(&self) -> Option<Normalise> {
+        self.open.then(|| self.normalise.unwrap_or_default())
+    }
+
     /// The classes of --classes, if given.
     pub(crate) fn class_list(&self) -> Option<Vec<Label>> {
         Some(self.classes.as_ref()?.0.iter().map(|name| Label::from(name.as_str())).collect())
@@ -175,6 +195,7 @@ impl ColumnArgs {
             ("--weight", self.weight.is_some()),
             ("--count", self.count.is_some()),
             ("--classes", self.classes.is_some()),
+            ("--open", self.open),
             ("--long", self.table.long.is_some()),
             ("--delimiter", self.table.delimiter.is_some()),
         ];

@@ -255,7 +255,7 @@ pub(crate) struct TallyArgs {
 
     /// Keep only the confusion matrix of each classifier: enough for spocc with a fixed exponent, selection,
     /// majority, weighted-vote and naive-bayes
-    #[arg(long)]
+    #[arg(long, conflicts_with = "open")]
     pub(crate) marginals: bool,
 
     /// Drop counts of fewer than N rows, so that no count describes fewer than N rows

@@ -21,10 +21,12 @@ pub(crate) enum OutputColumn {
     Set,
     /// The number of classes in the set.
     SetSize,
+    /// The probability of none of the open answers given on the row; written beside that of the decision.
+    ProbabilityNone,
 }
 
 impl OutputColumn {
-    const ALL: [(&'static str, Self); 8] = [
+    const ALL: [(&'static str, Self); 9] = [
         ("decision", Self::Decision),
         ("margin", Self::Margin),
         ("possibility", Self::Possibility),
@@ -33,6 +35,7 @@ impl OutputColumn {
         ("answered", Self::Answered),
         ("set", Self::Set),
         ("set_size", Self::SetSize),
+        ("probability_none", Self::ProbabilityNone),
     ];
 
     /// The number of columns, from the first, that `--columns` accepts.

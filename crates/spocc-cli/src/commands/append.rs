@@ -33,7 +33,12 @@ pub(crate) fn append(args: &AppendArgs, control: &Control<'_>) -> Result<(), Err
     }
     // Other columns of the table are ignored.
     let classifiers: Vec<String> = model.classifiers().iter().chain([&args.name]).cloned().collect();
-    let columns = ColumnArgs { classifiers: Some(NameList(classifiers.clone())), ..args.columns.clone() };
+    let columns = ColumnArgs {
+        classifiers: Some(NameList(classifiers.clone())),
+        open: model.is_open(),
+        normalise: model.normalise(),
+        ..args.columns.clone()
+    };
     let uses_unlabelled = uses_unlabelled && args.unlabelled.asked() != Some(false);
     let keep = if uses_unlabelled { CountOptions::all(level) } else { CountOptions::labelled(level) };
     let labelled = CountedInput::read_with(&args.input, tables, &columns, "append", keep, control)?;

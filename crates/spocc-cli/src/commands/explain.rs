@@ -9,7 +9,7 @@ use crate::{
     commands::predict::{columns_of, note_absent},
     error::Error,
     input::Input,
-    read::{ClassifierFilter, LongTable, PredictionCollector},
+    read::{ClassifierFilter, LongTable, RowCollector, TableRows},
     report,
 };
 
@@ -74,18 +74,26 @@ fn explain_wide(args: &ExplainArgs, model: &Model, mut table: Table) -> Result<E
     marker.encode_row(&rows, row, &columns, &mut marks.codes)?;
     marks.labels = marker.finish();
     places.push(rows.position(row));
-    let mut answers = PredictionCollector::new(blocks.table(), &columns)?;
-    answers.add(&marks, 0..1, rows.file(), &places).map_err(|(_, error)| error)?;
+    let mut collected = RowCollector::new(blocks.table(), &columns, model.normalise())?;
+    collected.add(&marks, 0..1, rows.file(), &places)?;
     let mut id = Vec::new();
     for (name, &column) in names.iter().zip(&ids) {
         id.push((name.clone(), rows.text(row, column)?.to_owned()));
     }
-    let (answers, lines) = answers.finish();
+    let (rows, lines) = collected.finish();
     let blame = |error| lines.locate(&place, error);
-    let aligned = model.align_present(&answers).map_err(blame)?;
+    let aligned = model.align_present(rows.predictions()).map_err(blame)?;
     let absent = aligned.absent().map(str::to_owned).collect();
-    let explanation = aligned.explain(0).map_err(blame)?;
+    let explanation = explained(model, &rows, 0).map_err(blame)?;
     Ok(ExplainedRow { row: args.row, id, explanation, absent })
+}
+
+/// The explanation of a row, whose columns may lack some of the model's classifiers.
+fn explained(model: &Model, rows: &TableRows, row: usize) -> Result<Explanation, spocc::Error> {
+    match rows.answers() {
+        Some(answers) => answers.explain(model, row, true),
+        None => model.align_present(rows.predictions())?.explain(row),
+    }
 }
 
 fn explain_long(
@@ -99,8 +107,8 @@ fn explain_long(
     let who = ClassifierFilter::Only(model.classifiers());
     let read = LongTable::read(table, long, args.table.repeats, &who, None)?;
     let at = args.row as usize - 1;
-    let explained = model.align(&read.predictions).and_then(|aligned| aligned.explain(at));
-    let explanation = explained.map_err(|error| match error {
+    let rows = read.rows(model.normalise())?;
+    let explanation = explained(model, &rows, at).map_err(|error| match error {
         spocc::Error::NoSuchRow { row, rows } => {
             place.refused(format!("item {row}"), format!("{rows} items"))
         }

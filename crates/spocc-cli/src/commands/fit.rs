@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use spocc::{
     Control, Evidence, Method, Model, Options,
     conformal::{Calibration, ConformalScheme, Coverage},
-    data::Missing,
+    data::{Missing, Normalise},
     evidence::Level,
     methods::{Expert, FittedExpert, Parameters},
 };
@@ -66,14 +66,19 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
     let bytes = if args.slim { model.slim().to_bytes() } else { model.to_bytes() };
     output.write_all(&bytes)?;
     print_status(format_args!(
-        "fitted {} to {}: {}, {} ({})",
+        "fitted {} to {}: {}, {}",
         model.method(),
         describe_rows(model.evidence().unwrap_or(&evidence)),
         count(model.classifiers().len(), "classifier", "classifiers"),
-        count(model.classes().len(), "class", "classes"),
-        list(model.classes()).replace('`', ""),
+        describe_classes(&model),
     ));
     report_accuracy(&model, &labelled);
+    if let Some(share) = evidence.answerable_share().filter(|share| *share < 1.0) {
+        let most = share * 100.0;
+        print_status(format_args!(
+            "some classifier gives the true answer on {most:.1} % of the labelled rows; no method is more accurate"
+        ));
+    }
     labelled.evidence.row_shortages().iter().for_each(|lack| print_status(format_args!("note: {lack}")));
     if let Some(experts) = describe_experts(&model.parameters(), model.classifiers()) {
         print_status(format_args!("weights of the experts: {experts}"));
@@ -97,6 +102,27 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// `3 classes (a, b, c)`, `open answers, compared as numbers`.
+fn describe_classes(model: &Model) -> String {
+    match model.normalise() {
+        None => {
+            let classes = count(model.classes().len(), "class", "classes");
+            format!("{classes} ({})", list(model.classes()).replace('`', ""))
+        }
+        Some(form) => open_answers(form),
+    }
+}
+
+/// `open answers, compared as numbers`.
+pub(super) fn open_answers(form: Normalise) -> String {
+    let compared = match form {
+        Normalise::Number => ", compared as numbers",
+        Normalise::Text => ", compared as texts",
+        _ => "",
+    };
+    format!("open answers{compared}")
+}
+
 /// Prints the held-out accuracy, or why there is none.
 fn report_accuracy(model: &Model, input: &CountedInput) {
     match (model.held_out_accuracy(), model.no_accuracy_reason()) {
@@ -111,7 +137,11 @@ fn report_accuracy(model: &Model, input: &CountedInput) {
 
 /// `votes 43 %, confusions 31 %, best classifier (ada) 26 %`: the experts that carry weight in a pool, the heaviest first.
 pub(super) fn describe_experts(parameters: &Parameters, classifiers: &[String]) -> Option<String> {
-    let Parameters::Ladder { experts, best_classifier, .. } = parameters else { return None };
+    let (Parameters::Ladder { experts, best_classifier, .. }
+    | Parameters::Open { experts, best_classifier, .. }) = parameters
+    else {
+        return None;
+    };
     let mut experts = experts.clone();
     let total: f64 = experts.iter().map(|expert| expert.weight).sum();
     experts.sort_by(|a, b| b.weight.total_cmp(&a.weight));
@@ -177,6 +207,9 @@ fn note_coverage(calibration: &Calibration, model: &Model, n_labelled: f64) {
 
 /// Prints a note about labels that are predicted but never decided, if --classes is not given.
 fn note_never_decided(model: &Model, evidence: &Evidence) {
+    if model.is_open() {
+        return;
+    }
     let labels = evidence.labels();
     let is_other = |label: &&spocc::Label| !labels.is_closed() && !model.classes().contains(label);
     let others: Vec<&spocc::Label> = labels.all().iter().filter(is_other).collect();

@@ -1,9 +1,12 @@
 //! Evidence added up over the batches of a table.
 
-use spocc::{Control, Evidence, evidence::Counting};
+use spocc::{
+    Control, Evidence,
+    evidence::{Counting, Level},
+};
 use spocc_table::{Error, Location, RowLocations};
 
-use crate::read::{CountOptions, IdSet, RepeatedIds};
+use crate::read::{CountOptions, IdSet, RepeatedIds, TableRows};
 
 /// The evidence of all batches so far.
 pub(super) struct EvidenceSum<'a> {
@@ -21,8 +24,7 @@ pub(super) struct EvidenceSum<'a> {
 
 /// Rows that are read and not yet counted.
 pub(super) struct CountBatch {
-    pub(super) predictions: spocc::Predictions,
-    pub(super) truth: spocc::Truth,
+    pub(super) rows: TableRows,
     pub(super) weights: Option<Vec<f64>>,
     pub(super) counts: Option<Vec<u64>>,
     pub(super) lines: RowLocations,
@@ -47,14 +49,15 @@ impl EvidenceSum<'_> {
 
     fn count(&self, batch: &CountBatch) -> Result<Evidence, Error> {
         let counting = Counting {
-            level: self.options.level,
+            // Of open answers nothing less than the patterns has a meaning.
+            level: if batch.rows.answers().is_some() { Level::Tally } else { self.options.level },
             unlabelled: self.options.filter.has_unlabelled(),
             classes: self.classes.clone(),
             counts: batch.counts.as_deref(),
             weights: batch.weights.as_deref(),
         };
         let locate = |error| batch.lines.locate(self.place, error);
-        Evidence::count(&batch.predictions, &batch.truth, &counting, self.control).map_err(locate)
+        Evidence::count(batch.rows.predictions(), batch.rows.truth(), &counting, self.control).map_err(locate)
     }
 
     /// The evidence of all batches; none without a batch.

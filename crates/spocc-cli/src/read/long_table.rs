@@ -5,7 +5,10 @@ use std::{
     sync::Arc,
 };
 
-use spocc::{Label, Predictions, Truth, data::Symbol};
+use spocc::{
+    Label, Predictions, Truth,
+    data::{Answers, Normalise, Symbol},
+};
 use spocc_table::{
     Error, LabelEncoder, LabelMerger, Location, RowBlock, RowLocations, RowPositions, Table, TextColumn,
     TextInterner,
@@ -15,7 +18,7 @@ use crate::{
     args::{ColumnArgs, LongColumns, Repeats},
     error::list,
     read::{
-        CountBatch, EvidenceSum, ReadNotes, RowFilter, TruthTable, refuse_other_classifiers,
+        CountBatch, EvidenceSum, ReadNotes, RowFilter, TableRows, TruthTable, refuse_other_classifiers,
         repeats::{Conflict, ItemPredictions, LongCell},
         row_ids::id_of,
         select_classifiers,
@@ -36,8 +39,12 @@ pub(crate) enum ClassifierFilter<'a> {
 pub(crate) struct LongTable {
     /// The items in order of appearance.
     pub(crate) items: TextColumn,
-    /// The predictions for the items.
-    pub(crate) predictions: Predictions,
+    /// The classifiers.
+    names: Vec<String>,
+    /// The predictions for the items, in the order of the items: item, classifier, number in `predicted`.
+    cells: Vec<(u32, u32, u32)>,
+    predicted: Arc<[Option<Label>]>,
+    source: Location,
     /// The first row of each item.
     pub(crate) lines: RowLocations,
     /// Repeated predictions that were not used.
@@ -77,6 +84,47 @@ impl LongTable {
             block.fault.map_or(Ok(()), Err)?;
         }
         merger.finish(repeats, filter, &source)
+    }
+}
+
+impl LongTable {
+    /// The rows of the items, as labels or as open answers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Engine`] for more distinct labels than the engine supports.
+    pub(crate) fn rows(&self, open: Option<Normalise>) -> Result<TableRows, Error> {
+        let rows = match open {
+            None => self.labels().map(|(predictions, truth)| TableRows::Labels(predictions, truth)),
+            Some(normalise) => self.answers(normalise).map(TableRows::Answers),
+        };
+        rows.map_err(|error| self.source.engine(error))
+    }
+
+    fn labels(&self) -> Result<(Predictions, Truth), spocc::Error> {
+        // Missing labels are not among the cells, so their entry is never used.
+        let list: Vec<Label> =
+            self.predicted.iter().map(|label| label.clone().unwrap_or_else(|| "".into())).collect();
+        let cells = self.cells.iter().map(|&(item, k, label)| (item as usize, k as usize, label as usize));
+        let names = self.names.iter().cloned();
+        Ok((Predictions::from_cells(names, self.items.len(), &list, cells)?, truths(self)?))
+    }
+
+    fn answers(&self, normalise: Normalise) -> Result<Answers, spocc::Error> {
+        let mut rows = Answers::builder(self.names.iter().cloned())?.normalised(normalise);
+        let mut cells = self.cells.iter().peekable();
+        for item in 0..self.items.len() {
+            let mut answers = Vec::new();
+            while let Some(&(_, k, label)) = cells.next_if(|cell| cell.0 as usize == item) {
+                if let Some(label) = &self.predicted[label as usize] {
+                    answers.push((k as usize, rows.id(label.clone())?));
+                }
+            }
+            let truth = self.truths[item].and_then(|truth| self.labels[truth as usize].clone());
+            let truth = truth.map(|truth| rows.id(truth)).transpose()?;
+            rows.push_cells(answers, truth)?;
+        }
+        Ok(rows.finish())
     }
 }
 
@@ -226,20 +274,26 @@ impl LongMerger {
         {
             return Err(self.refuse(&conflict, &occurring, source));
         }
-        let (n_items, labels) = (self.items.len(), self.labels.finish());
-        // Missing labels are not among the cells, so their entry is never used.
-        let list: Vec<Label> =
-            labels.iter().map(|label| label.clone().unwrap_or_else(|| "".into())).collect();
+        let labels = self.labels.finish();
         drop(self.cells);
         let last = repeats == Repeats::Last;
         let cells = by_item
             .each_once(last)
-            .map(|(item, name, label)| (item, index_of[name as usize] as usize, label as usize));
-        let predictions =
-            Predictions::from_cells(names, n_items, &list, cells).map_err(|error| source.engine(error))?;
+            .map(|(item, name, label)| (item as u32, index_of[name as usize], label))
+            .collect();
         let n_repeats = by_item.n_repeats();
         let items = self.items.iter().map(|item| std::str::from_utf8(item).ok()).collect();
-        Ok(LongTable { items, predictions, lines: self.lines, n_repeats, truths: self.truths, labels })
+        Ok(LongTable {
+            items,
+            names,
+            cells,
+            predicted: Arc::clone(&labels),
+            source: source.clone(),
+            lines: self.lines,
+            n_repeats,
+            truths: self.truths,
+            labels,
+        })
     }
 
     /// Refuses a second prediction that differs from the first.
@@ -362,10 +416,9 @@ pub(super) fn count(
     let n_repeats = long.n_repeats;
     let mut notes = ReadNotes { n_rows, n_unlabelled, n_skipped, n_again, n_repeats, ..ReadNotes::default() };
     truth_table.map_or(Ok(()), |table| table.note_unmatched(&mut notes, sum.place))?;
-    let truth = truths(&long).map_err(|error| sum.place.engine(error))?;
     if n_rows + n_unlabelled > 0 {
-        let (predictions, lines) = (long.predictions, long.lines);
-        sum.add(&CountBatch { predictions, truth, weights: None, counts, lines })?;
+        let rows = long.rows(args.open_answers())?;
+        sum.add(&CountBatch { rows, weights: None, counts, lines: long.lines })?;
     }
     Ok(notes)
 }

@@ -3,6 +3,7 @@
 //! A wide table is read and counted in batches whose counts are added up, so that memory does not grow with the number
 //! of rows. A long table is read as a whole, because the predictions for an item can be anywhere in it.
 
+mod answers;
 mod count;
 mod counted_input;
 mod evidence_sum;
@@ -19,6 +20,8 @@ use std::sync::Arc;
 
 use spocc::evidence::Level;
 
+use answers::AnswerCollector;
+pub(crate) use answers::{RowCollector, TableRows};
 pub(crate) use count::refuse_same_file;
 pub(crate) use counted_input::CountedInput;
 use evidence_sum::{CountBatch, EvidenceSum};

@@ -2,14 +2,14 @@
 
 use std::{mem, ops::Range, sync::Arc};
 
-use spocc::Truth;
+use spocc::{Truth, data::Normalise};
 use spocc_table::{Error, LabelCodes, LabelEncoder, Location, RowBlock, RowPositions, Table};
 
 use crate::{
     args::ColumnArgs,
     read::{
-        CountBatch, EvidenceSum, IdSet, PredictionCollector, ReadNotes, RowFilter, TruthTable,
-        refuse_other_classifiers, row_ids::RowIds, select_classifiers,
+        AnswerCollector, CountBatch, EvidenceSum, IdSet, PredictionCollector, ReadNotes, RowFilter,
+        TableRows, TruthTable, refuse_other_classifiers, row_ids::RowIds, select_classifiers,
     },
 };
 
@@ -72,7 +72,8 @@ pub(super) fn count(
     };
     let mut blocks = table.map_blocks(move |rows| layout.read(rows));
     let mut notes = ReadNotes::default();
-    let mut buffer = UncountedRows::new(blocks.table(), &columns)?;
+    let open = args.open_answers();
+    let mut buffer = UncountedRows::new(blocks.table(), &columns, open)?;
     while let Some(block) = blocks.next()? {
         notes.n_skipped += block.n_skipped;
         notes.n_again += block.n_again;
@@ -88,7 +89,7 @@ pub(super) fn count(
             buffer.add(&block, from..to)?;
             from = to;
             if buffer.n_rows() == batch_size(columns.len()) {
-                let full = mem::replace(&mut buffer, UncountedRows::new(blocks.table(), &columns)?);
+                let full = mem::replace(&mut buffer, UncountedRows::new(blocks.table(), &columns, open)?);
                 full.count(whole, blocks.table(), &mut notes, sum)?;
             }
         }
@@ -107,10 +108,11 @@ const ENOUGH: usize = 20;
 /// Adds the likely reason to a refusal for lack of memory: a column that is an id.
 fn explain_memory_limit(batch: &CountBatch, table: &Table, error: Error) -> Error {
     let Error::Engine { source: spocc::Error::MemoryLimit { .. }, .. } = error else { return error };
-    let n_rows = batch.predictions.n_rows();
-    let distinct = batch.predictions.n_distinct_labels();
+    let predictions = batch.rows.predictions();
+    let n_rows = predictions.n_rows();
+    let distinct = predictions.n_distinct_labels();
     let is_name = |(_, distinct): &(&String, &usize)| **distinct == n_rows && n_rows >= ENOUGH;
-    match batch.predictions.classifiers().iter().zip(&distinct).find(is_name) {
+    match predictions.classifiers().iter().zip(&distinct).find(is_name) {
         Some((name, _)) => {
             let expected = format!("predictions in column `{name}`, in memory");
             let found =
@@ -225,52 +227,56 @@ impl WideLayout {
 
 /// Rows of several blocks that are counted together.
 struct UncountedRows {
-    predictions: PredictionCollector,
-    truth: Truth,
+    rows: CollectedRows,
     weights: Vec<f64>,
     counts: Vec<u64>,
 }
 
+/// Predictions and truths, or open answers.
+enum CollectedRows {
+    Labels(PredictionCollector, Truth),
+    Answers(AnswerCollector),
+}
+
 impl UncountedRows {
-    fn new(table: &Table, columns: &[usize]) -> Result<Self, Error> {
-        let (weights, counts) = (Vec::new(), Vec::new());
-        Ok(Self {
-            predictions: PredictionCollector::new(table, columns)?,
-            truth: Truth::default(),
-            weights,
-            counts,
-        })
+    fn new(table: &Table, columns: &[usize], open: Option<Normalise>) -> Result<Self, Error> {
+        let rows = match open {
+            Some(normalise) => CollectedRows::Answers(AnswerCollector::new(table, columns, normalise)?),
+            None => CollectedRows::Labels(PredictionCollector::new(table, columns)?, Truth::default()),
+        };
+        Ok(Self { rows, weights: Vec::new(), counts: Vec::new() })
     }
 
     fn n_rows(&self) -> usize {
-        self.predictions.n_rows()
+        match &self.rows {
+            CollectedRows::Labels(predictions, _) => predictions.n_rows(),
+            CollectedRows::Answers(answers) => answers.n_rows(),
+        }
     }
 
     fn add(&mut self, block: &WideBlock, rows: Range<usize>) -> Result<(), Error> {
-        let truths = self.add_truths(block, rows.clone());
-        let predictions = self.predictions.add(&block.predictions, rows.clone(), &block.file, &block.places);
-        match (truths, predictions) {
-            // Report the error of the earlier row.
-            (Err((first, error)), Err((other, _))) if first <= other => return Err(error),
-            (_, Err((_, error))) | (Err((_, error)), _) => return Err(error),
-            (Ok(()), Ok(())) => {}
+        match &mut self.rows {
+            CollectedRows::Answers(answers) => answers.add(
+                &block.predictions,
+                Some(&block.truths),
+                rows.clone(),
+                &block.file,
+                &block.places,
+            )?,
+            CollectedRows::Labels(predictions, truth) => {
+                let truths = add_truths(truth, block, rows.clone());
+                let predictions =
+                    predictions.add(&block.predictions, rows.clone(), &block.file, &block.places);
+                match (truths, predictions) {
+                    // Report the error of the earlier row.
+                    (Err((first, error)), Err((other, _))) if first <= other => return Err(error),
+                    (_, Err((_, error))) | (Err((_, error)), _) => return Err(error),
+                    (Ok(()), Ok(())) => {}
+                }
+            }
         }
         self.weights.extend(block.weights.get(rows.clone()).unwrap_or_default());
         self.counts.extend(block.counts.get(rows).unwrap_or_default());
-        Ok(())
-    }
-
-    fn add_truths(&mut self, block: &WideBlock, rows: Range<usize>) -> Result<(), (usize, Error)> {
-        let refused = |(row, error): (usize, spocc::Error)| {
-            (row, block.places.location(&block.file, row).engine(error))
-        };
-        let truth = &mut self.truth;
-        let symbols =
-            block.truths.symbols(rows.clone(), |label| truth.symbol(label.clone())).map_err(refused)?;
-        for row in rows {
-            let symbol = symbols[block.truths.codes[row] as usize];
-            truth.push_symbol(symbol).map_err(|error| refused((row, error)))?;
-        }
         Ok(())
     }
 
@@ -282,18 +288,39 @@ impl UncountedRows {
         notes: &mut ReadNotes,
         sum: &mut EvidenceSum<'_>,
     ) -> Result<(), Error> {
-        let (predictions, lines) = self.predictions.finish();
+        let (rows, lines) = match self.rows {
+            CollectedRows::Labels(predictions, truth) => {
+                let (predictions, lines) = predictions.finish();
+                (TableRows::Labels(predictions, truth), lines)
+            }
+            CollectedRows::Answers(answers) => {
+                let (answers, lines) = answers.finish();
+                (TableRows::Answers(answers), lines)
+            }
+        };
         let counts = (whole == Some(true)).then_some(self.counts);
         let weights = (whole == Some(false)).then_some(self.weights);
-        let batch = CountBatch { predictions, truth: self.truth, weights, counts, lines };
-        let n_known = batch.truth.n_known() as u64;
+        let n_known = rows.truth().n_known() as u64;
+        let n_rows = rows.predictions().n_rows() as u64;
         notes.n_rows += n_known;
-        notes.n_unlabelled += batch.predictions.n_rows() as u64 - n_known;
-        if batch.predictions.n_rows() == 0 {
+        notes.n_unlabelled += n_rows - n_known;
+        if n_rows == 0 {
             return Ok(());
         }
+        let batch = CountBatch { rows, weights, counts, lines };
         sum.add(&batch).map_err(|error| explain_memory_limit(&batch, table, error))
     }
+}
+
+fn add_truths(truth: &mut Truth, block: &WideBlock, rows: Range<usize>) -> Result<(), (usize, Error)> {
+    let refused =
+        |(row, error): (usize, spocc::Error)| (row, block.places.location(&block.file, row).engine(error));
+    let symbols = block.truths.symbols(rows.clone(), |label| truth.symbol(label.clone())).map_err(refused)?;
+    for row in rows {
+        let symbol = symbols[block.truths.codes[row] as usize];
+        truth.push_symbol(symbol).map_err(|error| refused((row, error)))?;
+    }
+    Ok(())
 }
 
 /// Where the true labels are.

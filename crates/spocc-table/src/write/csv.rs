@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use csv::{Writer, WriterBuilder};
 use rayon::prelude::*;
 
-use super::{BlockValues, TableSchema, join};
+use super::{BlockValues, TableSchema, join, join_texts};
 
 /// Rows that one task formats.
 const ROWS: usize = 1 << 12;
@@ -81,6 +81,7 @@ fn write_row(
                 out.write_field(labels[row].map_or("", |label| &texts[usize::from(label)]))?;
             }
             BlockValues::LabelLists(lists) => out.write_field(join(lists.get(row), texts))?,
+            BlockValues::TextLists(lists) => out.write_field(join_texts(lists.get(row)))?,
             BlockValues::Integer(integers) => out.write_field(integers[row].to_string())?,
             BlockValues::Float(floats) => {
                 let width = floats.len() / n_rows;

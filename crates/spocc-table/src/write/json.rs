@@ -51,6 +51,9 @@ impl Serialize for JsonRow<'_> {
                     let labels: Vec<_> = lists.get(row).iter().map(|&index| label(index)).collect();
                     object.serialize_entry(name, &labels)?;
                 }
+                BlockValues::TextLists(lists) => {
+                    object.serialize_entry(name, &lists.get(row).collect::<Vec<&str>>())?;
+                }
                 BlockValues::Integer(integers) => object.serialize_entry(name, &integers[row])?,
                 BlockValues::Float(floats) if matches!(column.value_type, ValueType::FloatPerLabel) => {
                     let floats = &floats[row * texts.len()..(row + 1) * texts.len()];

@@ -52,6 +52,8 @@ pub enum ValueType {
     },
     /// A list of labels per row. CSV joins them with bars.
     LabelList,
+    /// A list of texts per row. CSV joins them with bars.
+    TextList,
     /// A list of labels per row that is nearly always empty. Parquet has it as one text, as CSV, null if empty.
     RareLabelList,
     /// An integer per row.
@@ -71,6 +73,8 @@ pub enum BlockValues<'a> {
     Label(Vec<Option<u16>>),
     /// A list of labels per row.
     LabelLists(LabelLists),
+    /// A list of texts per row.
+    TextLists(&'a TextLists),
     /// An integer per row.
     Integer(Vec<u32>),
     /// A float per row, or one per row and label, row after row.
@@ -93,6 +97,26 @@ impl LabelLists {
 
     fn get(&self, row: usize) -> &[u16] {
         &self.labels[row.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[row]]
+    }
+}
+
+/// Lists of texts, one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct TextLists {
+    texts: TextColumn,
+    ends: Vec<usize>,
+}
+
+impl TextLists {
+    /// Appends a list.
+    pub fn push<'t>(&mut self, texts: impl IntoIterator<Item = &'t str>) {
+        texts.into_iter().for_each(|text| self.texts.push(Some(text)));
+        self.ends.push(self.texts.len());
+    }
+
+    fn get(&self, row: usize) -> impl ExactSizeIterator<Item = &str> {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        (start..self.ends[row]).map(|at| self.texts.get(at).unwrap_or_default())
     }
 }
 
@@ -155,6 +179,7 @@ impl TableSchema {
                 (ValueType::LabelList | ValueType::RareLabelList, BlockValues::LabelLists(lists)) => {
                     (n_rows, lists.ends.len())
                 }
+                (ValueType::TextList, BlockValues::TextLists(lists)) => (n_rows, lists.ends.len()),
                 (ValueType::Integer, BlockValues::Integer(integers)) => (n_rows, integers.len()),
                 (ValueType::Float, BlockValues::Float(floats)) => (n_rows, floats.len()),
                 (ValueType::FloatPerLabel, BlockValues::Float(floats)) => {
@@ -291,12 +316,17 @@ impl<'a> TableWriter<'a> {
     }
 }
 
-/// Labels joined with bars. A bar or backslash that is part of a label is escaped by a backslash.
+/// Labels joined with bars.
 fn join(labels: &[u16], texts: &[String]) -> String {
+    join_texts(labels.iter().map(|&label| texts[usize::from(label)].as_str()))
+}
+
+/// Texts joined with bars. A bar or backslash that is part of a text is escaped by a backslash.
+fn join_texts<'t>(texts: impl Iterator<Item = &'t str>) -> String {
     let mut joined = String::new();
-    for (at, &label) in labels.iter().enumerate() {
+    for (at, text) in texts.enumerate() {
         joined.push_str(if at == 0 { "" } else { "|" });
-        for character in texts[usize::from(label)].chars() {
+        for character in text.chars() {
             joined.push_str(if matches!(character, '|' | '\\') { "\\" } else { "" });
             joined.push(character);
         }

@@ -63,6 +63,14 @@ impl<'a> ParquetWriter<'a> {
                     }
                     _ => arrays.push(self.lists(lists)?),
                 },
+                BlockValues::TextLists(lists) => {
+                    let item = Arc::new(Field::new_list_field(DataType::Utf8, false));
+                    let lengths = (0..n_rows).map(|row| lists.get(row).len());
+                    let texts = (0..n_rows).flat_map(|row| lists.get(row)).map(Some);
+                    let values = Arc::new(texts.collect::<StringArray>());
+                    let lists = ListArray::try_new(item, OffsetBuffer::from_lengths(lengths), values, None);
+                    arrays.push(Arc::new(lists.map_err(io::Error::other)?));
+                }
                 BlockValues::Integer(integers) => {
                     let integers = integers.iter().map(|integer| Some(i64::from(*integer)));
                     arrays.push(Arc::new(integers.collect::<Int64Array>()));
@@ -113,6 +121,10 @@ fn fields(output: &TableSchema) -> Vec<Field> {
             ValueType::Label { nullable } => fields.push(field(labels.clone(), *nullable)),
             ValueType::LabelList => {
                 let item = Field::new_list_field(labels.clone(), false);
+                fields.push(field(DataType::List(Arc::new(item)), false));
+            }
+            ValueType::TextList => {
+                let item = Field::new_list_field(DataType::Utf8, false);
                 fields.push(field(DataType::List(Arc::new(item)), false));
             }
             ValueType::RareLabelList => fields.push(field(DataType::Utf8, true)),

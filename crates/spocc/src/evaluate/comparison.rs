@@ -65,8 +65,10 @@ pub struct Comparison {
     pub n_unlabelled: f64,
     /// Number of classifiers.
     pub n_classifiers: usize,
-    /// Number of classes.
+    /// Number of classes; 0 for open answers.
     pub n_classes: usize,
+    /// Of open answers, the share of the labelled rows whose true answer some classifier gives: no method is more accurate.
+    pub answerable_share: Option<f64>,
     /// Weights of the classes, in fitting and in evaluation.
     #[serde(serialize_with = "as_text")]
     pub class_weights: ClassWeights,
@@ -191,7 +193,8 @@ pub fn compare(
         n_rows: plan.n_rows(),
         n_unlabelled,
         n_classifiers: evidence.classifiers().len(),
-        n_classes: evidence.candidate_classes().len(),
+        n_classes: if evidence.is_open() { 0 } else { evidence.candidate_classes().len() },
+        answerable_share: evidence.answerable_share(),
         class_weights: settings.options.class_weights.clone(),
         held_out: plan.held_out(),
         recommendation: Recommendation::new(&results, plan.n_rows(), plan.evaluated().has_missing()),

@@ -30,9 +30,21 @@ impl fmt::Display for Comparison {
 impl Comparison {
     fn write_head(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rows, classifiers) = (several(self.n_rows, "labelled row"), self.n_classifiers as u64);
-        let classes =
-            if self.n_classes == 1 { "1 class".to_owned() } else { format!("{} classes", self.n_classes) };
+        let classes = match (self.answerable_share, self.n_classes) {
+            (Some(_), _) => "open answers".to_owned(),
+            (None, 1) => "1 class".to_owned(),
+            (None, n) => format!("{n} classes"),
+        };
         writeln!(out, "{rows}, {}, {classes}", several(classifiers, "classifier"))?;
+        if let Some(share) = self.answerable_share.filter(|share| *share < 1.0) {
+            let share = share * 100.0;
+            paragraph(
+                out,
+                &format!(
+                    "Some classifier gives the true answer on {share:.1} % of the rows; no method is more accurate."
+                ),
+            )?;
+        }
         let how = match self.held_out {
             HeldOutRows::Folds { folds, repeats: 1, .. } => format!("{folds}-fold cross-validation"),
             HeldOutRows::Folds { folds, repeats, .. } => {

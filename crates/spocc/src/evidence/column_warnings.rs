@@ -58,19 +58,24 @@ impl fmt::Display for ColumnWarning {
 
 impl Evidence {
     /// Warnings about columns that are probably not classifiers, in the order of the columns.
+    /// Of open answers only a copy of the truth is suspicious: their labels have no meaning across rows.
     pub fn column_warnings(&self) -> Vec<ColumnWarning> {
         let n_truths = self.class_counts.iter().filter(|count| **count > 0).count();
         let issue = |k: usize| {
             let (counts, rows) = (self.predicted_counts(k), self.rows_of(self.answered(k)));
             let labels = counts.iter().filter(|count| **count > 0).count();
             let shares = self.class_counts.iter().zip(&counts).any(|(truly, count)| *truly > 0 && *count > 0);
-            if labels > MANY_LABELS && !self.is_weighted() && labels as f64 >= NEARLY_ALL * rows {
+            if !self.is_open()
+                && labels > MANY_LABELS
+                && !self.is_weighted()
+                && labels as f64 >= NEARLY_ALL * rows
+            {
                 return Some(ColumnIssue::Id { labels, rows });
             }
-            if n_truths > 1 && rows >= MIN_ROWS && self.correct(k) == self.answered(k) {
+            if (n_truths > 1 || self.is_open()) && rows >= MIN_ROWS && self.correct(k) == self.answered(k) {
                 return Some(ColumnIssue::Truth { rows });
             }
-            (n_truths > 0 && labels > 0 && !shares).then_some(ColumnIssue::Other)
+            (!self.is_open() && n_truths > 0 && labels > 0 && !shares).then_some(ColumnIssue::Other)
         };
         let warning = |(k, name): (usize, &String)| {
             issue(k).map(|issue| ColumnWarning { classifier: name.clone(), issue })

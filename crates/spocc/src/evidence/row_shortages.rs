@@ -69,7 +69,7 @@ fn names(classes: &[Label]) -> String {
 impl Evidence {
     /// What the labelled rows lack. Of weighted rows, whose number is not known, nothing is said.
     pub fn row_shortages(&self) -> Vec<RowShortage> {
-        if self.total() == 0 || self.is_weighted() {
+        if self.total() == 0 || self.is_weighted() || self.is_open() {
             return Vec::new();
         }
         let candidates = self.candidate_classes();

@@ -4,13 +4,17 @@ use std::fmt;
 
 use serde::Serialize;
 use spocc::{
-    Label, Method, Model, conformal::ConformalSettings, data::Missing, decision::TieBreak,
-    evaluate::HeldOutAccuracy, methods::Parameters,
+    Label, Method, Model,
+    conformal::ConformalSettings,
+    data::{Missing, Normalise},
+    decision::TieBreak,
+    evaluate::HeldOutAccuracy,
+    methods::Parameters,
 };
 
 use crate::commands::fit::describe_experts;
 use crate::commands::{
-    fit::missing_is_answer,
+    fit::{missing_is_answer, open_answers},
     inspect::{names, tally::TallyFacts, unquoted, write_fact},
 };
 
@@ -24,7 +28,10 @@ pub(super) struct ModelFacts {
     /// The weight of a row of each class; empty if all are equal.
     class_weights: Vec<f64>,
     classifiers: Vec<String>,
+    /// Empty for open answers.
     classes: Vec<Label>,
+    /// How open answers are compared; none for classes.
+    open_answers: Option<Normalise>,
     fitted: Parameters,
     /// The accuracy on held-out rows; none if the model was not evaluated.
     held_out_accuracy: Option<HeldOutAccuracy>,
@@ -53,7 +60,8 @@ impl ModelFacts {
             ties: model.ties(),
             class_weights: model.class_weights().to_vec(),
             classifiers: model.classifiers().to_vec(),
-            classes: model.classes().to_vec(),
+            classes: if model.is_open() { Vec::new() } else { model.classes().to_vec() },
+            open_answers: model.normalise(),
             fitted: model.parameters(),
             held_out_accuracy: model.held_out_accuracy().cloned(),
             conformal: model.calibration().map(|calibration| ConformalFacts {
@@ -78,7 +86,10 @@ impl fmt::Display for ModelFacts {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "model of method {}", self.method)?;
         write_fact(out, "classifiers", names(&self.classifiers))?;
-        write_fact(out, "classes", names(&self.classes))?;
+        match self.open_answers {
+            Some(form) => write_fact(out, "classes", format_args!("none: {}", open_answers(form)))?,
+            None => write_fact(out, "classes", names(&self.classes))?,
+        }
         write_fact(out, "missing", self.describe_missing())?;
         if !self.class_weights.is_empty() {
             let weights = self.classes.iter().zip(&self.class_weights);
@@ -117,6 +128,10 @@ impl fmt::Display for ParameterLine<'_> {
                 let experts = describe_experts(self.parameters, self.classifiers);
                 write!(out, "experts: {}", experts.as_deref().unwrap_or("none"))?;
                 pattern_shrinkage.map_or(Ok(()), |t| write!(out, "; pattern table (shrinkage {t})"))
+            }
+            Parameters::Open { .. } => {
+                let experts = describe_experts(self.parameters, self.classifiers);
+                write!(out, "one weight per classifier; experts: {}", experts.as_deref().unwrap_or("none"))
             }
             Parameters::FirstLadder { fallback: Some(fallback), .. } => {
                 write!(out, "first generation, fallback to {fallback}")

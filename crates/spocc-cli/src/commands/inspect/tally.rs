@@ -5,11 +5,15 @@ use std::fmt;
 use serde::Serialize;
 use spocc::{
     Evidence, Label,
+    data::Normalise,
     evidence::{Level, SmallCounts},
 };
 
 use crate::{
-    commands::inspect::{names, write_fact},
+    commands::{
+        fit::open_answers,
+        inspect::{names, write_fact},
+    },
     error::count,
 };
 
@@ -23,7 +27,10 @@ pub(super) struct TallyFacts {
     n_unlabelled: f64,
     is_weighted: bool,
     classifiers: Vec<String>,
+    /// Empty for open answers.
     classes: Vec<Label>,
+    /// How open answers are compared; none for classes.
+    open_answers: Option<Normalise>,
     /// Labels that are predicted but never decided.
     other_labels: Vec<Label>,
     n_patterns: Option<usize>,
@@ -46,8 +53,9 @@ struct RareCounts {
 impl TallyFacts {
     pub(super) fn of(evidence: &Evidence) -> Self {
         let rare = |below: u64| evidence.small_counts(below).ok().map(|counts| RareCounts { below, counts });
-        let classes = evidence.candidate_classes();
-        let is_other = |label: &&spocc::Label| !classes.contains(label);
+        let open_answers = evidence.labels().normalise();
+        let classes = if open_answers.is_some() { Vec::new() } else { evidence.candidate_classes() };
+        let is_other = |label: &&spocc::Label| open_answers.is_none() && !classes.contains(label);
         Self {
             level: evidence.level(),
             n_rows: evidence.n_rows(),
@@ -56,6 +64,7 @@ impl TallyFacts {
             classifiers: evidence.classifiers().to_vec(),
             other_labels: evidence.labels().all().iter().filter(is_other).cloned().collect(),
             classes,
+            open_answers,
             n_patterns: evidence.n_patterns(),
             n_unlabelled_patterns: evidence.n_unlabelled_patterns(),
             samples_unlabelled: evidence.samples_unlabelled(),
@@ -96,11 +105,19 @@ impl fmt::Display for TallyFacts {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_fact(out, "rows", self.describe_rows())?;
         write_fact(out, "classifiers", names(&self.classifiers))?;
-        write_fact(out, "classes", names(&self.classes))?;
+        match self.open_answers {
+            Some(form) => write_fact(out, "classes", format_args!("none: {}", open_answers(form)))?,
+            None => write_fact(out, "classes", names(&self.classes))?,
+        }
         if !self.other_labels.is_empty() {
             write_fact(out, "other labels", format_args!("{}, never decided", names(&self.other_labels)))?;
         }
         let counts = match self.n_patterns {
+            Some(n) if self.open_answers.is_some() => count(
+                n,
+                "pattern of agreement, without any answer",
+                "patterns of agreement, without any answer",
+            ),
             Some(n) => count(n, "pattern of predictions", "patterns of predictions"),
             None => "a confusion matrix per classifier".to_owned(),
         };

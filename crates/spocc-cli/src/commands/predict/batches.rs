@@ -1,6 +1,6 @@
 //! Reads a table of predictions in batches, so that memory does not grow with the number of rows.
 
-use spocc::{Model, Predictions};
+use spocc::{Model, data::Normalise};
 use spocc_table::{
     BlockResults, Error, LabelCodes, LabelEncoder, Location, RowBlock, RowLocations, RowPositions, Table,
     TextColumn, write::ColumnType,
@@ -9,13 +9,13 @@ use spocc_table::{
 use crate::{
     args::PredictArgs,
     commands::predict::columns_of,
-    read::{ClassifierFilter, LongTable, PredictionCollector, batch_size},
+    read::{ClassifierFilter, LongTable, RowCollector, TableRows, batch_size},
 };
 
 /// Rows to decide at once.
 pub(super) struct InputBatch {
     pub(super) ids: Vec<TextColumn>,
-    pub(super) predictions: Predictions,
+    pub(super) rows: TableRows,
     pub(super) lines: RowLocations,
     pub(super) place: Location,
 }
@@ -37,6 +37,7 @@ enum Layout {
 struct WideBatches {
     blocks: BlockResults<ReadBlock>,
     columns: Vec<usize>,
+    open: Option<Normalise>,
     n_ids: usize,
     /// A block that is only partly in the previous batch, and its first row that is not.
     rest: Option<(ReadBlock, usize)>,
@@ -65,8 +66,8 @@ impl BatchReader {
             let place = table.location().clone();
             let who = ClassifierFilter::Only(model.classifiers());
             let read = LongTable::read(table, long, args.table.repeats, &who, None)?;
-            let batch =
-                InputBatch { ids: vec![read.items], predictions: read.predictions, lines: read.lines, place };
+            let rows = read.rows(model.normalise())?;
+            let batch = InputBatch { ids: vec![read.items], rows, lines: read.lines, place };
             return Ok(Self {
                 ids: vec![(long.item.clone(), ColumnType::default())],
                 layout: Layout::Long(Some(Box::new(batch))),
@@ -83,7 +84,13 @@ impl BatchReader {
         let blocks = table.map_blocks(move |rows| read_block(rows, &wanted, &ids));
         Ok(Self {
             ids: named_ids,
-            layout: Layout::Wide(Box::new(WideBatches { blocks, columns, n_ids, rest: None })),
+            layout: Layout::Wide(Box::new(WideBatches {
+                blocks,
+                columns,
+                open: model.normalise(),
+                n_ids,
+                rest: None,
+            })),
         })
     }
 
@@ -103,7 +110,7 @@ impl BatchReader {
 impl WideBatches {
     fn next(&mut self) -> Result<Option<InputBatch>, Error> {
         let limit = batch_size(self.columns.len()) / 4;
-        let mut predictions = PredictionCollector::new(self.blocks.table(), &self.columns)?;
+        let mut predictions = RowCollector::new(self.blocks.table(), &self.columns, self.open)?;
         let mut ids = vec![TextColumn::default(); self.n_ids];
         while predictions.n_rows() < limit {
             let (block, from) = match self.rest.take() {
@@ -114,8 +121,7 @@ impl WideBatches {
                 },
             };
             let to = block.places.n_rows().min(from + limit - predictions.n_rows());
-            let taken = predictions.add(&block.predictions, from..to, &block.file, &block.places);
-            taken.map_err(|(_, error)| error)?;
+            predictions.add(&block.predictions, from..to, &block.file, &block.places)?;
             ids.iter_mut().zip(&block.ids).for_each(|(ids, more)| ids.extend(more, from..to));
             // The error behind the last row of a full batch belongs to the next one.
             let is_full = predictions.n_rows() == limit;
@@ -125,9 +131,9 @@ impl WideBatches {
                 block.fault.map_or(Ok(()), Err)?;
             }
         }
-        let (predictions, lines) = predictions.finish();
+        let (rows, lines) = predictions.finish();
         let place = self.blocks.table().location().clone();
-        Ok((predictions.n_rows() > 0).then_some(InputBatch { ids, predictions, lines, place }))
+        Ok((rows.predictions().n_rows() > 0).then_some(InputBatch { ids, rows, lines, place }))
     }
 }
 

@@ -40,7 +40,13 @@ pub(crate) fn predict(args: &PredictArgs, control: &Control<'_>) -> Result<(), E
         return Err(place.refused(expected, format!("a model of {}", model.method())).into());
     }
     let mut batches = BatchReader::open(args, &model)?;
-    let schema = write::schema(batches.ids.clone(), &columns, model.classes(), args.sets.may_abstain());
+    let schema = write::schema(
+        batches.ids.clone(),
+        &columns,
+        model.classes(),
+        model.is_open(),
+        args.sets.may_abstain(),
+    );
     write::refuse_repeats(&schema, matches!(format, FileFormat::Json { .. }))?;
     // The first batch is checked before anything is written: most errors of the input show there.
     let mut predictor = PredictRun::new(&model, args, &columns, control);
@@ -72,7 +78,7 @@ fn refuse_repeats(args: &PredictArgs, columns: &[OutputColumn]) -> Result<(), Er
         (None, ids) => ids.iter().flat_map(|names| names.0.clone()).collect(),
     };
     let ids = ids.into_iter().map(|name| (name, ColumnType::default()));
-    Ok(write::refuse_repeats(&write::schema(ids, columns, &[], false), false)?)
+    Ok(write::refuse_repeats(&write::schema(ids, columns, &[], false, false), false)?)
 }
 
 /// The columns of the model's classifiers; if `allow_missing`, of those that the table has.

@@ -10,7 +10,7 @@ use spocc_table::{Error, write::TableWriter};
 use crate::{
     args::{OutputColumn, PredictArgs},
     commands::predict::{batches::InputBatch, note_absent, summary::PredictionSummary},
-    write::DecidedBlock,
+    write::{DecidedBlock, OpenColumns},
 };
 
 /// Values of the classes that are held in memory at a time.
@@ -57,7 +57,7 @@ impl<'a> PredictRun<'a> {
     pub(super) fn check(&mut self, batch: &InputBatch) -> Result<(), Error> {
         let locate = |error| batch.lines.locate(&batch.place, error);
         // Missing columns were checked when the table was opened.
-        let aligned = self.model.align_present(&batch.predictions).map_err(locate)?;
+        let aligned = self.model.align_present(batch.rows.predictions()).map_err(locate)?;
         self.absent = aligned.absent().map(str::to_owned).collect();
         if self.args.strict {
             aligned.strict().map_err(locate)?;
@@ -72,9 +72,9 @@ impl<'a> PredictRun<'a> {
     /// [`Error::Io`].
     pub(super) fn write(&mut self, batch: &InputBatch, writer: &mut TableWriter<'_>) -> Result<(), Error> {
         let locate = |error| batch.lines.locate(&batch.place, error);
-        let aligned = self.model.align_present(&batch.predictions).map_err(locate)?;
+        let aligned = self.model.align_present(batch.rows.predictions()).map_err(locate)?;
         let columns = self.decision_columns();
-        let n_rows = batch.predictions.n_rows();
+        let n_rows = batch.rows.predictions().n_rows();
         let step = (VALUES_HELD / self.model.classes().len().max(1)).max(1);
         for first in (0..n_rows).step_by(step) {
             let rows = first..n_rows.min(first + step);
@@ -85,7 +85,12 @@ impl<'a> PredictRun<'a> {
             let sets = sets.transpose().map_err(locate)?;
             let abstained = self.abstained(&decisions, sets.as_ref());
             self.summary.add_sets(sets.as_ref(), &abstained);
+            let open = batch
+                .rows
+                .answers()
+                .map(|answers| OpenColumns::new(answers, first, &decisions, &abstained, sets.as_ref()));
             let block = DecidedBlock {
+                open: open.as_ref(),
                 ids: &batch.ids,
                 first,
                 abstained: &abstained,

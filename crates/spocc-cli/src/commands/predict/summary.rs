@@ -46,8 +46,13 @@ impl PredictionSummary {
     }
 
     pub(super) fn report_decisions(&self, model: &Model) {
+        let without = if model.is_open() {
+            "left empty for lack of an answer"
+        } else {
+            "decided by the class prior alone"
+        };
         print_status(format_args!(
-            "decided {} with {}: {} tied, {} decided by the class prior alone",
+            "decided {} with {}: {} tied, {} {without}",
             rows(self.n_rows as u64),
             model.method(),
             self.n_ties,
