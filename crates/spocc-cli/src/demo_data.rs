@@ -68,6 +68,46 @@ impl DemoData {
     }
 }
 
+/// The models of the table of open answers, in the order of the columns.
+const MODELS: [&str; 6] = ["nova", "orca", "pine", "pine-mini", "quill", "rook"];
+
+/// Answers of six models to word problems whose answers are numbers, written in their own ways; the truth of the first
+/// `n_labelled` is known. A frequent wrong answer is the sum in place of the product, and `pine-mini` nearly copies `pine`.
+pub(crate) fn answers_to_csv(n_rows: usize, n_labelled: usize, seed: u64) -> String {
+    let mut dice = Dice(seed);
+    let mut text = format!("problem,{},truth\n", MODELS.join(","));
+    for row in 0..n_rows {
+        let (a, b) = (12 + dice.below(80), 11 + dice.below(40));
+        let mut answer = |percent: usize| {
+            let slip = a * b + 10 * (1 + dice.below(9));
+            match (dice.chance(percent), dice.chance(50)) {
+                (true, _) => a * b,
+                (false, true) => a + b,
+                (false, false) => slip,
+            }
+        };
+        let [nova, orca, pine, quill, rook] = [88, 74, 55, 60, 30].map(&mut answer);
+        let other = answer(55);
+        let mini = if dice.chance(96) { pine } else { other };
+        let dollars =
+            |n: usize| if n < 1000 { format!("${n}") } else { format!("\"${},{:03}\"", n / 1000, n % 1000) };
+        let truth = if row < n_labelled { (a * b).to_string() } else { String::new() };
+        let cells = [
+            nova.to_string(),
+            dollars(orca),
+            pine.to_string(),
+            mini.to_string(),
+            format!("{quill}.00"),
+            rook.to_string(),
+        ];
+        let missing = dice.below(40);
+        let cells: Vec<&str> =
+            cells.iter().enumerate().map(|(k, cell)| if k == missing { "" } else { cell.as_str() }).collect();
+        text.push_str(&format!("{},{},{truth}\n", row + 1, cells.join(",")));
+    }
+    text
+}
+
 /// The predictions of all classifiers for a message of this class.
 fn draw_predictions(class: usize, dice: &mut Dice) -> [Option<usize>; 11] {
     // ada separates billing and bug but confuses praise and question; bea is the reverse.

@@ -145,8 +145,11 @@ impl OpenColumns {
             let of_class = |column: &Option<Vec<f64>>, class: u16| {
                 decisions.of_row(column, row).map(|values| values[usize::from(class)])
             };
-            columns.possibility.extend(of_class(&decisions.possibility, class));
-            columns.probability.extend(of_class(&decisions.probability, class));
+            // A row without a decision has none of these as its class.
+            let of_decision =
+                |column| of_class(column, class).map(|value| if class == 0 { 0.0 } else { value });
+            columns.possibility.extend(of_decision(&decisions.possibility));
+            columns.probability.extend(of_decision(&decisions.probability));
             columns.probability_none.extend(of_class(&decisions.probability, 0));
             let name = |class: u16| text(class).unwrap_or_else(|| NONE_OF_THESE.to_owned());
             let tied: Vec<String> = ties(decisions, row).map(name).collect();

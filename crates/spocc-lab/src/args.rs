@@ -119,6 +119,9 @@ pub(crate) enum LabCommand {
         /// Methods, such as ladder+u,majority [default: all]
         #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
         methods: Vec<String>,
+        /// Read labels as open answers: the candidates of a row are the labels given on it
+        #[arg(long, conflicts_with = "export")]
+        open: bool,
         /// Also record the accuracy that the default method reports of itself, which takes five more fits
         #[arg(long)]
         reported: bool,

@@ -98,15 +98,26 @@ fn run(Arguments { command, threads }: Arguments, out: &mut impl Write) -> Resul
             }
             Ok(())
         }
-        LabCommand::Budgets { name, data, seed, draws, budgets, methods, reported, out: dir, export } => {
+        LabCommand::Budgets {
+            name,
+            data,
+            seed,
+            draws,
+            budgets,
+            methods,
+            open: is_open,
+            reported,
+            out: dir,
+            export,
+        } => {
             let budgets = budgets.iter().map(|word| word.parse()).collect::<Result<Vec<Budget>, Error>>()?;
-            let methods = budgets::variants(&methods)?;
+            let methods = budgets::variants(&methods, is_open)?;
             let (names, remark) = budgets::names(&name, &data.data)?;
             remark.iter().for_each(|text| note(text));
             let dir = export.as_deref().unwrap_or(&dir);
-            let run = BudgetSettings { seed, draws, budgets: &budgets, reported, out: dir };
+            let run = BudgetSettings { seed, draws, budgets: &budgets, is_open, reported, out: dir };
             for name in names {
-                let set = budgets::load(&name, &data.data, seed)?;
+                let set = budgets::load(&name, &data.data, seed, is_open)?;
                 if export.is_some() {
                     print::print_written(&budgets::write(&run, &set)?, out)?;
                 } else {

@@ -119,6 +119,12 @@ impl Dependence {
         Ok((Self { n, values }, Dissimilarities { n, values: dissimilarities }))
     }
 
+    /// From the upper triangle of a symmetric matrix, row by row.
+    pub(crate) fn from_condensed(n: usize, values: Vec<Option<f64>>) -> Self {
+        debug_assert_eq!(values.len(), n * n.saturating_sub(1) / 2);
+        Self { n, values }
+    }
+
     /// Number of classifiers.
     pub fn n_classifiers(&self) -> usize {
         self.n

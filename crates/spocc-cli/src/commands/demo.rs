@@ -12,7 +12,7 @@ use spocc::{
 
 use crate::{
     args::DemoArgs,
-    demo_data::DemoData,
+    demo_data::{DemoData, answers_to_csv},
     error::{Error, Location},
     output::Output,
     print_status,
@@ -42,12 +42,17 @@ pub(crate) fn demo(args: &DemoArgs, control: &Control<'_>) -> Result<(), Error> 
     report::print_text(&text)
 }
 
-/// Writes the tables as a user has them: labelled rows, new rows, and the true labels of the new rows.
+/// Word problems with open answers, and those whose truth is known.
+const PROBLEMS: usize = 300;
+const SOLVED: usize = 60;
+
+/// Writes the tables as a user has them: labelled rows, new rows, the true labels of the new rows, and open answers.
 fn save(directory: &Path, labelled: &DemoData, held_out: &DemoData) -> Result<(), Error> {
     let files = [
         ("gold.csv", labelled.to_csv(1, true)),
         ("new.csv", held_out.to_csv(LABELLED + 1, false)),
         ("truth.csv", held_out.truths_to_csv(LABELLED + 1)),
+        ("problems.csv", answers_to_csv(PROBLEMS, SOLVED, 3)),
     ];
     for (name, _) in &files {
         let path = directory.join(name);

@@ -8,6 +8,7 @@ mod fit_predict;
 mod held_out_accuracy;
 mod interrupted;
 mod long;
+mod open;
 mod refused_inputs;
 mod refused_tables;
 mod reports;

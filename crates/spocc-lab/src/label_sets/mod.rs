@@ -13,7 +13,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use spocc::{Label, Predictions, Truth};
+use spocc::{
+    Label, Predictions, Truth,
+    data::{AnswerId, Answers},
+};
 
 use crate::{error::Error, random};
 
@@ -82,16 +85,29 @@ impl LabelFiles {
     /// [`Error::Io`], [`Error::BadLine`]; [`Error::BadFile`] where the truths are not between two and
     /// [`MAX_CLASSES`] different labels.
     pub(crate) fn load(&self, name: &str) -> Result<LabelSet, Error> {
-        let (set, path) = match self {
-            Self::Crowd { labels, truth } => (crowd::read(name, labels, truth)?, truth),
-            Self::Wide(path) => (wide::read(name, path)?, path),
-        };
+        let (set, path) = self.read(name)?;
         if (2..=MAX_CLASSES).contains(&set.classes.len()) {
             return Ok(set);
         }
         let expected = format!("2 to {MAX_CLASSES} different truths");
         let found = set.classes.len().to_string();
-        Err(Error::BadFile { path: path.clone(), expected, found })
+        Err(Error::BadFile { path: path.to_owned(), expected, found })
+    }
+
+    /// Reads the label set with any number of different truths.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], [`Error::BadLine`].
+    pub(crate) fn load_open(&self, name: &str) -> Result<LabelSet, Error> {
+        Ok(self.read(name)?.0)
+    }
+
+    fn read(&self, name: &str) -> Result<(LabelSet, &PathBuf), Error> {
+        Ok(match self {
+            Self::Crowd { labels, truth } => (crowd::read(name, labels, truth)?, truth),
+            Self::Wide(path) => (wide::read(name, path)?, path),
+        })
     }
 
     /// Whether it is a table of scores or open answers, which has no closed list of classes.
@@ -130,6 +146,23 @@ impl LabelSet {
             self.rows[row].iter().map(move |&(classifier, label)| (at, classifier, label))
         });
         Ok(Predictions::from_cells(self.classifiers.iter().cloned(), rows.len(), &self.labels, cells)?)
+    }
+
+    /// Some labelled rows and some without their truth, as open answers.
+    pub(crate) fn answers(&self, labelled: &[usize], unlabelled: &[usize]) -> Result<Answers, Error> {
+        let mut answers = Answers::builder(self.classifiers.iter().cloned())?;
+        let ids = self
+            .labels
+            .iter()
+            .map(|label| answers.id(label.clone()))
+            .collect::<Result<Vec<AnswerId>, spocc::Error>>()?;
+        let known = labelled.iter().map(|&row| (row, self.truth[row]));
+        for (row, truth) in known.chain(unlabelled.iter().map(|&row| (row, None))) {
+            let truth =
+                truth.map(|class| answers.id(self.classes[usize::from(class)].clone())).transpose()?;
+            answers.push_cells(self.rows[row].iter().map(|&(k, label)| (k, ids[label])), truth)?;
+        }
+        Ok(answers.finish())
     }
 
     /// The truths of some rows, followed by `n_unknown` rows without truth.

@@ -10,15 +10,25 @@ use crate::{
 /// Accuracies are those of [`Evidence::accuracies`], so that a classifier with few predictions is not an original. Of equal
 /// ones the alphabetically first is the original, so that the order of the columns does not matter.
 pub(super) fn originals(evidence: &Evidence, pairs: Option<&PairStatistics>) -> Vec<Option<usize>> {
+    let Some(pairs) = pairs else { return vec![None; evidence.n_classifiers()] };
+    let is_copy = |original: usize, k: usize| pairs.is_copy(evidence, original, k);
+    originals_by(evidence, |k| is_constant(evidence, k), is_copy)
+}
+
+/// The same by any test of a copy; classifiers that are `excluded` are neither.
+pub(super) fn originals_by(
+    evidence: &Evidence,
+    excluded: impl Fn(usize) -> bool,
+    is_copy: impl Fn(usize, usize) -> bool,
+) -> Vec<Option<usize>> {
     let mut originals = vec![None; evidence.n_classifiers()];
-    let Some(pairs) = pairs else { return originals };
     let (accuracies, names) = (evidence.accuracies(), evidence.classifiers());
     let mut order: Vec<usize> =
-        (0..names.len()).filter(|&k| evidence.answered(k) > 0 && !is_constant(evidence, k)).collect();
+        (0..names.len()).filter(|&k| evidence.answered(k) > 0 && !excluded(k)).collect();
     order.sort_by(|&a, &b| accuracies[b].total_cmp(&accuracies[a]).then_with(|| names[a].cmp(&names[b])));
     let mut leaders: Vec<usize> = Vec::new();
     for k in order {
-        originals[k] = leaders.iter().copied().find(|&original| pairs.is_copy(evidence, original, k));
+        originals[k] = leaders.iter().copied().find(|&original| is_copy(original, k));
         if originals[k].is_none() {
             leaders.push(k);
         }

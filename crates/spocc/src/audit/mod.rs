@@ -4,7 +4,9 @@
 //! dependence and agreement of the panel.
 
 mod copies;
+mod exchangeable;
 mod influence;
+mod open;
 mod report;
 mod statistics;
 mod verdict;
@@ -40,9 +42,14 @@ pub struct Audit {
     /// Number of labelled rows, or the sum of their weights.
     #[serde(serialize_with = "whole")]
     pub n_rows: f64,
-    /// The candidate classes and the number of rows of each.
+    /// The candidate classes and the number of rows of each; none of open answers.
     #[serde(serialize_with = "as_objects")]
     pub classes: Vec<(Label, f64)>,
+    /// Of open answers, the share of the labelled rows whose true answer some classifier gives; none for classes.
+    pub answerable_share: Option<f64>,
+    /// Whether the classes look exchangeable, as the letters of multiple-choice questions do, so that open answers may be
+    /// decided more accurately; none where that makes no sense.
+    pub exchangeable: Option<bool>,
     /// One entry per classifier.
     pub classifiers: Vec<ClassifierAudit>,
     /// Dependence and agreement of the classifiers.
@@ -86,7 +93,8 @@ pub struct ClassifierAudit {
     pub relabelled_accuracy: f64,
     /// Share of the rows with a prediction.
     pub coverage: f64,
-    /// Mutual information of predictions and truth, in bits, over the rows with a prediction.
+    /// Mutual information of predictions and truth, in bits, over the rows with a prediction; not a number for open answers,
+    /// as are the figures of the test below.
     pub information: f64,
     /// The G statistic of the test of independence of predictions and truth.
     pub g_statistic: f64,
@@ -156,6 +164,9 @@ impl Audit {
         if evidence.total() == 0 {
             return Err(Error::NoLabelledRows);
         }
+        if evidence.is_open() {
+            return open::audit(evidence, model, control);
+        }
         let mut left_out = (evidence.level() < Level::Tally)
             .then(|| format!("they need a tally, and these counts are {}", evidence.level()));
         let (dependence, dissimilarities) = match evidence.level() {
@@ -201,7 +212,16 @@ impl Audit {
         let classes = counts.map(|i| evidence.rows_of(evidence.class_counts()[i]));
         let classes = candidates.into_iter().zip(classes).collect();
         let influence_on = model.filter(|_| influences.is_some()).map(Model::method);
-        Ok(Self { n_rows: evidence.n_rows(), classes, classifiers, panel, influence_on })
+        let exchangeable = exchangeable::log_bayes_factor(evidence).map(exchangeable::is_exchangeable);
+        Ok(Self {
+            n_rows: evidence.n_rows(),
+            classes,
+            answerable_share: None,
+            exchangeable,
+            classifiers,
+            panel,
+            influence_on,
+        })
     }
 }
 

@@ -18,11 +18,20 @@ impl fmt::Display for Audit {
         let (n, rows) = (self.classifiers.len(), self.n_rows);
         let plural = |n: f64| if n == 1.0 { "" } else { "s" };
         let (plural_n, plural_rows) = (plural(n as f64), plural(rows));
-        writeln!(
-            out,
-            "{n} classifier{plural_n}, {rows} labelled row{plural_rows}: {}\n",
-            crate::error::list(classes)
-        )?;
+        write!(out, "{n} classifier{plural_n}, {rows} labelled row{plural_rows}")?;
+        match self.answerable_share {
+            Some(share) => {
+                let share = share * 100.0;
+                writeln!(
+                    out,
+                    ", open answers\ntrue answer given by some classifier: {share:.1} % of the rows\n"
+                )?;
+            }
+            None => writeln!(out, ": {}\n", crate::error::list(classes))?,
+        }
+        if self.exchangeable == Some(true) {
+            writeln!(out, "classes look exchangeable: consider --open\n")?;
+        }
         self.write_classifiers(out)?;
         self.write_panel(out)
     }
@@ -39,8 +48,15 @@ impl Audit {
             .clamp(10, MAX_NAME);
         let with_influence = self.influence_on.is_some();
         let [above, below] = if with_influence { [" influ-", "   ence"] } else { ["", ""] };
-        writeln!(out, "{:width$}                 relabelled          infor-{above}", "")?;
-        writeln!(out, "{:width$} accuracy   95 %   accuracy coverage mation{below}  verdict", "classifier")?;
+        // Open answers have no labels that could stand for others.
+        let is_open = self.answerable_share.is_some();
+        let [first, second] = if is_open {
+            ["                         ", " accuracy   95 % coverage"]
+        } else {
+            ["                 relabelled          infor-", " accuracy   95 %   accuracy coverage mation"]
+        };
+        writeln!(out, "{}", format!("{:width$}{first}{above}", "").trim_end())?;
+        writeln!(out, "{:width$}{second}{below}  verdict", "classifier")?;
         for ClassifierAudit {
             name,
             accuracy,
@@ -64,19 +80,25 @@ impl Audit {
             };
             let (accuracy, relabelled) = (percent(*accuracy), percent(*relabelled_accuracy));
             let coverage = coverage * 100.0;
-            write!(
-                out,
-                "{name:width$} {accuracy:>8} {interval:>6}    {relabelled:>7}    {coverage:>4.0}%   {information:>4.2}"
-            )?;
+            write!(out, "{name:width$} {accuracy:>8} {interval:>6}    ")?;
+            if is_open {
+                write!(out, "{coverage:>4.0}%")?;
+            } else {
+                write!(out, "{relabelled:>7}    {coverage:>4.0}%   {information:>4.2}")?;
+            }
             if let Some(influence) = influence {
                 write!(out, "  {:>4.1}%", influence * 100.0)?;
             }
             writeln!(out, "  {verdict}")?;
         }
         writeln!(out, "\n95 %: interval of the accuracy")?;
-        writeln!(out, "relabelled accuracy: each label read as the class it is shown to stand for")?;
+        if !is_open {
+            writeln!(out, "relabelled accuracy: each label read as the class it is shown to stand for")?;
+        }
         writeln!(out, "coverage: share of rows with a prediction")?;
-        writeln!(out, "information: mutual information of predictions and truth, in bits")?;
+        if !is_open {
+            writeln!(out, "information: mutual information of predictions and truth, in bits")?;
+        }
         if let Some(method) = self.influence_on {
             writeln!(out, "influence: share of decisions by {method} that change without it")?;
         }
@@ -113,7 +135,11 @@ impl Audit {
         }
         match &panel.dendrogram {
             Some(tree) if tree.n_leaves() > 1 => {
-                writeln!(out, "\ndependence (0: independent, 1: copies, also renamed ones, -: not known)\n")?;
+                let scale = match self.answerable_share {
+                    Some(_) => "share of the errors of either that are the same wrong answer",
+                    None => "0: independent, 1: copies, also renamed ones",
+                };
+                writeln!(out, "\ndependence ({scale}, -: not known)\n")?;
                 write!(out, "{}", self.dependence_tree())
             }
             _ => Ok(()),

@@ -12,9 +12,9 @@ use crate::{
 };
 
 /// Level of significance of the tests that a classifier is informative.
-const SIGNIFICANT: f64 = 0.01;
+pub(super) const SIGNIFICANT: f64 = 0.01;
 /// The accuracy of a guesser is below chance plus this share of the distance from chance to 1.
-const BARELY_BETTER: f64 = 0.2;
+pub(super) const BARELY_BETTER: f64 = 0.2;
 
 /// The verdict on a classifier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -120,9 +120,9 @@ impl<'a> RowDecider<'a> {
 }
 
 impl Model {
-    /// The margin of a decided class: 0 where "none of these" is more probable.
+    /// The margin of a decided class: 0 where "none of these" is as probable.
     pub(super) fn margin(&self, ratios: &[f64], class: usize) -> f64 {
-        if self.is_open() && ratios[0] > ratios[class] { 0.0 } else { decision::margin(ratios) }
+        if self.is_open() && ratios[0] >= ratios[class] { 0.0 } else { decision::margin(ratios) }
     }
 
     /// The ratios of the classes on a row whose surprisals are in `scratch.out`.

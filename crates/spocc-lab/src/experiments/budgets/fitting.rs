@@ -60,8 +60,9 @@ impl fmt::Display for MethodVariant {
 }
 
 /// The methods named, with `+u` for those that see the unlabelled rows; all without names.
-pub(crate) fn variants(names: &[String]) -> Result<Vec<MethodVariant>, Error> {
-    let all = MethodVariant::all();
+pub(crate) fn variants(names: &[String], is_open: bool) -> Result<Vec<MethodVariant>, Error> {
+    let mut all = MethodVariant::all();
+    all.retain(|variant| !is_open || variant.method.capabilities().open_answers);
     let words: Vec<String> = all.iter().map(ToString::to_string).collect();
     if names.is_empty() {
         return Ok(all);
@@ -96,6 +97,41 @@ pub(super) fn evaluate(
         let truths: Vec<usize> =
             draw.test.iter().filter_map(|&row| set.truth[row]).map(usize::from).collect();
         confusion.insert(variant.to_string(), count_confusion(&decisions, &truths));
+        log_loss.extend(mean_loss(&decisions, &truths).map(|loss| (variant.to_string(), loss)));
+        reported.extend(model.held_out_accuracy().map(|held_out| (variant.to_string(), held_out.accuracy)));
+    }
+    Ok(RunOutcome { confusion, log_loss, reported, ..RunOutcome::default() })
+}
+
+/// The same where labels are open answers. Decisions are right or wrong, so that the confusion counts have two classes of
+/// which the first alone is true.
+pub(super) fn evaluate_open(
+    set: &LabelSet,
+    draw: &Draw,
+    methods: &[MethodVariant],
+    reports: impl Fn(MethodVariant) -> bool,
+) -> Result<RunOutcome, Error> {
+    let control = Control::default();
+    let sees_all = methods.iter().any(|method| method.with_unlabelled);
+    let unlabelled: &[usize] = if sees_all { &draw.unlabelled } else { &[] };
+    let rows = set.answers(&draw.labelled, unlabelled)?;
+    let whole = Evidence::new(rows.predictions(), rows.truth())?;
+    let labelled = whole.labelled(&control)?;
+    let test = set.answers(&draw.test, &[])?;
+    let truths: Vec<usize> =
+        (0..test.n_rows()).filter_map(|row| test.truth().get(row)?.canonical().parse().ok()).collect();
+    let [mut log_loss, mut reported] = [(); 2].map(|()| BTreeMap::new());
+    let mut confusion = BTreeMap::new();
+    for variant in methods {
+        let evidence = if variant.with_unlabelled { &whole } else { &*labelled };
+        let options = Options { evaluate: reports(*variant), ..Options::default() };
+        let model = Model::fit(&*variant.method.combiner(), evidence, &options, &control)?;
+        let columns = DecisionColumns { probability: true, ..DecisionColumns::default() };
+        let decisions = model.decide_all(test.predictions(), columns, &control)?;
+        // Candidate 0 is "none of these", which is not an answer.
+        let is_right = |(class, truth): &(&u16, &usize)| **truth > 0 && usize::from(**class) == **truth;
+        let n_right = decisions.class.iter().zip(&truths).filter(is_right).count() as u64;
+        confusion.insert(variant.to_string(), vec![n_right, truths.len() as u64 - n_right, 0, 0]);
         log_loss.extend(mean_loss(&decisions, &truths).map(|loss| (variant.to_string(), loss)));
         reported.extend(model.held_out_accuracy().map(|held_out| (variant.to_string(), held_out.accuracy)));
     }
@@ -151,7 +187,7 @@ mod tests {
         let set = set();
         let draw = Draw::new(&set, 1, 0, 40).expect("two classes");
         let methods: Vec<MethodVariant> =
-            variants(&[]).expect("all").into_iter().filter(|method| method.can_fit(40)).collect();
+            variants(&[], false).expect("all").into_iter().filter(|method| method.can_fit(40)).collect();
         let outcome = evaluate(&set, &draw, &methods, MethodVariant::is_default).expect("fits");
         let reported: Vec<(&str, f64)> =
             outcome.reported.iter().map(|(name, accuracy)| (name.as_str(), *accuracy)).collect();
@@ -172,7 +208,7 @@ mod tests {
 
     #[test]
     fn without_labelled_rows_the_methods_that_need_none_are_fitted() {
-        let methods = variants(&[]).expect("all").into_iter().filter(|method| method.can_fit(0));
+        let methods = variants(&[], false).expect("all").into_iter().filter(|method| method.can_fit(0));
         let names: Vec<String> = methods.map(|method| method.to_string()).collect();
         assert!(names.iter().all(|name| name.ends_with("+u")), "{names:?}");
         assert!(names.contains(&"majority+u".to_owned()) && names.contains(&"dawid-skene+u".to_owned()));
@@ -180,9 +216,9 @@ mod tests {
 
     #[test]
     fn methods_are_chosen_by_name() {
-        let chosen = variants(&["ladder+u".to_owned(), "majority".to_owned()]).expect("two names");
+        let chosen = variants(&["ladder+u".to_owned(), "majority".to_owned()], false).expect("two names");
         assert_eq!(chosen.iter().map(ToString::to_string).collect::<Vec<_>>(), ["ladder+u", "majority"]);
-        let refused = variants(&["stacking+u".to_owned()]).expect_err("it ignores them").to_string();
+        let refused = variants(&["stacking+u".to_owned()], false).expect_err("it ignores them").to_string();
         assert!(
             refused.starts_with("method \"stacking+u\": expected one of ladder, ladder+u, "),
             "{refused}"
@@ -196,7 +232,7 @@ mod tests {
         let mut wrong = set.clone();
         // A class that the joint table has never seen.
         (20..24).for_each(|row| wrong.truth[row] = Some(2));
-        let methods = variants(&["bayes".to_owned()]).expect("a method");
+        let methods = variants(&["bayes".to_owned()], false).expect("a method");
         let outcome = evaluate(&wrong, &draw, &methods, |_| false).expect("fits");
         assert!(outcome.reported.is_empty());
         assert!((outcome.log_loss["bayes"] + MIN_PROBABILITY.ln()).abs() < 1e-9, "{outcome:?}");

@@ -43,6 +43,8 @@ pub(crate) struct BudgetSettings<'a> {
     pub(crate) seed: u64,
     pub(crate) draws: u32,
     pub(crate) budgets: &'a [Budget],
+    /// Whether labels are open answers: the candidates of a row are the labels given on it.
+    pub(crate) is_open: bool,
     /// Whether the default method also reports an accuracy, as it does when a user fits it.
     pub(crate) reported: bool,
     /// Folder of the results, or of the exported files.
@@ -97,11 +99,13 @@ impl BudgetSettings<'_> {
     }
 
     fn header(&self, set: &LabelSet) -> ResultsHeader {
-        let experiment = format!("{PROTOCOL}-{}", set.name);
+        // Open answers are decided rightly or wrongly.
+        let (open, n_classes) = if self.is_open { ("open-", 2) } else { ("", set.classes.len()) };
+        let experiment = format!("{PROTOCOL}-{open}{}", set.name);
         ResultsHeader {
             data: format!("{:016x}", set.hash()),
             rows: Some(set.known().len()),
-            ..ResultsHeader::new(experiment, PROTOCOL, self.seed, set.classes.len(), false)
+            ..ResultsHeader::new(experiment, PROTOCOL, self.seed, n_classes, false)
         }
     }
 }
@@ -131,7 +135,11 @@ pub(crate) fn run(
     open.par_iter().try_for_each(|(rows, number, methods)| {
         let draw = Draw::new(set, run.seed, *number, *rows)?;
         let evaluates = |method: MethodVariant| run.evaluates(method, *rows);
-        let figures = fitting::evaluate(set, &draw, methods, evaluates)?;
+        let figures = if run.is_open {
+            fitting::evaluate_open(set, &draw, methods, evaluates)?
+        } else {
+            fitting::evaluate(set, &draw, methods, evaluates)?
+        };
         store.append(vec![RunOutcome { rep: *number, at: *rows as f64, ..figures }])?;
         bar.inc(1);
         Ok::<(), Error>(())
@@ -148,8 +156,14 @@ mod tests {
     fn budgets_above_half_of_the_rows_are_left_out_and_half_is_rounded_down() {
         let budgets: Vec<Budget> =
             ["half", "200", "25", "50"].map(|word| word.parse().expect("a budget")).to_vec();
-        let run =
-            BudgetSettings { seed: 1, draws: 2, budgets: &budgets, reported: false, out: Path::new("") };
+        let run = BudgetSettings {
+            seed: 1,
+            draws: 2,
+            budgets: &budgets,
+            is_open: false,
+            reported: false,
+            out: Path::new(""),
+        };
         assert_eq!(run.numbers(1000), [25, 50, 200, 500]);
         assert_eq!(run.numbers(109), [25, 50, 54]);
         assert_eq!(run.numbers(100), [25, 50]);

@@ -54,8 +54,9 @@ pub(crate) fn names(name: &str, data: &Path) -> Result<(Vec<String>, Option<Stri
 }
 
 /// Reads a label set, or trains the panel of a dataset.
-pub(crate) fn load(name: &str, data: &Path, seed: u64) -> Result<LabelSet, Error> {
+pub(crate) fn load(name: &str, data: &Path, seed: u64, is_open: bool) -> Result<LabelSet, Error> {
     match label_sets::find(data)?.iter().find(|(found, _)| found == name) {
+        Some((_, files)) if is_open => files.load_open(name),
         Some((_, files)) => files.load(name),
         None => Ok(trained(&datasets::load(name, data)?, seed)),
     }
