@@ -3,14 +3,18 @@
 use std::collections::HashMap;
 
 use crate::{
-    data::{MISSING, NONE},
+    data::{MISSING, NONE, Row},
     evidence::{Evidence, Tally},
     hash::mix,
     parallel,
 };
 
-/// Labelled rows on which copies must agree; agreement on fewer rows may be coincidence.
+/// Rows on which copies must agree; agreement on fewer rows may be coincidence.
 const MIN_SHARED_ROWS: f64 = 20.0;
+/// Of these, rows on which others could have differed: labelled rows with a wrong answer, of which few are telling, or
+/// unlabelled rows with several candidates. Good classifiers agree wherever the answer is easy.
+const MIN_WRONG_ROWS: f64 = 3.0;
+const MIN_DISPUTED_ROWS: f64 = 20.0;
 /// Pseudo-rows of different wrong answers that shrink the relation of two leaves.
 const DIFFERENT_ROWS: f64 = 3.0;
 /// Leaves of one parallel task.
@@ -29,22 +33,19 @@ impl Leaves {
         let is_used = |k: usize| is_shared[k] || !is_shared.contains(&true);
         let mut order: Vec<usize> = (0..n).filter(|&k| is_used(k)).collect();
         order.sort_by_key(|&k| &evidence.classifiers()[k]);
-        let (mut hashes, mut rows) = (vec![0u64; n], vec![0.0; n]);
-        for p in 0..tally.n_patterns() {
-            let weight = evidence.rows_of(tally.weight(p));
-            tally.pattern(p).for_each(|k, j| {
-                hashes[k] = mix(mix(hashes[k], p as u64), u64::from(j));
-                rows[k] += weight;
-            });
+        let patterns: Vec<Row<'_>> = tally.patterns().rows().chain(unlabelled_patterns(evidence)).collect();
+        let mut hashes = vec![0u64; n];
+        for (p, row) in (0u64..).zip(&patterns) {
+            row.for_each(|k, j| hashes[k] = mix(mix(hashes[k], p), u64::from(j)));
         }
+        let is_telling = telling(evidence, tally);
         // Equal hashes alone are no proof.
-        let are_equal = |a: usize, b: usize| tally.patterns().rows().all(|row| row.get(a) == row.get(b));
+        let are_equal = |a: usize, b: usize| patterns.iter().all(|row| row.get(a) == row.get(b));
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
         for k in order {
             let candidates = by_hash.entry(hashes[k]).or_default();
-            let has_rows = rows[k] >= MIN_SHARED_ROWS;
-            match candidates.iter().find(|&&group| has_rows && are_equal(groups[group][0], k)) {
+            match candidates.iter().find(|&&group| is_telling[k] && are_equal(groups[group][0], k)) {
                 Some(&group) => groups[group].push(k),
                 None => {
                     candidates.push(groups.len());
@@ -73,16 +74,46 @@ impl Leaves {
     }
 }
 
+/// The patterns of the unlabelled rows.
+fn unlabelled_patterns(evidence: &Evidence) -> impl Iterator<Item = Row<'_>> {
+    evidence.unlabelled_rows().into_iter().flat_map(|rows| rows.patterns().rows())
+}
+
+/// Whether a classifier with the same answers on all rows would be a copy of each classifier.
+fn telling(evidence: &Evidence, tally: &Tally) -> Vec<bool> {
+    let n = evidence.n_classifiers();
+    // Rows with an answer, with a wrong one, and with one of several candidates.
+    let mut counts = vec![[0.0f64; 3]; n];
+    for (row, truth, count) in tally.cells() {
+        let rows = evidence.rows_of(count);
+        row.for_each(|k, j| {
+            counts[k][0] += rows;
+            counts[k][1] += if j == truth { 0.0 } else { rows };
+        });
+    }
+    for (row, count) in evidence.unlabelled_rows().into_iter().flat_map(|rows| rows.rows()) {
+        let rows = evidence.rows_of(count);
+        let mut n_candidates = 0;
+        row.for_each(|_, j| n_candidates = n_candidates.max(j));
+        row.for_each(|k, _| {
+            counts[k][0] += rows;
+            counts[k][2] += if n_candidates > 1 { rows } else { 0.0 };
+        });
+    }
+    let is_telling = |[all, wrong, disputed]: &[f64; 3]| {
+        *all >= MIN_SHARED_ROWS && (*wrong >= MIN_WRONG_ROWS || *disputed >= MIN_DISPUTED_ROWS)
+    };
+    counts.iter().map(is_telling).collect()
+}
+
 /// Whether any answer of each classifier is true or is given by another classifier, on labelled or unlabelled rows. One
 /// that always gives an answer of its own says nothing about the answers of others.
 fn shared(evidence: &Evidence, tally: &Tally) -> Vec<bool> {
     let n = evidence.n_classifiers();
     let mut is_shared: Vec<bool> = (0..n).map(|k| evidence.correct(k) > 0).collect();
-    let unlabelled = evidence.unlabelled_rows();
-    let others = unlabelled.iter().flat_map(|rows| rows.patterns().rows());
     // The first classifier with each candidate of a row.
     let mut first = vec![MISSING as usize; evidence.n_labels()];
-    for row in tally.patterns().rows().chain(others) {
+    for row in tally.patterns().rows().chain(unlabelled_patterns(evidence)) {
         row.for_each(|k, j| match &mut first[usize::from(j)] {
             empty if *empty == MISSING as usize => *empty = k,
             other => {
