@@ -1,7 +1,8 @@
 //! One label: a value that a classifier can predict and that can be true.
 //!
-//! In: texts, integers, booleans and floats without a fraction. Out: one canonical text each, so that the text `1` of a
-//! CSV file, the integer 1 and the float 1.0 of a data frame are the same label, together with how the user wrote it.
+//! In: texts, integers, booleans and floats, which only open answers may have with a fraction. Out: one canonical text
+//! each, so that the text `1` of a CSV file, the integer 1 and the float 1.0 of a data frame are the same label, together
+//! with how the user wrote it.
 
 use std::{borrow::Cow, cmp::Ordering, fmt};
 
@@ -40,7 +41,7 @@ pub enum Written {
     Boolean,
     /// As an integer.
     Integer,
-    /// As a floating-point number without a fraction.
+    /// As a floating-point number; only open answers may have a fraction.
     Float,
     /// As this text.
     Text(String),
@@ -57,6 +58,19 @@ impl Label {
         Self { canonical: value.to_string(), written: Written::Integer }
     }
 
+    /// The label of any finite number, for open answers: a class is a whole number, and `Label::try_from` refuses
+    /// fractions. Its text is the shortest decimal number that is read as the same value.
+    ///
+    /// ```
+    /// use spocc::Label;
+    /// assert_eq!(Label::from_number(12.5), Some(Label::from("12.5")));
+    /// assert_eq!(Label::from_number(70000.0), Some(Label::from(70000)));
+    /// assert_eq!(Label::from_number(f64::NAN), None);
+    /// ```
+    pub fn from_number(value: f64) -> Option<Self> {
+        value.is_finite().then(|| Self { canonical: number_text(value), written: Written::Float })
+    }
+
     /// How the user wrote it.
     pub fn written(&self) -> &Written {
         &self.written
@@ -64,11 +78,10 @@ impl Label {
 
     /// The same label written in the kind of `other`, if it can be.
     pub(super) fn written_like(&self, other: &Written) -> Option<Self> {
-        let exact = |value: f64| format!("{value:.0}") == self.canonical;
         let is_possible = match other {
             Written::Text(_) => true,
             Written::Integer => self.is_integer() && self.canonical.parse::<i128>().is_ok(),
-            Written::Float => self.is_integer() && self.canonical.parse().is_ok_and(exact),
+            Written::Float => self.is_integer() && self.is_float(),
             Written::Boolean => self.canonical == "true" || self.canonical == "false",
         };
         let written = match (other, &self.written) {
@@ -97,13 +110,24 @@ impl Label {
         is_integer(&self.canonical)
     }
 
+    /// Whether it is the label of a float.
+    fn is_float(&self) -> bool {
+        let is_finite = |value: &f64| value.is_finite();
+        self.canonical
+            .parse()
+            .ok()
+            .filter(is_finite)
+            .is_some_and(|value| number_text(value) == self.canonical)
+    }
+
     /// Refuses a label of which the writing contradicts the canonical text.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let holds = match &self.written {
             Written::Text(text) => {
                 canonical(text) == self.canonical || text == MISSING_TEXT && self.is_missing()
             }
-            Written::Integer | Written::Float => self.is_integer(),
+            Written::Integer => self.is_integer(),
+            Written::Float => self.is_integer() || self.is_float(),
             Written::Boolean => self.canonical == "true" || self.canonical == "false",
         };
         if holds {
@@ -121,6 +145,12 @@ fn is_integer(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     plain && (!digits.starts_with('0') || text == "0")
+}
+
+/// The canonical text of a finite number: all digits of a whole number, the shortest decimal form of any other.
+fn number_text(value: f64) -> String {
+    // Adding zero turns -0.0 into 0.0.
+    if value.fract() == 0.0 { format!("{:.0}", value + 0.0) } else { value.to_string() }
 }
 
 fn canonical(text: &str) -> Cow<'_, str> {
@@ -164,8 +194,7 @@ impl TryFrom<f64> for Label {
         if !value.is_finite() || value.fract() != 0.0 {
             return Err(Error::LabelNotWhole { found: value });
         }
-        // Adding zero turns -0.0 into 0.0.
-        Ok(Self { canonical: format!("{:.0}", value + 0.0), written: Written::Float })
+        Ok(Self { canonical: number_text(value), written: Written::Float })
     }
 }
 
@@ -173,8 +202,8 @@ impl fmt::Display for Label {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.written {
             Written::Text(text) => out.write_str(text),
-            Written::Float => write!(out, "{}.0", self.canonical),
-            Written::Integer | Written::Boolean => out.write_str(&self.canonical),
+            Written::Float if self.is_integer() => write!(out, "{}.0", self.canonical),
+            Written::Integer | Written::Float | Written::Boolean => out.write_str(&self.canonical),
         }
     }
 }
@@ -186,11 +215,15 @@ impl Serialize for Label {
         if !serializer.is_human_readable() {
             return (&self.canonical, &self.written).serialize(serializer);
         }
-        match (&self.written, self.canonical.parse::<i64>()) {
-            (Written::Text(text), _) => serializer.serialize_str(text),
-            (Written::Boolean, _) => serializer.serialize_bool(self.canonical == "true"),
-            (Written::Integer | Written::Float, Ok(value)) => serializer.serialize_i64(value),
-            (Written::Integer | Written::Float, Err(_)) => serializer.serialize_str(&self.canonical),
+        let fraction = || self.canonical.parse::<f64>().ok().filter(|_| !self.is_integer());
+        match &self.written {
+            Written::Text(text) => serializer.serialize_str(text),
+            Written::Boolean => serializer.serialize_bool(self.canonical == "true"),
+            Written::Integer | Written::Float => match (self.canonical.parse::<i64>(), fraction()) {
+                (Ok(value), _) => serializer.serialize_i64(value),
+                (_, Some(value)) => serializer.serialize_f64(value),
+                _ => serializer.serialize_str(&self.canonical),
+            },
         }
     }
 }
@@ -259,9 +292,29 @@ mod tests {
     }
 
     #[test]
-    fn fractions_are_not_labels() {
+    fn fractions_are_labels_of_open_answers_alone() {
         for bad in [0.5, f64::NAN, f64::INFINITY] {
             assert!(matches!(Label::try_from(bad), Err(Error::LabelNotWhole { .. })));
+        }
+        let number = |value| Label::from_number(value).expect("finite");
+        for (value, text) in
+            [(0.5, "0.5"), (-12.25, "-12.25"), (0.1 + 0.2, "0.30000000000000004"), (1e-7, "0.0000001")]
+        {
+            let label = number(value);
+            assert_eq!((label.to_string().as_str(), &label), (text, &Label::from(text)));
+            assert_eq!(label.canonical().parse(), Ok(value));
+            assert_eq!(serde_json::to_string(&label).expect("a number").parse(), Ok(value));
+            assert!(label.check().is_ok());
+            assert!(Label::from(text).written_like(&Written::Float).is_none(), "no class has a fraction");
+        }
+        for whole in [1.0, -0.0, 70000.0, 1e23] {
+            assert!(number(whole).is_identical(&Label::try_from(whole).expect("whole")));
+        }
+        assert_eq!(serde_json::to_string(&number(70000.0)).expect("a number"), "70000");
+        assert_eq!((Label::from_number(f64::NAN), Label::from_number(f64::INFINITY)), (None, None));
+        for text in ["0.50", ".5", "5e-1", "inf", "x"] {
+            let label = Label { canonical: text.to_owned(), written: Written::Float };
+            assert!(label.check().is_err(), "{text}");
         }
     }
 }
