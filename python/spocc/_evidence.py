@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spocc import _input, _native
+from spocc import _input, _native, _open
 from spocc._files import FilePath, write
 from spocc._native import SpoccError
 from spocc._progress import Progress, bar
 from spocc._reports import Audit, html, shown
-from spocc._settings import Level
+from spocc._settings import Level, Normalise
 
 __all__ = ["Evidence"]
 
@@ -47,6 +47,14 @@ class Evidence:
     unlabelled
         Whether rows without truth are counted in a tally too, for the methods that use them. Of more than
         65 536 distinct patterns of such rows a sample is kept, chosen by hash.
+    open
+        Whether the answers are open: any texts or numbers, also with a fraction, instead of labels of fixed
+        classes. The candidates of a row are then the distinct answers given on it, and only their agreement
+        is counted. There are no ``classes``, and ``level`` is ``"tally"``.
+    normalise
+        Which open answers are the same: equal ones (``"none"``), equal numbers such as ``"$1,000"`` and
+        1000.0 (``"number"``), or texts that differ at most in case, blanks, and marks at their ends
+        (``"text"``, as texts that are no numbers are compared by ``"number"``).
     memory
         Bytes that any one table may need.
     progress
@@ -62,6 +70,12 @@ class Evidence:
     >>> (monday + tuesday).confusion("ann")
     array([[2., 0.],
            [0., 1.]])
+    >>> answers = {"ann": ["$1,000", "12.5", "no"], "bob": [1000.0, 13, None]}
+    >>> evidence = spocc.Evidence(answers, ["1000", "12.5", "yes"], open=True, normalise="number")
+    >>> evidence
+    Evidence(2 classifiers, 3 rows, open answers (normalise: number); tally of 3 patterns)
+    >>> round(evidence.answerable_share, 2)  # nobody answers yes
+    0.67
     """
 
     __slots__ = ("_engine",)
@@ -78,6 +92,8 @@ class Evidence:
         counts: object = None,
         level: Level = "tally",
         unlabelled: bool = True,
+        open: bool = False,
+        normalise: Normalise = "none",
         memory: int | None = None,
         progress: bool | Progress = False,
     ) -> None:
@@ -92,6 +108,8 @@ class Evidence:
                 counts=_input.numbers("counts", counts, np.uint64),
                 level=level,
                 unlabelled=unlabelled,
+                open=open,
+                normalise=normalise,
                 memory=None if memory is None else _input.whole("memory", memory),
                 progress=callback,
             )
@@ -108,13 +126,15 @@ class Evidence:
         classes: object = None,
         level: Level = "tally",
         unlabelled: bool = True,
+        open: bool = False,
+        normalise: Normalise = "none",
         memory: int | None = None,
         progress: bool | Progress = False,
     ) -> Evidence:
         """Counts a table with one row per prediction: item, classifier and label.
 
         The truth is given by item: a dict, or a pandas Series indexed by item. Items without truth are
-        unlabelled rows.
+        unlabelled rows. Labels may be ``open`` answers.
 
         Examples
         --------
@@ -133,6 +153,8 @@ class Evidence:
                 classes=None if classes is None else _input.column("classes", classes),
                 level=level,
                 unlabelled=unlabelled,
+                open=open,
+                normalise=normalise,
                 memory=None if memory is None else _input.whole("memory", memory),
                 progress=callback,
             )
@@ -151,13 +173,31 @@ class Evidence:
 
     @property
     def classes(self) -> NDArray[Any]:
-        """The classes in the order in which ties are resolved."""
+        """The classes in the order in which ties are resolved; open answers have none."""
         return _input.labels(self._engine.classes)
 
     @property
     def labels(self) -> NDArray[Any]:
-        """The classes, then the other predicted labels, which are never decided."""
+        """The classes, then the other predicted labels, which are never decided; open answers have none."""
         return _input.labels(self._engine.labels)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the answers are open: any texts or numbers instead of labels of fixed classes."""
+        return self._engine.is_open
+
+    @property
+    def normalise(self) -> Normalise | None:
+        """Which open answers are the same: none, number or text; None for labels of classes."""
+        return self._engine.normalise
+
+    @property
+    def answerable_share(self) -> float | None:
+        """Share of the labelled rows on which some classifier gives the true answer.
+
+        No decision is correct on the other rows. None if no row is labelled, and for labels of classes.
+        """
+        return self._engine.answerable_share
 
     @property
     def n_rows(self) -> float:
@@ -178,7 +218,7 @@ class Evidence:
         """How often a classifier predicted each label (columns) when each class (rows) was true.
 
         As ``sklearn.metrics.confusion_matrix``, except that the columns are `labels`, which include labels
-        that are no classes.
+        that are no classes. Open answers have no such table.
         """
         names = self.classifiers
         k = names.index(classifier) if isinstance(classifier, str) and classifier in names else classifier
@@ -245,17 +285,22 @@ class Evidence:
         n_patterns = self._engine.n_patterns
         return self.level if n_patterns is None else f"tally of {n_patterns} patterns"
 
-    def __repr__(self) -> str:
+    def _labels(self) -> str:
+        if self.is_open:
+            return _open.described(self.normalise)
         classes = [str(label) for label in self._engine.classes]
         some = ", ".join(classes[:6]) + (", .." if len(classes) > 6 else "")
+        return f"{len(classes)} classes: {some}"
+
+    def __repr__(self) -> str:
         n = len(self.classifiers)
-        return f"Evidence({n} classifiers, {self._rows()}, {len(classes)} classes: {some}; {self._detail()})"
+        return f"Evidence({n} classifiers, {self._rows()}, {self._labels()}; {self._detail()})"
 
     def _repr_html_(self) -> str:
         rows = [
             ["classifiers", shown(self.classifiers)],
             ["rows", self._rows()],
-            ["classes", shown(self._engine.classes)],
+            ["classes", self._labels() if self.is_open else shown(self._engine.classes)],
             ["level", self._detail()],
         ]
         return html("Evidence", [], rows)

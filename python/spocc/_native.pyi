@@ -6,7 +6,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from spocc._settings import Level, Method, Missing, Ties
+from spocc._settings import Level, Method, Missing, Normalise, Ties
 
 __all__ = [
     "DEFAULT_FOLDS",
@@ -86,6 +86,8 @@ class Evidence:
         counts: NDArray[np.uint64] | None,
         level: str,
         unlabelled: bool,
+        open: bool,
+        normalise: str,
         memory: int | None,
         progress: _Progress | None,
     ) -> Evidence: ...
@@ -101,6 +103,8 @@ class Evidence:
         classes: object | None,
         level: str,
         unlabelled: bool,
+        open: bool,
+        normalise: str,
         memory: int | None,
         progress: _Progress | None,
     ) -> Evidence: ...
@@ -117,6 +121,12 @@ class Evidence:
     def classes(self) -> list[Any]: ...
     @property
     def labels(self) -> list[Any]: ...
+    @property
+    def is_open(self) -> bool: ...
+    @property
+    def normalise(self) -> Normalise | None: ...
+    @property
+    def answerable_share(self) -> float | None: ...
     @property
     def n_rows(self) -> float: ...
     @property

@@ -17,6 +17,7 @@ __all__ = [
     "Level",
     "Method",
     "Missing",
+    "Normalise",
     "Strength",
     "Ties",
     "Tuning",
@@ -47,6 +48,7 @@ Ties = Literal["first", "random"]
 ClassWeight = Literal["balanced"] | Mapping[Any, float]
 Calibrate = Literal["split", "cross"]
 Level = Literal["marginals", "pairs", "tally"]
+Normalise = Literal["none", "number", "text"]
 
 
 def combiner(

@@ -152,7 +152,7 @@ fn fill<I: LabelId>(
         DataType::UInt64 => numbers!(UInt64Type),
         DataType::Float16 => {
             each!(chunk.as_primitive::<Float16Type>(), |labels: &mut ValueInterner<I>, value| {
-                labels.float(f64::from(value))
+                labels.single(f32::from(value))
             })
         }
         DataType::Float32 => numbers!(Float32Type),

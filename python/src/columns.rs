@@ -108,7 +108,7 @@ numbers! {
         Ok(value) => labels.integer(value),
         Err(_) => labels.new_integer(value.into()),
     };
-    f32: |_| PLACES, |labels, value| labels.float(value.into());
+    f32: |_| PLACES, |labels, value| labels.single(value);
     f64: |_| PLACES, |labels, value| labels.float(value);
 }
 

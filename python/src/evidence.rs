@@ -5,6 +5,7 @@ use pyo3::{prelude::*, types::PyBytes, types::PyList};
 use spocc::{Label, Truth, audit::Audit, data::IntegerTable, evidence::Counting};
 
 use crate::{
+    answers,
     error::BindingError,
     input::{LabelInput, PredictionInput, labels_of},
     labels::{LabelId, to_python},
@@ -23,7 +24,7 @@ pub(crate) struct PyEvidence {
 impl PyEvidence {
     /// Counts a table with one row per item.
     #[staticmethod]
-    #[pyo3(signature = (cells, names, truth, *, classes, weights, counts, level, unlabelled, memory, progress))]
+    #[pyo3(signature = (cells, names, truth, *, classes, weights, counts, level, unlabelled, open, normalise, memory, progress))]
     #[expect(clippy::too_many_arguments, reason = "these are keyword arguments")]
     fn count(
         py: Python<'_>,
@@ -35,6 +36,8 @@ impl PyEvidence {
         counts: Option<PyReadonlyArray1<'_, u64>>,
         level: &str,
         unlabelled: bool,
+        open: bool,
+        normalise: &str,
         memory: Option<u64>,
         progress: Option<Py<PyAny>>,
     ) -> Result<Self, BindingError> {
@@ -42,11 +45,24 @@ impl PyEvidence {
         let classes = classes.map(class_list).transpose()?;
         let weights = weights.map(|weights| weights.as_array().to_vec());
         let counts = counts.map(|counts| counts.as_array().to_vec());
+        let settings = RunSettings { memory, progress };
+        if let Some(normalise) = answers::comparison(open, normalise)? {
+            let mut input = PredictionInput::of_answers(cells, names)?;
+            let mut truth = truth.map(|truth| LabelInput::of_answers("truth", truth)).transpose()?;
+            let predictions = input.table()?;
+            let truth = truth.as_mut().map(LabelInput::table).transpose()?;
+            let engine = run(py, &settings, move |control, interrupt| {
+                let (weights, counts) = (weights.as_deref(), counts.as_deref());
+                let counting = Counting { level, classes, counts, weights, unlabelled };
+                let table = predictions.answers(truth, normalise, interrupt)?;
+                Ok(spocc::Evidence::count(table.predictions(), table.truth(), &counting, control)?)
+            })?;
+            return Ok(Self { engine });
+        }
         let mut input = PredictionInput::new(cells, names)?;
         let mut truth = truth.map(|truth| LabelInput::new("truth", truth)).transpose()?;
         let predictions = input.table()?;
         let truth = truth.as_mut().map(LabelInput::table).transpose()?;
-        let settings = RunSettings { memory, progress };
         let engine = run(py, &settings, move |control, interrupt| {
             let n_rows = predictions.n_rows();
             let (weights, counts) = (weights.as_deref(), counts.as_deref());
@@ -72,7 +88,7 @@ impl PyEvidence {
 
     /// Counts a table with one row per prediction.
     #[staticmethod]
-    #[pyo3(signature = (items, classifiers, labels, known, truth, *, names, classes, level, unlabelled, memory, progress))]
+    #[pyo3(signature = (items, classifiers, labels, known, truth, *, names, classes, level, unlabelled, open, normalise, memory, progress))]
     #[expect(clippy::too_many_arguments, reason = "these are keyword arguments")]
     fn count_long(
         py: Python<'_>,
@@ -85,16 +101,21 @@ impl PyEvidence {
         classes: Option<&Bound<'_, PyAny>>,
         level: &str,
         unlabelled: bool,
+        open: bool,
+        normalise: &str,
         memory: Option<u64>,
         progress: Option<Py<PyAny>>,
     ) -> Result<Self, BindingError> {
         let level = settings::level(level)?;
         let classes = classes.map(class_list).transpose()?;
-        let mut columns = [("items", items), ("classifiers", classifiers), ("labels", labels)]
-            .map(|(what, object)| LabelInput::<u32>::new(what, object))
-            .into_iter()
-            .collect::<Result<Vec<_>, BindingError>>()?;
-        let mut gold = (LabelInput::<u32>::new("truth", known)?, LabelInput::<u32>::new("truth", truth)?);
+        let open = answers::comparison(open, normalise)?;
+        let label_column = if open.is_some() { LabelInput::of_answers } else { LabelInput::new };
+        let mut columns = [
+            LabelInput::new("items", items)?,
+            LabelInput::new("classifiers", classifiers)?,
+            label_column("labels", labels)?,
+        ];
+        let mut gold = (LabelInput::new("truth", known)?, label_column("truth", truth)?);
         let tables = columns.iter_mut().map(LabelInput::table).collect::<Result<Vec<_>, BindingError>>()?;
         let gold = (gold.0.table()?, gold.1.table()?);
         let settings = RunSettings { memory, progress };
@@ -107,9 +128,14 @@ impl PyEvidence {
                 return Err(BindingError::Value("columns".into()));
             };
             let long = LongInput::new(items, classifiers, labels, names)?;
-            let truth = long.truth(&gold.0.read(interrupt)?, &gold.1.read(interrupt)?)?;
-            let predictions = long.predictions()?;
+            let (known, truth) = (gold.0.read(interrupt)?, gold.1.read(interrupt)?);
             let counting = Counting { level, classes, unlabelled, ..Counting::default() };
+            if let Some(normalise) = open {
+                let table = long.answers(&known, &truth, normalise)?;
+                return Ok(spocc::Evidence::count(table.predictions(), table.truth(), &counting, control)?);
+            }
+            let truth = long.truth(&known, &truth)?;
+            let predictions = long.predictions()?;
             Ok(spocc::Evidence::count(&predictions, &truth, &counting, control)?)
         })?;
         Ok(Self { engine })
@@ -161,16 +187,36 @@ impl PyEvidence {
         self.engine.classifiers().to_vec()
     }
 
-    /// The classes.
+    /// The classes; none of open answers.
     #[getter]
     fn classes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        to_python(py, self.engine.labels().classes())
+        let labels = self.engine.labels();
+        to_python(py, if self.is_open() { &[] } else { labels.classes() })
     }
 
-    /// The classes, then the other labels, which are never decided.
+    /// The classes, then the other labels, which are never decided; none of open answers.
     #[getter]
     fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        to_python(py, self.engine.labels().all())
+        let labels = self.engine.labels();
+        to_python(py, if self.is_open() { &[] } else { labels.all() })
+    }
+
+    /// Whether the answers are open.
+    #[getter]
+    fn is_open(&self) -> bool {
+        self.engine.is_open()
+    }
+
+    /// How open answers are compared.
+    #[getter]
+    fn normalise(&self) -> Option<String> {
+        self.engine.labels().normalise().map(|normalise| normalise.to_string())
+    }
+
+    /// The share of the labelled rows on which some classifier gives the true open answer.
+    #[getter]
+    fn answerable_share(&self) -> Option<f64> {
+        self.engine.answerable_share()
     }
 
     /// Number of labelled rows.
@@ -199,6 +245,11 @@ impl PyEvidence {
 
     /// Counts of the k-th classifier: predicted x true.
     fn confusion<'py>(&self, py: Python<'py>, k: usize) -> Result<Bound<'py, PyArray2<f64>>, BindingError> {
+        if self.is_open() {
+            return Err(BindingError::Value(
+                "confusion: expected evidence of classes, found open answers, which have none".into(),
+            ));
+        }
         let shape = [self.engine.labels().all().len(), self.engine.labels().classes().len()];
         let counts = self.engine.confusion_of(k).unwrap_or_default();
         Ok(counts.into_pyarray(py).reshape(shape)?)

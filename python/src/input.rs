@@ -33,7 +33,19 @@ pub(crate) struct LabelInput<'py, I> {
 impl<'py, I: LabelId> LabelInput<'py, I> {
     /// Borrows a column, which messages call `what`.
     pub(crate) fn new(what: &'static str, object: &Bound<'py, PyAny>) -> Result<Self, BindingError> {
-        let mut labels = ValueInterner::default();
+        Self::among(what, object, ValueInterner::default())
+    }
+
+    /// The same for open answers.
+    pub(crate) fn of_answers(what: &'static str, object: &Bound<'py, PyAny>) -> Result<Self, BindingError> {
+        Self::among(what, object, ValueInterner::of_answers())
+    }
+
+    fn among(
+        what: &'static str,
+        object: &Bound<'py, PyAny>,
+        mut labels: ValueInterner<I>,
+    ) -> Result<Self, BindingError> {
         let buffer = InputBuffer::new(object, 1, &mut labels).map_err(|error| error.at(what))?;
         Ok(Self { what, buffer, labels })
     }
@@ -55,23 +67,33 @@ impl<'py, I: LabelId> LabelInput<'py, I> {
 
 /// The labels of a short column, `None` where missing.
 pub(crate) fn labels_of(object: &Bound<'_, PyAny>) -> Result<Vec<Option<Label>>, BindingError> {
-    let mut column = LabelInput::<u32>::new("labels", object)?;
+    labels_among(object, ValueInterner::default())
+}
+
+/// The same, for the kind of labels that `known` holds.
+pub(crate) fn labels_among(
+    object: &Bound<'_, PyAny>,
+    known: ValueInterner<u32>,
+) -> Result<Vec<Option<Label>>, BindingError> {
+    let mut column = LabelInput::among("labels", object, known)?;
     let (labels, ids) = column.table()?.read(&Interrupt::default())?;
     Ok(ids.into_iter().map(|id| labels.get(id.place()).cloned()).collect())
 }
 
 /// A table of predictions given by Python.
-pub(crate) struct PredictionInput<'py> {
+pub(crate) struct PredictionInput<'py, I> {
     names: Vec<String>,
-    buffer: Vec<InputBuffer<'py, u16>>,
-    labels: ValueInterner<u16>,
+    buffer: Vec<InputBuffer<'py, I>>,
+    labels: ValueInterner<I>,
 }
 
-impl<'py> PredictionInput<'py> {
+impl<'py, I: LabelId> PredictionInput<'py, I> {
     /// Borrows a table that a model is applied to, which must have all of its classifiers.
     pub(crate) fn of_model(cells: &Bound<'py, PyAny>, model: &spocc::Model) -> Result<Self, BindingError> {
         use spocc::Error::{MissingClassifier, UnknownClassifier};
-        Self::new(cells, Some(model.classifiers().to_vec())).map_err(|error| match error {
+        let names = Some(model.classifiers().to_vec());
+        let input = if model.is_open() { Self::of_answers(cells, names) } else { Self::new(cells, names) };
+        input.map_err(|error| match error {
             BindingError::Engine(UnknownClassifier { name, known }) => {
                 MissingClassifier { name, found: known }.into()
             }
@@ -82,7 +104,22 @@ impl<'py> PredictionInput<'py> {
     /// Borrows a table: an array, whose columns get these names, or a table with column names, of which these are
     /// selected.
     pub(crate) fn new(cells: &Bound<'py, PyAny>, names: Option<Vec<String>>) -> Result<Self, BindingError> {
-        let mut labels = ValueInterner::default();
+        Self::among(cells, names, ValueInterner::default())
+    }
+
+    /// The same for open answers.
+    pub(crate) fn of_answers(
+        cells: &Bound<'py, PyAny>,
+        names: Option<Vec<String>>,
+    ) -> Result<Self, BindingError> {
+        Self::among(cells, names, ValueInterner::of_answers())
+    }
+
+    fn among(
+        cells: &Bound<'py, PyAny>,
+        names: Option<Vec<String>>,
+        mut labels: ValueInterner<I>,
+    ) -> Result<Self, BindingError> {
         if let Ok(columns) = cells.cast::<PyList>() {
             let columns = columns.extract::<Vec<(String, Bound<'py, PyAny>)>>()?;
             let (known, columns): (Vec<String>, Vec<Bound<'py, PyAny>>) = columns.into_iter().unzip();
@@ -119,7 +156,7 @@ impl<'py> PredictionInput<'py> {
     }
 
     /// The table in a form that can be read without the interpreter.
-    pub(crate) fn table(&mut self) -> Result<InputTable<'_, u16>, BindingError> {
+    pub(crate) fn table(&mut self) -> Result<InputTable<'_, I>, BindingError> {
         let labels = std::mem::take(&mut self.labels);
         let (what, names) = ("predictions", &self.names[..]);
         if let [buffer] = &self.buffer[..]

@@ -15,7 +15,7 @@ use crate::{
     arrow::ArrowColumn,
     columns::{CategoryColumn, CodePointColumn, LabelColumn},
     error::BindingError,
-    input::labels_of,
+    input::labels_among,
     labels::{LabelId, ValueInterner},
     object_columns,
 };
@@ -49,7 +49,7 @@ impl<'py, I: LabelId> InputBuffer<'py, I> {
         if let Ok(pair) = object.cast::<PyTuple>() {
             let (codes, categories): (Bound<'py, PyAny>, Bound<'py, PyAny>) = pair.extract()?;
             let codes = Self::new(&codes, axes, labels)?;
-            return Ok(Self::Categories(Box::new(codes), labels_of(&categories)?));
+            return Ok(Self::Categories(Box::new(codes), labels_among(&categories, labels.alike())?));
         }
         let Ok(array) = object.cast::<numpy::PyUntypedArray>() else { return Self::from_arrow(object) };
         macro_rules! hold {

@@ -57,6 +57,8 @@ impl LabelId for u32 {
 /// All labels met so far, with lookups by Python value.
 pub(crate) struct ValueInterner<I> {
     labels: Vec<Label>,
+    /// Whether numbers may have a fraction.
+    fractions: bool,
     small: Box<[I; PLACES]>,
     integers: HashMap<i128, I>,
     small_floats: Vec<I>,
@@ -69,6 +71,7 @@ impl<I: LabelId> Default for ValueInterner<I> {
     fn default() -> Self {
         Self {
             labels: Vec::new(),
+            fractions: false,
             small: Box::new([I::MISSING; PLACES]),
             integers: HashMap::default(),
             small_floats: vec![I::MISSING; PLACES],
@@ -80,6 +83,16 @@ impl<I: LabelId> Default for ValueInterner<I> {
 }
 
 impl<I: LabelId> ValueInterner<I> {
+    /// For open answers, of which numbers may have a fraction.
+    pub(crate) fn of_answers() -> Self {
+        Self { fractions: true, ..Self::default() }
+    }
+
+    /// For the same kind of labels.
+    pub(crate) fn alike<J: LabelId>(&self) -> ValueInterner<J> {
+        ValueInterner { fractions: self.fractions, ..ValueInterner::default() }
+    }
+
     /// The labels in the order of their ids.
     pub(crate) fn into_labels(self) -> Vec<Label> {
         self.labels
@@ -122,6 +135,16 @@ impl<I: LabelId> ValueInterner<I> {
         }
     }
 
+    /// The id of a number of single precision. A fraction is read by its shortest decimal form, so that it equals the
+    /// same fraction in a text.
+    #[inline]
+    pub(crate) fn single(&mut self, value: f32) -> Result<I, BindingError> {
+        if self.fractions && value.is_finite() && value.fract() != 0.0 {
+            return self.float(value.to_string().parse().unwrap_or_else(|_| value.into()));
+        }
+        self.float(value.into())
+    }
+
     fn new_float(&mut self, value: f64) -> Result<I, BindingError> {
         if value.is_nan() {
             return Ok(I::MISSING);
@@ -131,12 +154,21 @@ impl<I: LabelId> ValueInterner<I> {
         if let Some(&id) = self.floats.get(&bits) {
             return Ok(id);
         }
-        let id = self.add(Label::try_from(value)?)?;
+        let id = self.add(self.number(value)?)?;
         match self.small_floats.get_mut(place(value as i64)) {
-            Some(known) => *known = id,
-            None => drop(self.floats.insert(bits, id)),
+            Some(known) if value.fract() == 0.0 => *known = id,
+            _ => drop(self.floats.insert(bits, id)),
         }
         Ok(id)
+    }
+
+    fn number(&self, value: f64) -> Result<Label, BindingError> {
+        if !self.fractions {
+            return Ok(Label::try_from(value)?);
+        }
+        let refused =
+            || BindingError::Value(format!("label {value}: expected a finite number, a text or a boolean"));
+        Label::from_number(value).ok_or_else(refused)
     }
 
     #[inline]
@@ -216,19 +248,23 @@ impl<I: LabelId> ValueInterner<I> {
         if module == "numpy" {
             if matches!(name.as_str(), "datetime64" | "timedelta64") {
                 let is_missing = object.ne(object)?;
-                return if is_missing { Ok(I::MISSING) } else { Err(not_a_label(object)) };
+                return if is_missing { Ok(I::MISSING) } else { Err(self.not_a_label(object)) };
+            }
+            if name == "float32" {
+                return self.single(object.extract()?);
             }
             let item = object.call_method0("item")?;
             if !item.get_type().is(&kind) {
                 return self.object(&item);
             }
         }
-        Err(not_a_label(object))
+        Err(self.not_a_label(object))
     }
-}
 
-fn not_a_label(object: &Bound<'_, PyAny>) -> BindingError {
-    BindingError::Type(describe(object, "a whole number, a text or a boolean"))
+    fn not_a_label(&self, object: &Bound<'_, PyAny>) -> BindingError {
+        let number = if self.fractions { "a number" } else { "a whole number" };
+        BindingError::Type(describe(object, &format!("{number}, a text or a boolean")))
+    }
 }
 
 fn refused(object: &Bound<'_, PyAny>, expected: &str) -> BindingError {
@@ -251,7 +287,8 @@ pub(crate) fn to_python<'py>(py: Python<'py>, labels: &[Label]) -> PyResult<Boun
     PyList::new(py, objects?)
 }
 
-fn object<'py>(py: Python<'py>, label: &Label) -> PyResult<Bound<'py, PyAny>> {
+/// A label as a Python object of the type in which it was given.
+pub(crate) fn object<'py>(py: Python<'py>, label: &Label) -> PyResult<Bound<'py, PyAny>> {
     let digits = label.canonical();
     Ok(match label.written() {
         Written::Boolean => PyBool::new(py, digits == "true").to_owned().into_any(),

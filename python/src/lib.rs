@@ -1,6 +1,7 @@
 //! The native module of the Python package `spocc`: it converts and calls, and holds no arithmetic.
 //!
-//! Input comes as views of Python's memory (`input`, `input_buffer`, `columns`, `arrow`, `object_columns`, `zero_copy`).
+//! Input comes as views of Python's memory (`input`, `input_buffer`, `columns`, `arrow`, `object_columns`, `zero_copy`,
+//! `answers`).
 //! The engine runs while the interpreter is released (`runtime`). Results leave as numpy arrays and JSON, from which
 //! the Python package makes its objects.
 
@@ -12,6 +13,7 @@ mod input_buffer;
 mod input;
 mod long_table;
 mod zero_copy;
+mod answers;
 mod settings;
 mod evidence;
 mod model;

@@ -1,9 +1,12 @@
 //! Long tables: one row per prediction, with the item, the classifier and the label.
 
 use rustc_hash::FxHashMap as HashMap;
-use spocc::{Label, Predictions, Truth};
+use spocc::{
+    Label, Predictions, Truth,
+    data::{AnswerId, Answers, Normalise},
+};
 
-use crate::{error::BindingError, labels::LabelId};
+use crate::{answers, error::BindingError, labels::LabelId};
 
 /// The distinct labels of a column, and the label id of every row.
 pub(crate) type EncodedColumn = (Vec<Label>, Vec<u32>);
@@ -63,24 +66,53 @@ impl<'a> LongInput<'a> {
 
     /// The truth of every item, from the items whose truth is known.
     pub(crate) fn truth(&self, known: &EncodedColumn, truth: &EncodedColumn) -> Result<Truth, BindingError> {
-        let mut truths: Vec<Option<&Label>> = vec![None; self.rows.len()];
+        let truths = self.truth_places(known, truth).into_iter().map(|at| truth.0.get(at?).cloned());
+        Ok(Truth::new(truths)?)
+    }
+
+    /// For every item, the place of its truth among the true labels, if it is known.
+    fn truth_places(&self, known: &EncodedColumn, truth: &EncodedColumn) -> Vec<Option<usize>> {
+        let mut places = vec![None; self.rows.len()];
         for (item, class) in known.1.iter().zip(&truth.1) {
             let row = known.0.get(item.place()).and_then(|item| self.rows.get(item.canonical()));
             if let Some(&row) = row {
-                truths[row] = truth.0.get(class.place());
+                places[row] = (*class != u32::MISSING).then(|| class.place());
             }
         }
-        Ok(Truth::new(truths.into_iter().map(Option::<&Label>::cloned))?)
+        places
     }
 
     /// The table with one row per item.
     pub(crate) fn predictions(self) -> Result<Predictions, BindingError> {
+        let cells: Vec<_> = self.cells().collect();
+        Ok(Predictions::from_cells(self.names, self.rows.len(), &self.labels.0, cells)?)
+    }
+
+    /// The table of open answers with one row per item, and the truth as for [`truth`](Self::truth).
+    pub(crate) fn answers(
+        &self,
+        known: &EncodedColumn,
+        truth: &EncodedColumn,
+        normalise: Normalise,
+    ) -> Result<Answers, BindingError> {
+        let mut table = Answers::builder(self.names.iter().cloned())?.normalised(normalise);
+        let given = answers::ids(&mut table, self.labels.0.clone())?;
+        let true_answers = answers::ids(&mut table, truth.0.clone())?;
+        let mut rows: Vec<Vec<(usize, AnswerId)>> = vec![Vec::new(); self.rows.len()];
+        self.cells().for_each(|(row, k, label)| rows[row].push((k, given[label])));
+        for (cells, truth) in rows.into_iter().zip(self.truth_places(known, truth)) {
+            table.push_cells(cells, truth.map(|at| true_answers[at]))?;
+        }
+        Ok(table.finish())
+    }
+
+    /// The predictions of selected classifiers: row, column and label.
+    fn cells(&self) -> impl Iterator<Item = (usize, usize, usize)> {
         let row_of: Vec<usize> = self.items.0.iter().map(|item| self.rows[item.canonical()]).collect();
         let rows = self.items.1.iter().zip(self.classifier_ids).zip(&self.labels.1);
-        let cells = rows.filter_map(|((item, classifier), label)| {
+        rows.filter_map(move |((item, classifier), label)| {
             let k = self.places[classifier.place()]?;
             (*label != u32::MISSING).then_some((row_of[item.place()], k, label.place()))
-        });
-        Ok(Predictions::from_cells(self.names, self.rows.len(), &self.labels.0, cells)?)
+        })
     }
 }
