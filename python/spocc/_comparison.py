@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from spocc import _input, _native
 from spocc._evidence import Evidence
-from spocc._fit import ColumnWarning
-from spocc._native import DEFAULT_FOLDS, DEFAULT_MISSING, DEFAULT_REPEATS, DEFAULT_TIES, SpoccError
+from spocc._fit import ColumnWarning, refuse_beside_evidence
+from spocc._native import DEFAULT_FOLDS, DEFAULT_MISSING, DEFAULT_REPEATS, DEFAULT_TIES
 from spocc._progress import Progress, bar
 from spocc._reports import frame, html
-from spocc._settings import ClassWeight, Method, Missing, Ties, options
+from spocc._settings import ClassWeight, Method, Missing, Normalise, Ties, options
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -229,6 +229,8 @@ def compare(
     names: Iterable[object] | None = None,
     classes: object = None,
     weights: object = None,
+    open: bool = False,
+    normalise: Normalise = "none",
     missing: Missing = DEFAULT_MISSING,
     ties: Ties = DEFAULT_TIES,
     class_weight: ClassWeight | None = None,
@@ -241,14 +243,14 @@ def compare(
 
     Parameters
     ----------
-    predictions, truth, names, classes, weights
+    predictions, truth, names, classes, weights, open, normalise
         As for `Evidence`; or the evidence alone, which must be a tally.
     test
         Held-out rows to evaluate on instead of by cross-validation: a pair of predictions and truth, or
         evidence.
     methods
-        Some of `spocc.METHODS` (default: all). The best single classifier and the majority vote are compared
-        in any case.
+        Some of `spocc.METHODS` (default: all, or all that decide open answers). The best single classifier
+        and the majority vote are compared in any case.
     folds
         Folds of the cross-validation.
     repeats
@@ -294,10 +296,9 @@ def compare(
     )
     with bar(progress) as callback:
         if isinstance(predictions, Evidence):
-            beside = {"truth": truth, "names": names, "classes": classes, "weights": weights}
-            for name, value in beside.items():
-                if value is not None:
-                    raise SpoccError(f"{name}: expected none beside evidence, which holds its own, found one")
+            refuse_beside_evidence(
+                open, normalise, truth=truth, names=names, classes=classes, weights=weights
+            )
             evidence = predictions._labelled() if unlabelled is False else predictions
         else:
             evidence = Evidence(
@@ -307,12 +308,14 @@ def compare(
                 classes=classes,
                 weights=weights,
                 unlabelled=settings.uses_unlabelled and unlabelled is not False,
+                open=open,
+                normalise=normalise,
                 memory=memory,
                 progress=callback or False,
             )
         for warning in evidence._engine.column_warnings():
             warnings.warn(warning, ColumnWarning, stacklevel=2)
-        held_out = _held_out(test, selected, classes, memory)
+        held_out = _held_out(test, selected, classes, evidence, memory)
         limit = None if memory is None else _input.whole("memory", memory)
         report, text = settings.compare(
             evidence._engine,
@@ -327,12 +330,21 @@ def _held_out(
     test: tuple[object, object] | Evidence | None,
     names: list[str] | None,
     classes: object,
+    evidence: Evidence,
     memory: int | None,
 ) -> Evidence | None:
-    """The evidence of the test rows."""
+    """The evidence of the test rows, whose answers are open if those of ``evidence`` are."""
     if test is None or isinstance(test, Evidence):
         return test
     if not isinstance(test, tuple) or len(test) != 2:
         found = type(test).__name__
         raise TypeError(f"test: expected evidence, or a pair of predictions and truth, found {found}")
-    return Evidence(test[0], test[1], names=names, classes=classes, memory=memory)
+    return Evidence(
+        test[0],
+        test[1],
+        names=names,
+        classes=classes,
+        open=evidence.is_open,
+        normalise=evidence.normalise or "none",
+        memory=memory,
+    )

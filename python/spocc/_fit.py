@@ -19,6 +19,7 @@ from spocc._settings import (
     Inputs,
     Method,
     Missing,
+    Normalise,
     Strength,
     Ties,
     Tuning,
@@ -35,6 +36,7 @@ __all__ = [
     "load",
     "load_evidence",
     "load_model",
+    "refuse_beside_evidence",
 ]
 
 
@@ -54,6 +56,8 @@ def fit(
     names: Iterable[object] | None = None,
     classes: object = None,
     weights: object = None,
+    open: bool = False,
+    normalise: Normalise = "none",
     tuning: Tuning | None = None,
     inputs: Inputs | None = None,
     exponent: Exponent | None = None,
@@ -73,8 +77,9 @@ def fit(
 
     Parameters
     ----------
-    predictions, truth, names, classes, weights
-        As for `Evidence`; or the evidence alone.
+    predictions, truth, names, classes, weights, open, normalise
+        As for `Evidence`; or the evidence alone. Open answers need a method that treats all answers alike:
+        ``ladder``, ``selection``, ``majority``, ``weighted-vote`` or ``stacking``.
     method
         One of `spocc.METHODS`.
     tuning
@@ -134,19 +139,22 @@ def fit(
     >>> model = spocc.fit(predictions * 5, ["cat", "dog", "cat", "dog"] * 5, evaluate=True)
     >>> print(model.held_out_accuracy)
     held-out accuracy 100.0 % (95 % interval 83.2 .. 100.0), by 5-fold cross-validation
+    >>> answers = {"ann": [12.5, 70, 3, 8] * 5, "bob": [12.5, 71, 3, 9] * 5, "eve": [12, 71, 4, 6] * 5}
+    >>> model = spocc.fit(answers, [12.5, 70, 3, 6] * 5, open=True)
+    >>> model.predict({"ann": [1848], "bob": [None], "eve": [1918]})
+    array([1848])
     """
     chosen = combiner(method, tuning, inputs, exponent, strength)
     shared = options(missing, ties, class_weight, calibrate, per_class, seed, evaluate)
     with bar(progress) as callback:
         if isinstance(predictions, Evidence):
-            beside = {"truth": truth, "names": names, "classes": classes, "weights": weights}
-            for name, value in beside.items():
-                if value is not None:
-                    raise SpoccError(f"{name}: expected none beside evidence, which holds its own, found one")
+            refuse_beside_evidence(
+                open, normalise, truth=truth, names=names, classes=classes, weights=weights
+            )
             chosen.counting(predictions.n_rows > 0, unlabelled, calibrate is not None)
             evidence = predictions._labelled() if unlabelled is False else predictions
         else:
-            needs_tally = calibrate is not None or evaluate
+            needs_tally = calibrate is not None or evaluate or open
             level, uses_unlabelled = chosen.counting(truth is not None, unlabelled, needs_tally)
             evidence = Evidence(
                 predictions,
@@ -156,6 +164,8 @@ def fit(
                 weights=weights,
                 level=level,
                 unlabelled=uses_unlabelled,
+                open=open,
+                normalise=normalise,
                 memory=memory,
                 progress=callback or False,
             )
@@ -168,6 +178,14 @@ def fit(
         if reason is not None:
             warnings.warn(f"no held-out accuracy: {reason}", RowWarning, stacklevel=2)
         return model
+
+
+def refuse_beside_evidence(open: bool, normalise: Normalise, **given: object) -> None:
+    """Refuses keywords that describe a table where evidence is given instead of one."""
+    given |= {"open": open or None, "normalise": None if normalise == "none" else normalise}
+    for name, value in given.items():
+        if value is not None:
+            raise SpoccError(f"{name}: expected none beside evidence, which holds its own, found one")
 
 
 def fit_evidence(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -10,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spocc import _input, _native
+from spocc import _input, _native, _open
 from spocc._accuracy import HeldOutAccuracy
 from spocc._evidence import Evidence
 from spocc._files import FilePath, write
+from spocc._native import SpoccError
 from spocc._reports import Audit, Decisions, Explanation, html, shown
-from spocc._settings import Method, Missing
+from spocc._settings import Method, Missing, Normalise
 
 __all__ = ["Model"]
 
@@ -37,6 +39,20 @@ class Model:
     Model(adaspocc, 3 classifiers, 2 classes: cat, dog; fitted to 4 rows)
     >>> model.predict([["dog", "cat", "cat"]])  # eve is always wrong
     array(['dog'], dtype='<U3')
+
+    A model of open answers decides for one of the answers that are given on a row. They are written as the
+    first classifier by name writes them, and None stands for "none of these", any other answer. ``strict``
+    refuses no answer.
+
+    >>> answers = {"ann": ["8", "15", "2"] * 8, "bob": ["8", "15", "3"] * 8, "eve": ["7", "15", "3"] * 8}
+    >>> model = spocc.fit(answers, ["8", "15", "2"] * 8, open=True)
+    >>> model
+    Model(ladder, 3 classifiers, open answers; fitted to 24 rows)
+    >>> new = {"ann": ["Paris", None], "bob": [None, None], "eve": ["London", None]}
+    >>> model.predict(new)
+    array(['Paris', None], dtype=object)
+    >>> [sorted(map(str, row)) for row in model.predict_proba(new)]
+    [['London', 'None', 'Paris'], ['None']]
     """
 
     _engine: _native.Model
@@ -68,8 +84,23 @@ class Model:
         return list(self._names)
 
     @cached_property
+    def _of_answers(self) -> _native.OpenModel | None:
+        """The model as one of open answers, if it is one."""
+        return _native.OpenModel(self._engine) if self.is_open else None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it decides between open answers: any texts or numbers instead of labels of classes."""
+        return self._engine.is_open
+
+    @property
+    def normalise(self) -> Normalise | None:
+        """Which open answers are the same: none, number or text; None for a model of classes."""
+        return self._engine.normalise
+
+    @cached_property
     def classes(self) -> NDArray[Any]:
-        """The classes, in the order of `predict_possibility` and `predict_proba`."""
+        """The classes, in the order of `predict_possibility` and `predict_proba`; open answers have none."""
         classes = _input.labels(self._engine.classes)
         classes.flags.writeable = False
         return classes
@@ -134,29 +165,58 @@ class Model:
         return ids.astype(self.classes.dtype) if self._are_indices else self.classes[ids]
 
     def predict(self, predictions: object, *, strict: bool = False) -> NDArray[Any]:
-        """The decided class of every row, as a label."""
+        """The decided class of every row, as a label; of open answers, an answer that is given on the row.
+
+        Open answers have their common type: texts, whole numbers, or floats if some of them are. Otherwise
+        the array holds objects, and None for a row without an answer.
+        """
+        if self._of_answers is not None:
+            return _open.answers(self._of_answers.predict(self._table(predictions), strict))
         return self._labels(self.predict_ids(predictions, strict=strict))
 
     def predict_ids(self, predictions: object, *, strict: bool = False) -> NDArray[np.uint16]:
-        """The decided class of every row, as its index in `classes`."""
+        """The decided class of every row, as its index in `classes`, which open answers do not have."""
+        if self.is_open:
+            raise SpoccError(
+                "predict_ids: expected a model of classes, found one of open answers, which have no index: "
+                "use predict"
+            )
         return self._engine.predict_ids(self._table(predictions), strict)
 
     def decide(self, predictions: object, *, strict: bool = False) -> Decisions:
         """The decision on every row: label, margin, number of predictions, tie, decided by the prior."""
-        decided = self._engine.decide(self._table(predictions), strict)
-        return Decisions(self._labels(decided[0]), *decided[1:])
+        table = self._table(predictions)
+        if self._of_answers is not None:
+            answers, further = self._of_answers.decide(table, strict)
+            return Decisions(_open.answers(answers), *further, is_open=True)
+        ids, further = self._engine.decide(table, strict)
+        return Decisions(self._labels(ids), *further)
 
     def margin(self, predictions: object, *, strict: bool = False) -> NDArray[np.float64]:
         """The margin of every row, ``1 - runner-up / best`` on the method's own scale: 0 for a tie."""
-        return self._engine.decide(self._table(predictions), strict)[1]
+        return (self._of_answers or self._engine).decide(self._table(predictions), strict)[1][0]
 
-    def predict_possibility(self, predictions: object, *, strict: bool = False) -> NDArray[np.float64]:
-        """The possibility of every class (columns) in every row: 1 if no prediction contradicts it."""
-        return self._engine.possibility(self._table(predictions), strict)
+    def predict_possibility(self, predictions: object, *, strict: bool = False) -> Any:
+        """The possibility of every class (columns) in every row: 1 if no prediction contradicts it.
 
-    def predict_proba(self, predictions: object, *, strict: bool = False) -> NDArray[np.float64]:
-        """The probability of every class (columns) in every row, of methods that `has_probabilities`."""
-        return self._engine.probability(self._table(predictions), strict)
+        Of open answers, a list with a dict per row: the possibility of each answer given on it, and with the
+        key None that of any other answer.
+        """
+        table = self._table(predictions)
+        if self._of_answers is not None:
+            return _open.by_answer(self._of_answers.possibility(table, strict), max)
+        return self._engine.possibility(table, strict)
+
+    def predict_proba(self, predictions: object, *, strict: bool = False) -> Any:
+        """The probability of every class (columns) in every row, of methods that `has_probabilities`.
+
+        Of open answers, a list with a dict per row: the probability of each answer given on it, and with the
+        key None that of any other answer.
+        """
+        table = self._table(predictions)
+        if self._of_answers is not None:
+            return _open.by_answer(self._of_answers.probability(table, strict), operator.add)
+        return self._engine.probability(table, strict)
 
     def predict_set(
         self,
@@ -166,22 +226,27 @@ class Model:
         seed: int = 0,
         ids: object = None,
         strict: bool = False,
-    ) -> NDArray[np.bool_]:
+    ) -> Any:
         """The conformal prediction set of every row, as a mask of classes (columns).
 
+        Of open answers, a list with a list of answers per row; None stands for any other answer.
         The sets contain the truth with probability ``coverage``. Needs a model fitted with ``calibrate``.
         Ties between conformal scores are broken by a draw that depends on ``seed`` and the row number, or
         the id of the row if ``ids`` are given: then a row has the same set in any order of the rows.
         """
         names = None if ids is None else _input.column("ids", ids)
-        return self._engine.predict_set(
+        model = self._of_answers or self._engine
+        return model.predict_set(
             self._table(predictions), strict, coverage, _input.whole("seed", seed), names
         )
 
     def explain(self, predictions: object, row: int = 0) -> Explanation:
         """The contribution of every classifier to the decision on one row, counted from 0."""
-        explained = self._engine.explain(self._table(predictions), _input.whole("row", row))
-        return Explanation(*explained, self.classes)
+        table, number = self._table(predictions), _input.whole("row", row)
+        if self._of_answers is not None:
+            report, text, answers, candidates = self._of_answers.explain(table, number)
+            return Explanation(report, text, answers, np.fromiter(candidates, dtype=object))
+        return Explanation(*self._engine.explain(table, number), self.classes)
 
     def audit(self) -> Audit:
         """The accuracy and the influence of every classifier, and which of them are copies or adversaries."""
@@ -228,14 +293,14 @@ class Model:
     def __repr__(self) -> str:
         classes = [str(label) for label in self.classes]
         some = ", ".join(classes[:6]) + (", .." if len(classes) > 6 else "")
-        n = len(self.classifiers)
-        return f"Model({self.method}, {n} classifiers, {len(classes)} classes: {some}; {self._rows()})"
+        labels = _open.described(self.normalise) if self.is_open else f"{len(classes)} classes: {some}"
+        return f"Model({self.method}, {len(self.classifiers)} classifiers, {labels}; {self._rows()})"
 
     def _repr_html_(self) -> str:
         rows = [
             ["method", self.method],
             ["classifiers", shown(self.classifiers)],
-            ["classes", shown(self.classes)],
+            ["classes", _open.described(self.normalise) if self.is_open else shown(self.classes)],
             ["rows", self._rows()],
             ["missing", self.missing],
         ]

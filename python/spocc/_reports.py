@@ -11,7 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Audit", "ClassifierAudit", "Contribution", "Decisions", "Explanation", "frame", "html", "shown"]
+from spocc._native import NONE_OF_THESE
+
+__all__ = [
+    "Audit",
+    "ClassifierAudit",
+    "Contribution",
+    "Decisions",
+    "Explanation",
+    "frame",
+    "html",
+    "shown",
+    "title",
+]
 
 
 def frame(columns: dict[str, Any]) -> Any:
@@ -33,6 +45,11 @@ def html(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], not
     body = "".join(line("td", row) for row in rows)
     table = f"<table><caption>{escape(caption)}</caption>{head}<tbody>{body}</tbody></table>"
     return table + (f"<pre>{escape(notes)}</pre>" if notes else "")
+
+
+def title(label: object) -> str:
+    """A class as text; None is any answer that is not given on a row."""
+    return NONE_OF_THESE if label is None else str(label)
 
 
 def shown(names: Iterable[object]) -> str:
@@ -206,7 +223,9 @@ class Contribution:
     classifier: str
     """Its name."""
     prediction: Any
-    """The label it predicted, with its own type; None if the prediction is missing."""
+    """The label it predicted, with its own type; None if the prediction is missing.
+
+    Of equal open answers, the one of the first classifier by name."""
     possibility: tuple[float, ...] | None
     """The possibility of each class given its prediction, for methods with possibilities."""
     contribution: float | None
@@ -220,7 +239,9 @@ class Explanation:
     as_dict: dict[str, Any]
     """The whole explanation, with the keys of the command's JSON."""
     classes: NDArray[Any]
-    """The classes, in the order of all distributions here."""
+    """The classes, in the order of all distributions here; of open answers, None and the answers of the row.
+
+    None stands for "none of these", any other answer."""
     contributions: list[Contribution]
     """One entry per classifier, in the order of the model."""
 
@@ -241,12 +262,12 @@ class Explanation:
 
     @property
     def label(self) -> Any:
-        """The decided class."""
+        """The decided class; None for open answers of a row that has none."""
         return self.classes[self.as_dict["decision"]["class"]]
 
     @property
     def runner_up(self) -> Any:
-        """The second best class; None if there is only one class."""
+        """The second best class; None if there is only one class, or if it is any other open answer."""
         index = self.as_dict["runner_up"]
         return None if index is None else self.classes[index]
 
@@ -281,7 +302,7 @@ class Explanation:
             "contribution": [entry.contribution for entry in entries],
         }
         for index, label in enumerate(self.classes):
-            columns[str(label)] = [
+            columns[title(label)] = [
                 None if entry.possibility is None else entry.possibility[index] for entry in entries
             ]
         return frame(columns)
@@ -309,7 +330,7 @@ class Explanation:
         for name, degrees in totals.items():
             if degrees is not None:
                 rows.append([name, "", *map(_degree, degrees.tolist()), ""])
-        header = ["classifier", "prediction", *(str(label) for label in self.classes), "contribution"]
+        header = ["classifier", "prediction", *map(title, self.classes), "contribution"]
         caption, notes = _around_table(self._text)
         return html(caption, header, rows, notes)
 
@@ -337,7 +358,7 @@ class Decisions:
     """
 
     label: NDArray[Any]
-    """The decided classes."""
+    """The decided classes; of open answers, None for a row that has none."""
     margin: NDArray[np.float64]
     """``1 - runner-up / best`` on the method's scale (possibility, probability, vote share): 0 for a tie."""
     answered: NDArray[np.uint32]
@@ -345,7 +366,11 @@ class Decisions:
     is_tie: NDArray[np.bool_]
     """Whether another class is equally good."""
     by_prior: NDArray[np.bool_]
-    """Whether the most frequent class is decided because the row has no usable prediction."""
+    """Whether the most frequent class is decided because the row has no usable prediction.
+
+    Of open answers, whether the row has no answer, so that nothing is decided."""
+    is_open: bool = False
+    """Whether the labels are open answers."""
 
     def __len__(self) -> int:
         return len(self.label)
@@ -361,12 +386,16 @@ class Decisions:
         return all(np.array_equal(one, another) for one, another in pairs)
 
     def __repr__(self) -> str:
-        n_classes = len(set(self.label.tolist()))
+        n = len(set(self.label.tolist()) - {None})
+        n_prior = np.count_nonzero(self.by_prior)
+        labels = (
+            f"{n} answer{'' if n == 1 else 's'}" if self.is_open else f"{n} class{'' if n == 1 else 'es'}"
+        )
         parts = [
             f"{len(self)} row{'' if len(self) == 1 else 's'}",
-            f"{n_classes} class{'' if n_classes == 1 else 'es'}",
+            labels,
             f"{np.count_nonzero(self.is_tie)} tied",
-            f"{np.count_nonzero(self.by_prior)} by the prior",
+            f"{n_prior} without an answer" if self.is_open else f"{n_prior} by the prior",
         ]
         return f"Decisions({', '.join(parts)})"
 

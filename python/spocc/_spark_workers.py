@@ -152,7 +152,7 @@ def _decision_columns(model: Model, table: Any, wanted: set[str]) -> Iterator[tu
     if wanted.isdisjoint(("margin", "answered", "is_tie", "by_prior")):
         yield "id", model.predict_ids(table)
     else:
-        ids, margin, answered, is_tie, by_prior = model._engine.decide(table, False)
+        ids, (margin, answered, is_tie, by_prior) = model._engine.decide(table, False)
         yield "id", ids
         yield "margin", pyarrow.array(margin)
         yield "answered", pyarrow.array(answered).cast(pyarrow.int32())

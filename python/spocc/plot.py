@@ -29,7 +29,7 @@ from spocc._comparison import Comparison
 from spocc._evidence import Evidence
 from spocc._model import Model
 from spocc._native import SpoccError
-from spocc._reports import Audit, Explanation
+from spocc._reports import Audit, Explanation, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -239,8 +239,8 @@ def possibility(
     legend = "; marks: single classifiers" if marks else ""
     more = f"\n{n_omitted} less possible classes are not shown" if n_omitted else ""
     ax.set_xlabel(f"possibility relative to the best class{legend}{more}")
-    ax.set_title(f"Decided: {_axes.short(str(explained.label))}, margin {explained.margin:.3f}", loc="left")
-    _axes.rows(ax, [str(explained.classes[i]) for i in order])
+    ax.set_title(f"Decided: {_axes.short(title(explained.label))}, margin {explained.margin:.3f}", loc="left")
+    _axes.rows(ax, [title(explained.classes[i]) for i in order])
     return ax
 
 
@@ -288,7 +288,8 @@ def _table(ax: Axes, name: str, table: NDArray[np.float64]) -> None:
 
 def _names(predicted: Any, label: Any) -> bool:
     """Whether a predicted label is that of a class, possibly as text."""
-    return predicted is not None and (predicted == label or str(predicted) == str(label))
+    is_label = predicted is not None and label is not None
+    return is_label and (predicted == label or str(predicted) == str(label))
 
 
 def _number(share: float) -> str:

@@ -16,7 +16,9 @@ mod zero_copy;
 mod answers;
 mod settings;
 mod evidence;
+mod sets;
 mod model;
+mod open_model;
 mod evaluate;
 mod runtime;
 mod error;
@@ -32,6 +34,7 @@ mod _native {
         evaluate::PyCompareSettings,
         evidence::PyEvidence,
         model::PyModel,
+        open_model::PyOpenModel,
         settings::{PyCombiner, PyOptions},
     };
 
@@ -59,6 +62,7 @@ mod _native {
         module.add("DEFAULT_METHOD", spocc::Method::default().to_string())?;
         module.add("DEFAULT_MISSING", spocc::data::Missing::default().to_string())?;
         module.add("DEFAULT_TIES", spocc::decision::TieBreak::default().to_string())?;
+        module.add("NONE_OF_THESE", spocc::explain::NONE_OF_THESE)?;
         let compare = spocc::evaluate::CompareSettings::default();
         module.add("DEFAULT_FOLDS", compare.folds)?;
         module.add("DEFAULT_REPEATS", compare.repeats)?;

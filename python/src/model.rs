@@ -1,13 +1,11 @@
 //! Models: fitting, deciding rows, explaining.
 
-use std::ops::Range;
-
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::{prelude::*, types::PyBytes, types::PyList};
 use spocc::{
     Control, Label, Predictions,
     audit::Audit,
-    conformal::{Coverage, RowDraw},
+    conformal::Coverage,
     decision::Basis,
     predict::{AlignedTable, DecisionColumns, Decisions},
 };
@@ -16,8 +14,9 @@ use crate::{
     error::BindingError,
     evidence::{PyEvidence, array, report},
     input::{InputTable, LabelInput, PredictionInput},
-    labels::{LabelId, to_python},
+    labels::to_python,
     runtime::{Interrupt, RunSettings, guard, run, run_here},
+    sets::{RowDraws, for_each_set, id_column},
     settings::{PyCombiner, PyOptions},
     zero_copy::MAX_LABELS,
 };
@@ -26,8 +25,6 @@ use crate::{
 const MAX_SHORT_CELLS: usize = 1 << 14;
 /// Number of cells up to which a call runs on the calling thread: the engine uses no others.
 const MAX_TINY_CELLS: usize = 1 << 10;
-/// Degrees held at a time, of rows decided in full.
-const DEGREES: usize = 1 << 22;
 
 /// A fitted model.
 #[pyclass(name = "Model", frozen, module = "spocc._native")]
@@ -35,9 +32,8 @@ pub(crate) struct PyModel {
     pub(crate) engine: spocc::Model,
 }
 
-/// Columns of decided rows: class, margin, number of predictions, tie, decided by the prior.
-type DecisionArrays<'py> = (
-    Bound<'py, PyArray1<u16>>,
+/// Columns of decided rows: margin, number of predictions, tie, decided by the prior.
+pub(crate) type FurtherArrays<'py> = (
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<bool>>,
@@ -93,10 +89,22 @@ impl PyModel {
         self.engine.classifiers().to_vec()
     }
 
-    /// The classes.
+    /// The classes; none of open answers.
     #[getter]
     fn classes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        to_python(py, self.engine.classes())
+        to_python(py, if self.is_open() { &[] } else { self.engine.classes() })
+    }
+
+    /// Whether it decides between open answers.
+    #[getter]
+    fn is_open(&self) -> bool {
+        self.engine.is_open()
+    }
+
+    /// How open answers are compared.
+    #[getter]
+    fn normalise(&self) -> Option<String> {
+        self.engine.normalise().map(|normalise| normalise.to_string())
     }
 
     /// The treatment of missing predictions.
@@ -178,16 +186,10 @@ impl PyModel {
         py: Python<'py>,
         cells: &Bound<'py, PyAny>,
         strict: bool,
-    ) -> Result<DecisionArrays<'py>, BindingError> {
+    ) -> Result<(Bound<'py, PyArray1<u16>>, FurtherArrays<'py>), BindingError> {
         let columns = DecisionColumns { margin: true, n_answered: true, ..DecisionColumns::default() };
-        let decided = self.decided(py, cells, strict, columns)?;
-        Ok((
-            array(py, decided.class),
-            array(py, decided.margin.unwrap_or_default()),
-            array(py, decided.n_answered.unwrap_or_default()),
-            array(py, decided.is_tie),
-            array(py, decided.basis.iter().map(|basis| *basis == Basis::Prior).collect()),
-        ))
+        let mut decided = self.decided(py, cells, strict, columns)?;
+        Ok((array(py, std::mem::take(&mut decided.class)), further_arrays(py, decided)))
     }
 
     /// The possibility of every class, row after row.
@@ -210,14 +212,7 @@ impl PyModel {
         cells: &Bound<'py, PyAny>,
         strict: bool,
     ) -> Result<Bound<'py, PyArray2<f64>>, BindingError> {
-        if !self.has_probabilities() {
-            let with = spocc::Method::ALL.into_iter().filter(|method| method.capabilities().probabilities);
-            let with: Vec<String> = with.map(|method| method.to_string()).collect();
-            let (with, found) = (with.join(", "), self.engine.method());
-            return Err(BindingError::Value(format!(
-                "probabilities: expected a model that has them ({with}), found one of {found}"
-            )));
-        }
+        self.check_probabilities()?;
         let columns = DecisionColumns { probability: true, ..DecisionColumns::default() };
         let decided = self.decided(py, cells, strict, columns)?;
         let shape = [decided.len(), decided.classes().len()];
@@ -236,30 +231,16 @@ impl PyModel {
     ) -> Result<Bound<'py, PyArray2<bool>>, BindingError> {
         let coverage = Coverage::try_from(coverage)?;
         self.engine.check_coverage(coverage)?;
-        let mut ids = ids.map(|ids| LabelInput::<u32>::new("ids", ids)).transpose()?;
+        let mut ids = id_column(ids)?;
         let ids = ids.as_mut().map(LabelInput::table).transpose()?;
         let n_classes = self.engine.classes().len();
         let members = self.with_aligned(py, cells, strict, |aligned, table, _, interrupt| {
             let n_rows = table.n_rows();
-            let named = ids.map(|ids| ids.read(interrupt)).transpose()?;
-            if let Some(found) = named.as_ref().map(|named| named.1.len()).filter(|found| *found != n_rows) {
-                return Err(spocc::Error::RowCount { what: "ids", expected: n_rows, found }.into());
-            }
-            let names: Option<(Vec<String>, Vec<u32>)> =
-                named.map(|(labels, ids)| (labels.iter().map(ToString::to_string).collect(), ids));
+            let draws = RowDraws::read(seed, ids, n_rows, interrupt)?;
             let mut members = vec![false; n_rows * n_classes];
-            for rows in chunks(n_rows, n_classes) {
-                interrupt.check()?;
-                let sets = aligned.sets(rows.clone(), coverage, |row| match &names {
-                    Some((names, ids)) => {
-                        RowDraw::of_name(seed, [names.get(ids[row].place()).map_or("", String::as_str)])
-                    }
-                    None => RowDraw::of_number(seed, row as u64),
-                })?;
-                for (row, set) in rows.zip(sets.iter()) {
-                    set.iter().for_each(|class| members[row * n_classes + usize::from(*class)] = true);
-                }
-            }
+            for_each_set(aligned, (n_rows, n_classes), coverage, &draws, interrupt, |row, set| {
+                set.iter().for_each(|class| members[row * n_classes + usize::from(*class)] = true);
+            })?;
             Ok((n_rows, members))
         })?;
         Ok(array(py, members.1).reshape([members.0, n_classes])?)
@@ -294,6 +275,19 @@ impl PyModel {
 }
 
 impl PyModel {
+    /// Refuses a method without probabilities.
+    pub(crate) fn check_probabilities(&self) -> Result<(), BindingError> {
+        if self.has_probabilities() {
+            return Ok(());
+        }
+        let with = spocc::Method::ALL.into_iter().filter(|method| method.capabilities().probabilities);
+        let with: Vec<String> = with.map(|method| method.to_string()).collect();
+        let (with, found) = (with.join(", "), self.engine.method());
+        Err(BindingError::Value(format!(
+            "probabilities: expected a model that has them ({with}), found one of {found}"
+        )))
+    }
+
     /// Runs `job` on a table aligned to the model.
     fn with_aligned<T: Send>(
         &self,
@@ -311,7 +305,11 @@ impl PyModel {
         })
     }
 
-    fn aligned<'a>(&'a self, table: &'a Predictions, strict: bool) -> Result<AlignedTable<'a>, BindingError> {
+    pub(crate) fn aligned<'a>(
+        &'a self,
+        table: &'a Predictions,
+        strict: bool,
+    ) -> Result<AlignedTable<'a>, BindingError> {
         let aligned = self.engine.align(table)?;
         Ok(if strict { aligned.strict()? } else { aligned })
     }
@@ -354,7 +352,7 @@ impl PyModel {
 
 /// Runs `job`, without signal checks if there are few cells: on one thread, or on the calling thread if the engine needs no
 /// other.
-fn run_sized<T: Send>(
+pub(crate) fn run_sized<T: Send>(
     py: Python<'_>,
     n_cells: usize,
     job: impl FnOnce(&Control<'_>, &Interrupt) -> Result<T, BindingError> + Send,
@@ -368,8 +366,12 @@ fn run_sized<T: Send>(
     }
 }
 
-/// Ranges of rows that are decided together.
-fn chunks(n_rows: usize, n_classes: usize) -> impl Iterator<Item = Range<usize>> {
-    let step = (DEGREES / 8 / n_classes.max(1)).max(1);
-    (0..n_rows).step_by(step).map(move |first| first..(first + step).min(n_rows))
+/// The columns of decided rows besides the class.
+pub(crate) fn further_arrays(py: Python<'_>, decided: Decisions) -> FurtherArrays<'_> {
+    (
+        array(py, decided.margin.unwrap_or_default()),
+        array(py, decided.n_answered.unwrap_or_default()),
+        array(py, decided.is_tie),
+        array(py, decided.basis.iter().map(|basis| *basis == Basis::Prior).collect()),
+    )
 }

@@ -34,6 +34,9 @@ __all__ = ["LabelCombiner"]
 class LabelCombiner(ClassifierMixin, BaseEstimator):
     """Base class of the estimators of all methods.
 
+    A classifier of scikit-learn has fixed classes, so there are no estimators for open answers: `spocc.fit`
+    decides between these.
+
     Parameters
     ----------
     missing, ties, class_weight, calibrate, per_class
@@ -108,23 +111,25 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
     def predict_possibility(self, X: Any) -> NDArray[np.float64]:
         """The possibility of every class (columns) in every row: 1 if no prediction contradicts it."""
         model, predictions = self._aligned(X)
-        return model.predict_possibility(predictions)
+        degrees: NDArray[np.float64] = model.predict_possibility(predictions)
+        return degrees
 
     @available_if(lambda self: combiner(self._method).has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of every class (columns) in every row, for methods with probabilities."""
         model, predictions = self._aligned(X)
-        return model.predict_proba(predictions)
+        degrees: NDArray[np.float64] = model.predict_proba(predictions)
+        return degrees
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The logarithm of the probability or possibility of every class; of two classes, the difference."""
         model, predictions = self._aligned(X)
-        degrees = (
+        degrees: NDArray[np.float64] = (
             model.predict_proba(predictions)
             if model.has_probabilities
             else model.predict_possibility(predictions)
         )
-        logs = np.log(np.maximum(degrees, np.finfo(np.float64).tiny))
+        logs: NDArray[np.float64] = np.log(np.maximum(degrees, np.finfo(np.float64).tiny))
         # The decided class of a tie gets the smallest possible lead, so that argmax agrees with `predict`.
         decided = model.predict_ids(predictions)
         tied = np.flatnonzero(logs.argmax(axis=1) != decided)
@@ -134,7 +139,8 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
     def predict_set(self, X: Any, coverage: float = 0.95) -> NDArray[np.bool_]:
         """The conformal prediction set of every row, as a mask of classes (columns); needs ``calibrate``."""
         model, predictions = self._aligned(X)
-        return model.predict_set(predictions, coverage, seed=self._seed())
+        members: NDArray[np.bool_] = model.predict_set(predictions, coverage, seed=self._seed())
+        return members
 
     @property
     def model_(self) -> spocc.Model:
