@@ -12,10 +12,11 @@ import numpy as np
 import pyarrow
 from numpy.typing import NDArray
 
+from spocc import _native, _open
 from spocc._evidence import Evidence
 from spocc._model import Model
 from spocc._native import SpoccError
-from spocc._settings import Level
+from spocc._settings import Level, Normalise
 
 # Rows counted at a time: far more than a batch of Spark has, so that few tables are merged.
 _BLOCK_ROWS = 1 << 20
@@ -37,6 +38,8 @@ class Counter:
     classes: object
     level: Level
     unlabelled: bool
+    open: bool
+    normalise: Normalise
     memory: int | None
 
     def with_counts(self) -> Counter:
@@ -86,6 +89,8 @@ class Counter:
             counts=counts,
             level=self.level,
             unlabelled=self.unlabelled,
+            open=self.open,
+            normalise=self.normalise,
             memory=self.memory,
         )
 
@@ -139,25 +144,43 @@ class Decider:
 
     def _new_columns(self, model: Model, batch: Any) -> list[Any]:
         table = pyarrow.Table.from_batches([batch]).select(self.indices).rename_columns(model.classifiers)
+        if model._of_answers is not None:
+            return self._answer_columns(model, model._of_answers, table, batch)
         classes = _column(model)
         if isinstance(self.wanted, SetSettings):
-            ids = batch.column(self.wanted.id_index)
-            members = model.predict_set(table, self.wanted.coverage, seed=self.wanted.seed, ids=ids)
+            members = self._sets(model, table, batch, self.wanted)
             return [_lists(members.sum(axis=1), classes.take(pyarrow.array(members.nonzero()[1])))]
         columns = dict(_decision_columns(model, table, set(self.wanted)))
         return [classes.take(pyarrow.array(columns["id"])), *(columns[name] for name in self.wanted)]
+
+    def _answer_columns(self, model: Model, native: _native.OpenModel, table: Any, batch: Any) -> list[Any]:
+        if isinstance(self.wanted, SetSettings):
+            sets = self._sets(model, table, batch, self.wanted)
+            texts = [[_open.text(answer) for answer in members] for members in sets]
+            return [pyarrow.array(texts, pyarrow.list_(pyarrow.string()))]
+        answers, further = native.decide(table, False)
+        columns = dict(_further_columns(further))
+        degrees = {"possibility": native.possibility, "probability": native.probability}
+        for name in degrees.keys() & self.wanted:
+            rows = degrees[name](table, False)
+            pairs = [[{"answer": _open.text(answer), name: degree} for answer, degree in row] for row in rows]
+            kind = pyarrow.struct([("answer", pyarrow.string()), (name, pyarrow.float64())])
+            columns[name] = pyarrow.array(pairs, pyarrow.list_(kind))
+        decided = pyarrow.array([_open.text(answer) for answer in answers], pyarrow.string())
+        return [decided, *(columns[name] for name in self.wanted)]
+
+    def _sets(self, model: Model, table: Any, batch: Any, settings: SetSettings) -> Any:
+        ids = batch.column(settings.id_index)
+        return model.predict_set(table, settings.coverage, seed=settings.seed, ids=ids)
 
 
 def _decision_columns(model: Model, table: Any, wanted: set[str]) -> Iterator[tuple[str, Any]]:
     if wanted.isdisjoint(("margin", "answered", "is_tie", "by_prior")):
         yield "id", model.predict_ids(table)
     else:
-        ids, (margin, answered, is_tie, by_prior) = model._engine.decide(table, False)
+        ids, further = model._engine.decide(table, False)
         yield "id", ids
-        yield "margin", pyarrow.array(margin)
-        yield "answered", pyarrow.array(answered).cast(pyarrow.int32())
-        yield "is_tie", pyarrow.array(is_tie)
-        yield "by_prior", pyarrow.array(by_prior)
+        yield from _further_columns(further)
     degrees: dict[str, Callable[[Any], Any]] = {
         "possibility": model.predict_possibility,
         "probability": model.predict_proba,
@@ -165,6 +188,14 @@ def _decision_columns(model: Model, table: Any, wanted: set[str]) -> Iterator[tu
     for name in degrees.keys() & wanted:
         values = degrees[name](table)
         yield name, _lists(np.full(len(values), values.shape[1]), pyarrow.array(values.reshape(-1)))
+
+
+def _further_columns(further: Iterable[NDArray[Any]]) -> Iterator[tuple[str, Any]]:
+    margin, answered, is_tie, by_prior = further
+    yield "margin", pyarrow.array(margin)
+    yield "answered", pyarrow.array(answered).cast(pyarrow.int32())
+    yield "is_tie", pyarrow.array(is_tie)
+    yield "by_prior", pyarrow.array(by_prior)
 
 
 def _lists(lengths: NDArray[np.integer[Any]], values: Any) -> Any:

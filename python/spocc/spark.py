@@ -44,6 +44,7 @@ from spocc._settings import (
     Level,
     Method,
     Missing,
+    Normalise,
     Strength,
     Ties,
     Tuning,
@@ -85,6 +86,8 @@ def evidence(
     classes: object = None,
     level: Level = "tally",
     unlabelled: bool = True,
+    open: bool = False,
+    normalise: Normalise = "none",
     memory: int | None = None,
 ) -> spocc.Evidence:
     """Counts a Spark data frame into the evidence that `spocc.Evidence` counts of the same rows.
@@ -102,7 +105,7 @@ def evidence(
         The columns of the classifiers, in this order; by default all but ``label``, ``weight`` and ``count``.
     weight, count
         Columns with a weight per row, and with how often each row occurs if equal rows are already grouped.
-    classes, level, unlabelled, memory
+    classes, level, unlabelled, open, normalise, memory
         As for `spocc.Evidence`; ``memory`` bounds the tally on each worker and on the driver (default 4 GiB).
 
     Examples
@@ -128,7 +131,7 @@ def evidence(
     repeated = [name for role, name in given.items() if [*names, *given.values()].count(name) > 1]
     if repeated:
         raise SpoccError(f"column `{repeated[0]}`: expected one use of it, found two")
-    counter = Counter(tuple(names), tuple(given), classes, level, unlabelled, memory)
+    counter = Counter(tuple(names), tuple(given), classes, level, unlabelled, open, normalise, memory)
     # The evidence of no rows; names, classes and level are checked before any job runs.
     total = counter.empty()
     rows = _selected(df, [*names, *given.values()])
@@ -155,6 +158,8 @@ def fit(
     weight: str | None = None,
     count: str | None = None,
     classes: object = None,
+    open: bool = False,
+    normalise: Normalise = "none",
     tuning: Tuning | None = None,
     inputs: Inputs | None = None,
     exponent: Exponent | None = None,
@@ -178,9 +183,9 @@ def fit(
     ----------
     df, label, classifiers, weight, count
         As for `evidence`.
-    classes, method, tuning, inputs, exponent, strength, missing, ties, class_weight, calibrate, per_class
+    classes, open, normalise, method, tuning, inputs, exponent, strength, missing, ties, class_weight
         As for `spocc.fit`.
-    seed, unlabelled, evaluate, memory
+    calibrate, per_class, seed, unlabelled, evaluate, memory
         As for `spocc.fit`.
 
     Examples
@@ -193,7 +198,7 @@ def fit(
     # Settings are checked before any job runs.
     options(missing, ties, class_weight, calibrate, per_class, seed, evaluate)
     chosen = combiner(method, tuning, inputs, exponent, strength)
-    needs_tally = calibrate is not None or evaluate
+    needs_tally = calibrate is not None or evaluate or open
     level, uses_unlabelled = chosen.counting(label is not None, unlabelled, needs_tally)
     counted = evidence(
         df,
@@ -204,6 +209,8 @@ def fit(
         classes=classes,
         level=level,
         unlabelled=uses_unlabelled,
+        open=open,
+        normalise=normalise,
         memory=memory,
     )
     return spocc.fit(
@@ -237,9 +244,11 @@ def predict(
         A fitted model, which is broadcast to the workers without its evidence.
     output
         Name of the column with the decided label: bigint, boolean, double or string, as in ``model.classes``.
+        An open answer is a string, and null if the row has none.
     columns
         Further columns: ``margin``, ``answered``, ``is_tie``, ``by_prior``; ``possibility`` and
-        ``probability`` are arrays in the order of ``model.classes``.
+        ``probability`` are arrays in the order of ``model.classes``. Of open answers they are arrays of
+        structs: an ``answer``, null for any that is not given on the row, and its degree.
 
     Examples
     --------
@@ -255,6 +264,17 @@ def predict(
     |  y|  0|   1|       0|       2|  true|
     +---+---+----+--------+--------+------+
     <BLANKLINE>
+    >>> answers = {"ann": [12.5, 70, 3, 8] * 5, "bob": [12.5, 71, 3, 8] * 5}
+    >>> model = spocc.fit(answers, [12.5, 70, 3, 9] * 5, open=True)
+    >>> df = spark.createDataFrame([("x", 12.5, 13.0), ("y", None, None)], "id string, ann float, bob float")
+    >>> predict(df, model).show()
+    +---+----+----+--------+
+    | id| ann| bob|decision|
+    +---+----+----+--------+
+    |  x|12.5|13.0|    12.5|
+    |  y|NULL|NULL|    NULL|
+    +---+----+----+--------+
+    <BLANKLINE>
     """
     wanted = strings("columns", columns) or []
     unknown = [name for name in wanted if name not in _COLUMNS]
@@ -262,7 +282,7 @@ def predict(
         raise SpoccError(f"columns: expected some of {', '.join(_COLUMNS)}, found {', '.join(unknown)}")
     if "probability" in wanted and not model.has_probabilities:
         raise SpoccError(f"columns: expected a method with probabilities, found {model.method}")
-    column_types = [_type_of(model), *(_COLUMNS[name] for name in wanted)]
+    column_types = [_type_of(model), *(_further_type(model, name) for name in wanted)]
     return _decided(df, model, [output, *wanted], column_types, tuple(wanted))
 
 
@@ -287,7 +307,8 @@ def predict_set(
         The column with the ids of the rows, from which ties between conformal scores are broken: the set of a
         row does not depend on the partitions, and equals the local one with these ``ids``.
     output
-        Name of the column with the sets: arrays of labels, in the order of ``model.classes``.
+        Name of the column with the sets: arrays of labels, in the order of ``model.classes``. Sets of open
+        answers are arrays of strings, in which null stands for any answer that is not given on the row.
 
     Examples
     --------
@@ -308,7 +329,7 @@ def predict_set(
     _check(df, "id", id)
     # The model, the coverage and the seed are checked before any job runs.
     model.predict_set({name: [] for name in model.classifiers}, coverage, seed=seed)
-    column_type = types.ArrayType(_type_of(model), containsNull=False)
+    column_type = types.ArrayType(_type_of(model), containsNull=model.is_open)
     return _decided(df, model, [output], [column_type], SetSettings(coverage, seed, df.columns.index(id)))
 
 
@@ -345,6 +366,14 @@ def _type_of(model: spocc.Model) -> types.DataType:
         "f": types.DoubleType(),
     }
     return kinds.get(model.classes.dtype.kind, types.StringType())
+
+
+def _further_type(model: spocc.Model, name: str) -> types.DataType:
+    """The type of a further column; degrees of open answers are named by them."""
+    if not model.is_open or not isinstance(_COLUMNS[name], types.ArrayType):
+        return _COLUMNS[name]
+    fields = [types.StructField("answer", types.StringType()), types.StructField(name, types.DoubleType())]
+    return types.ArrayType(types.StructType(fields), containsNull=False)
 
 
 def _check_frame(df: DataFrame) -> None:

@@ -49,6 +49,8 @@ def test_every_word_of_a_setting_is_accepted(panel: Panel) -> None:
         spocc.fit(*panel, method="stacking", inputs=inputs, strength=1)
     for level in get_args(_settings.Level):
         assert spocc.Evidence(*panel, level=level).level == level
+    for normalise in get_args(_settings.Normalise):
+        assert spocc.Evidence(*panel, open=True, normalise=normalise).normalise == normalise
 
 
 @pytest.mark.parametrize(("old", "new"), [("silent", "ignore"), ("symbol", "answer")])
@@ -72,5 +74,5 @@ def test_estimators_and_spark_have_the_arguments_of_fit() -> None:
     from spocc.spark import fit
 
     in_spark = signature(fit).parameters
-    for name in [*SETTINGS, *OPTIONS, "method", "seed", "unlabelled", "memory"]:
+    for name in [*SETTINGS, *OPTIONS, "method", "seed", "unlabelled", "memory", "open", "normalise"]:
         assert in_spark[name].default == known[name].default, name
