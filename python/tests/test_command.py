@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 
 import spocc
-from spocc._settings import Method
+from spocc._settings import Method, Normalise
+
+from open_panels import make_open_panel
 
 Command = Callable[..., str]
 
@@ -110,3 +112,25 @@ def test_both_read_a_long_table_alike(command: Command, tmp_path: Path) -> None:
     command("tally", tmp_path / "crowd.csv", *long, "-o", tmp_path / "crowd.tally")
     ours = spocc.Evidence.from_long(crowd["item"], crowd["worker"], crowd["answer"], {1: "cat", 2: "dog"})
     assert spocc.load(tmp_path / "crowd.tally") == ours
+
+
+@pytest.mark.parametrize("normalise", ["none", "number"])
+def test_both_decide_open_answers_alike(normalise: Normalise, command: Command, tmp_path: Path) -> None:
+    answers, truth = make_open_panel()
+    answers.loc[::9, "bob"] = answers["bob"][::9].map(lambda answer: None if answer is None else f"${answer}")
+    path = tmp_path / "answers.csv"
+    answers.assign(truth=truth, item=range(len(truth))).to_csv(path, index=False)
+    columns = [path, "--label", "truth", "--id", "item", "--open", "--normalise", normalise]
+    model = spocc.fit(answers, truth, open=True, normalise=normalise, evaluate=True)
+    command("fit", *columns, "-o", tmp_path / "m.spocc")
+    assert spocc.load(tmp_path / "m.spocc") == model
+    command(
+        "predict", tmp_path / "m.spocc", path, "--id", "item", "--columns", "margin", "-o", tmp_path / "d.csv"
+    )
+    read = {"dtype": {"decision": object}, "keep_default_na": False, "float_precision": "round_trip"}
+    decided = pd.read_csv(tmp_path / "d.csv", **read)
+    ours = model.decide(answers)
+    assert decided["decision"].tolist() == ["" if answer is None else answer for answer in ours.label]
+    assert decided["margin"].tolist() == ours.margin.tolist()
+    shown = command("explain", tmp_path / "m.spocc", path, "--row", "5")
+    assert shown.removeprefix("row 5\n") == str(model.explain(answers, 4))
