@@ -13,7 +13,8 @@ use crate::{
     evidence::Evidence,
     fusion::{Exponent, FusionTree},
     methods::{
-        FittedAdaSpocc, Ladder, Learn, PossibilityTable, Rule, prediction_surprisals, relative_accuracy,
+        FittedAdaSpocc, Ladder, Learn, Method, PossibilityTable, Rule, prediction_surprisals,
+        relative_accuracy,
     },
     model::{self, Model},
     possibility::Discount,
@@ -87,9 +88,13 @@ impl Model {
             }
             // The ladder is a function of the evidence: it is refitted.
             Rule::Ladder(_) | Rule::FirstLadder(_) => Ladder.learn(&as_read, control)?,
+            Rule::Open(_) if self.method == Method::Ladder => Ladder.learn(&as_read, control)?,
             _ => return refuse("a spocc, adaspocc or ladder model", self.method.to_string()),
         };
+        // Another classifier may give more candidates.
+        let prior = if self.is_open() { as_read.class_counts().to_vec() } else { self.prior.clone() };
         Ok(Self {
+            prior,
             classifiers: all_names.into_iter().cloned().collect(),
             labels: as_read.labels().into_owned(),
             missing_is_answer,
@@ -179,7 +184,7 @@ impl Model {
 impl Evidence {
     /// The same counts with the classes of `labels` and everything else as mere answers.
     fn with_classes_of(self, labels: &Labels, control: &Control<'_>) -> Result<Self, Error> {
-        if self.labels().is_identical(labels) {
+        if self.is_open() || self.labels().is_identical(labels) {
             return Ok(self);
         }
         let closed = Labels::closed(labels.classes(), self.labels().all().iter().cloned())?;

@@ -383,6 +383,29 @@ fn an_explanation_names_the_answers_and_its_contributions_add_up() {
 }
 
 #[test]
+fn an_appended_classifier_gives_the_model_of_the_whole_panel() {
+    let rows = usual();
+    let few: Rows = rows.iter().map(|(cells, truth)| (cells[1..].to_vec(), truth.clone())).collect();
+    let model = Ladder.fit(&evidence(&NAMES[1..], &few)).expect("rows");
+    let control = Control::default();
+    let grown = model.append(&evidence(&NAMES, &rows), &control).expect("the same rows");
+    let names: Vec<&str> = NAMES[1..].iter().chain(&NAMES[..1]).copied().collect();
+    let whole = evidence(&NAMES, &rows).select(&names, &control).expect("known names");
+    assert_eq!(grown.to_bytes(), Ladder.fit(&whole).expect("rows").to_bytes());
+}
+
+#[test]
+fn good_classifiers_that_agree_on_easy_rows_are_not_copies() {
+    // Three classifiers are right on all 30 labelled rows, a fourth is wrong on one row in five.
+    let mut rows = panel(30, &[100, 100, 100, 80], 21);
+    rows.iter_mut().for_each(|(cells, truth)| cells[..3].iter_mut().for_each(|cell| *cell = truth.clone()));
+    let names = ["ann", "bob", "cat", "dan"];
+    let model = Ladder.fit(&evidence(&names, &rows)).expect("rows");
+    let spocc::methods::Parameters::Open { leaves, .. } = model.parameters() else { panic!("open") };
+    assert_eq!(leaves.len(), 4, "{leaves:?}");
+}
+
+#[test]
 fn one_classifier_alone_decides_for_its_answers() {
     let rows = panel(40, &[70], 1);
     let model = Ladder.fit(&evidence(&["ann"], &rows)).expect("rows");

@@ -236,7 +236,22 @@ impl Model {
         let mut prior = self.prior.clone();
         prior.resize(labels.len(), 0);
         let rule = self.rule.with_candidates(labels.len())?;
-        Some(Self { labels, prior, rule, ..self.clone() })
+        // The evidence, perhaps large, is not needed to decide.
+        Some(Self {
+            labels,
+            prior,
+            rule,
+            evidence: None,
+            method: self.method,
+            classifiers: self.classifiers.clone(),
+            missing: self.missing,
+            missing_is_answer: self.missing_is_answer.clone(),
+            ties: self.ties,
+            class_weights: self.class_weights.clone(),
+            calibration: self.calibration.clone(),
+            held_out_accuracy: self.held_out_accuracy.clone(),
+            no_accuracy_reason: None,
+        })
     }
 
     /// The classes that a row is decided between, by their numbers: "none of these" is not an answer.
