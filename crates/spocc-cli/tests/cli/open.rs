@@ -196,7 +196,8 @@ fn requests_that_need_classes_are_refused() {
     assert!(weighted.stderr.contains("open answers: expected rows that count alike"), "{}", weighted.stderr);
     assert_eq!(dir.names(), ["gold.csv"], "nothing is written");
     dir.done(&format!("{FIT} --method majority -o vote.spocc"));
-    dir.misused("fit vote.spocc --open -o x.spocc", "--open");
+    dir.done("tally gold.csv --open --label truth --id item -o gold.tally");
+    dir.misused("fit gold.tally --open -o x.spocc", "--open describes a table, but the input is a tally");
 }
 
 #[test]

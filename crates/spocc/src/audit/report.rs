@@ -136,7 +136,7 @@ impl Audit {
         match &panel.dendrogram {
             Some(tree) if tree.n_leaves() > 1 => {
                 let scale = match self.answerable_share {
-                    Some(_) => "share of the errors of either that are the same wrong answer",
+                    Some(_) => "share of errors that are the same wrong answer",
                     None => "0: independent, 1: copies, also renamed ones",
                 };
                 writeln!(out, "\ndependence ({scale}, -: not known)\n")?;

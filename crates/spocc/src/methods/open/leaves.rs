@@ -106,11 +106,19 @@ fn telling(evidence: &Evidence, tally: &Tally) -> Vec<bool> {
     counts.iter().map(is_telling).collect()
 }
 
+/// Answers from which a classifier that shares none of them, and is never right, is left out.
+const MIN_FRESH_ANSWERS: usize = 5;
+
 /// Whether any answer of each classifier is true or is given by another classifier, on labelled or unlabelled rows. One
-/// that always gives an answer of its own says nothing about the answers of others.
+/// that always gives an answer of its own says nothing about the answers of others; of few answers nothing is known.
 fn shared(evidence: &Evidence, tally: &Tally) -> Vec<bool> {
     let n = evidence.n_classifiers();
-    let mut is_shared: Vec<bool> = (0..n).map(|k| evidence.correct(k) > 0).collect();
+    let mut n_patterns = vec![0; n];
+    for row in tally.patterns().rows().chain(unlabelled_patterns(evidence)) {
+        row.for_each(|k, _| n_patterns[k] += 1);
+    }
+    let is_known = |k: usize| n_patterns[k] >= MIN_FRESH_ANSWERS;
+    let mut is_shared: Vec<bool> = (0..n).map(|k| evidence.correct(k) > 0 || !is_known(k)).collect();
     // The first classifier with each candidate of a row.
     let mut first = vec![MISSING as usize; evidence.n_labels()];
     for row in tally.patterns().rows().chain(unlabelled_patterns(evidence)) {

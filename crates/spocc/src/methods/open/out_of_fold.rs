@@ -54,9 +54,9 @@ impl ExpertFits<'_> {
     /// Prior weights of the experts, which sum to 1.
     pub(super) fn prior_weights(&self) -> Vec<f64> {
         let prior = |expert: &Expert| match expert {
-            Expert::Votes => 0.35,
-            Expert::Accuracies | Expert::Unlabelled => 0.2,
+            Expert::Votes => 0.25,
             Expert::BestClassifier => 0.1,
+            Expert::Regression => 0.35,
             _ => 0.15,
         };
         let weights: Vec<f64> = self.experts().iter().map(prior).collect();
