@@ -103,7 +103,7 @@ pub(crate) fn answers_to_csv(n_rows: usize, n_labelled: usize, seed: u64) -> Str
         let missing = dice.below(40);
         let cells: Vec<&str> =
             cells.iter().enumerate().map(|(k, cell)| if k == missing { "" } else { cell.as_str() }).collect();
-        text.push_str(&format!("{},{},{truth}\n", row + 1, cells.join(",")));
+        text.extend([&(row + 1).to_string(), ",", &cells.join(","), ",", &truth, "\n"]);
     }
     text
 }

@@ -10,8 +10,8 @@ fn rows(n: usize, n_labelled: usize) -> Vec<[String; 5]> {
     let row = |t: usize| {
         let right = 17 * t + 3;
         let answer = |is_right: bool, k: usize| if is_right { right } else { right + 1 + k };
-        let [ann, bob, eve] =
-            [(t % 10 > 0, 0), (t % 3 > 0, t % 2), (t % 3 == 1, 1)].map(|(is, k)| answer(is, k));
+        let [ann, bob, eve] = [(!t.is_multiple_of(10), 0), (!t.is_multiple_of(3), t % 2), (t % 3 == 1, 1)]
+            .map(|(is, k)| answer(is, k));
         let truth = if t < n_labelled { right.to_string() } else { String::new() };
         [format!("p{t}"), ann.to_string(), bob.to_string(), eve.to_string(), truth]
     };

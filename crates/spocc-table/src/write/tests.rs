@@ -1,5 +1,7 @@
 //! A small table in text formats, and values that do not fit.
 
+use std::sync::LazyLock;
+
 use spocc::Label;
 
 use super::*;
@@ -52,11 +54,15 @@ fn write(format: FileFormat, compression: FileCompression) -> Vec<u8> {
     out
 }
 
+/// No lists.
+static EMPTY: LazyLock<TextLists> = LazyLock::new(TextLists::default);
+
 fn emptied<'a>(values: &BlockValues<'a>) -> BlockValues<'a> {
     match values {
         BlockValues::Text(column, _) => BlockValues::Text(column, 0),
         BlockValues::Label(_) => BlockValues::Label(Vec::new()),
         BlockValues::LabelLists(_) => BlockValues::LabelLists(LabelLists::default()),
+        BlockValues::TextLists(_) => BlockValues::TextLists(&EMPTY),
         BlockValues::Integer(_) => BlockValues::Integer(Vec::new()),
         BlockValues::Float(_) => BlockValues::Float(&[]),
     }
@@ -80,6 +86,28 @@ fn json_keeps_the_types_of_labels() {
     let write = |lines| write(FileFormat::Json { lines }, FileCompression::None);
     assert_eq!(String::from_utf8(write(true)).expect("text"), format!("{}\n{}\n", rows[0], rows[1]));
     assert_eq!(String::from_utf8(write(false)).expect("text"), format!("[\n{},\n{}\n]\n", rows[0], rows[1]));
+}
+
+#[test]
+fn lists_of_texts_are_joined_in_csv_and_lists_in_json() {
+    let schema = TableSchema {
+        columns: vec![ColumnSpec { name: "set".to_owned(), value_type: ValueType::TextList }],
+        labels: Vec::new(),
+    };
+    let mut lists = TextLists::default();
+    lists.push(["72", "a|b"]);
+    lists.push([]);
+    let write = |format| {
+        let mut out = Vec::new();
+        let blocks = |writer: &mut TableWriter<'_>| writer.write(2, &[BlockValues::TextLists(&lists)]);
+        write_table::<(), io::Error>(&mut out, format, FileCompression::None, &schema, blocks)
+            .expect("memory");
+        String::from_utf8(out).expect("text")
+    };
+    assert_eq!(write(FileFormat::Csv { delimiter: b',' }), "set\n72|a\\|b\n\"\"\n");
+    assert_eq!(write(FileFormat::Json { lines: true }), "{\"set\":[\"72\",\"a|b\"]}\n{\"set\":[]}\n");
+    let refused = schema.check(3, &[BlockValues::TextLists(&lists)]).expect_err("two lists");
+    assert_eq!(refused.kind(), io::ErrorKind::InvalidInput);
 }
 
 #[test]

@@ -21,6 +21,8 @@ use crate::{
 
 /// Share of the errors of two classifiers that are the same wrong answer, from which one is a copy of the other.
 const MIN_COPY_SHARE: f64 = 0.8;
+/// Share of the accuracy of drawing an answer below which a classifier is an adversary: poor ones are merely below it.
+const MAX_ADVERSARY_SHARE: f64 = 0.5;
 /// Rows that both must have answered for their dependence to be reported.
 const MIN_JOINT_ROWS: f64 = 20.0;
 
@@ -110,7 +112,7 @@ fn verdict(correct: f64, answered: f64, chance: f64) -> Verdict {
     let [low, high] = interval(correct, answered, SIGNIFICANT / 2.0);
     if low > chance {
         Verdict::Useful
-    } else if high < chance {
+    } else if high < MAX_ADVERSARY_SHARE * chance {
         Verdict::Adversary
     } else if high < chance + BARELY_BETTER * (1.0 - chance) {
         Verdict::Guesser
@@ -133,6 +135,8 @@ struct CommonErrors {
 impl CommonErrors {
     /// Of every pair of classifiers, in the order of pair counts.
     fn of_pairs(evidence: &Evidence, tally: &Tally, control: &Control<'_>) -> Result<Vec<Self>, Error> {
+        /// Classifiers between two reports of progress.
+        const TOGETHER: usize = 16;
         let n = evidence.n_classifiers();
         let mut pairs = Vec::with_capacity(n * (n - 1) / 2);
         let of = |a: usize| {
@@ -155,7 +159,6 @@ impl CommonErrors {
             }
             common
         };
-        const TOGETHER: usize = 16;
         for start in (0..n).step_by(TOGETHER) {
             control.report("common errors", start, n)?;
             let parts = parallel::map(TOGETHER.min(n - start), |at| of(start + at));
@@ -195,7 +198,8 @@ mod tests {
     fn verdicts_compare_with_drawing_an_answer() {
         assert_eq!(verdict(0.0, 0.0, 0.5), Verdict::NoPredictions);
         assert_eq!(verdict(90.0, 100.0, 0.5), Verdict::Useful);
-        assert_eq!(verdict(20.0, 100.0, 0.5), Verdict::Adversary);
+        assert_eq!(verdict(5.0, 100.0, 0.5), Verdict::Adversary);
+        assert_eq!(verdict(35.0, 100.0, 0.5), Verdict::Guesser);
         assert_eq!(verdict(500.0, 1000.0, 0.5), Verdict::Guesser);
         assert_eq!(verdict(6.0, 10.0, 0.5), Verdict::Unproven);
     }

@@ -154,7 +154,7 @@ impl Labels {
                 difference: format!("{} and {}", list(one.classes()), list(other.classes())),
             }),
             (one, other) => {
-                let [first, second] = [one.max(other), one.min(other)].map(|source| source.describe());
+                let [first, second] = [one.max(other), one.min(other)].map(ClassSource::describe);
                 Err(Error::DifferentClasses { difference: format!("{first} and {second}") })
             }
         }

@@ -47,7 +47,8 @@ impl CompareSettings {
         let leaves_out = is_open && self.methods == Method::ALL;
         let mut all = Vec::new();
         for method in self.methods.iter().chain(&REFERENCES) {
-            if !all.contains(method) && !(leaves_out && !method.capabilities().open_answers) {
+            let is_left_out = leaves_out && !method.capabilities().open_answers;
+            if !is_left_out && !all.contains(method) {
                 all.push(*method);
             }
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::{
     data::{MISSING, NONE, Row},
-    evidence::{Evidence, Tally},
+    evidence::{Evidence, Tally, Unlabelled},
     hash::mix,
     parallel,
 };
@@ -45,12 +45,12 @@ impl Leaves {
         let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
         for k in order {
             let candidates = by_hash.entry(hashes[k]).or_default();
-            match candidates.iter().find(|&&group| is_telling[k] && are_equal(groups[group][0], k)) {
-                Some(&group) => groups[group].push(k),
-                None => {
-                    candidates.push(groups.len());
-                    groups.push(vec![k]);
-                }
+            let is_copy = |group: &&usize| is_telling[k] && are_equal(groups[**group][0], k);
+            if let Some(&group) = candidates.iter().find(is_copy) {
+                groups[group].push(k);
+            } else {
+                candidates.push(groups.len());
+                groups.push(vec![k]);
             }
         }
         Self { groups }
@@ -91,7 +91,7 @@ fn telling(evidence: &Evidence, tally: &Tally) -> Vec<bool> {
             counts[k][1] += if j == truth { 0.0 } else { rows };
         });
     }
-    for (row, count) in evidence.unlabelled_rows().into_iter().flat_map(|rows| rows.rows()) {
+    for (row, count) in evidence.unlabelled_rows().into_iter().flat_map(Unlabelled::rows) {
         let rows = evidence.rows_of(count);
         let mut n_candidates = 0;
         row.for_each(|_, j| n_candidates = n_candidates.max(j));
@@ -141,8 +141,8 @@ fn shared(evidence: &Evidence, tally: &Tally) -> Vec<bool> {
 pub(super) fn family_weights(panel: &Evidence, tally: &Tally) -> Vec<f64> {
     let n = panel.n_classifiers();
     // The wrong answers of every cell, and the cells on which every leaf is wrong.
-    let (mut wrong_of, mut cells_of): (Vec<Vec<(u32, u16)>>, Vec<Vec<u32>>) =
-        (Vec::new(), vec![Vec::new(); n]);
+    let mut wrong_of: Vec<Vec<(u32, u16)>> = Vec::new();
+    let mut cells_of: Vec<Vec<u32>> = vec![Vec::new(); n];
     let mut rows = Vec::new();
     for (row, truth, count) in tally.cells() {
         let mut wrong = Vec::new();

@@ -28,6 +28,9 @@ pub(super) struct ExpertFits<'a> {
     pub(super) which: Experts,
 }
 
+/// The scores of the regression on one case, at every penalty.
+type ScorePath = Vec<Vec<f64>>;
+
 /// Held-out cases, and the penalty of the regression that scores best on them.
 pub(super) struct OutOfFold {
     pub(super) cases: Vec<HeldOutCase>,
@@ -68,7 +71,7 @@ impl ExpertFits<'_> {
     pub(super) fn out_of_fold(&self, folds: &Folds, control: &Control<'_>) -> Result<OutOfFold, Error> {
         let of_folds = parallel::map(folds.n_held_out, |fold| self.score_fold(fold, folds, control));
         let mut cases = Vec::new();
-        let mut paths: Vec<Vec<Vec<f64>>> = Vec::new();
+        let mut paths: Vec<ScorePath> = Vec::new();
         for of_fold in of_folds {
             let (of_fold, path) = of_fold?;
             cases.extend(of_fold);
@@ -76,7 +79,7 @@ impl ExpertFits<'_> {
         }
         // Of penalties that score alike, the strongest.
         let log_score = |at: usize| -> f64 {
-            let of_case = |(case, path): (&HeldOutCase, &Vec<Vec<f64>>)| {
+            let of_case = |(case, path): (&HeldOutCase, &ScorePath)| {
                 path.get(at).map_or(0.0, |scores| {
                     let mut scores = scores.clone();
                     log_normalise(&mut scores);
@@ -105,7 +108,7 @@ impl ExpertFits<'_> {
         fold: usize,
         folds: &Folds,
         control: &Control<'_>,
-    ) -> Result<(Vec<HeldOutCase>, Vec<Vec<Vec<f64>>>), Error> {
+    ) -> Result<(Vec<HeldOutCase>, Vec<ScorePath>), Error> {
         let training: Vec<f64> = folds
             .rows
             .iter()
