@@ -51,15 +51,12 @@ impl Evidence {
                 return wrong("a tally that adds up to the marginals", "another sum");
             }
         }
-        if self.is_open() {
-            self.check_open()?;
-        }
         if let Some(rows) = &self.unlabelled {
             if self.tally.is_none() {
                 return wrong("rows without truth beside a tally", "no tally");
             }
             rows.check(k, s)?;
         }
-        Ok(())
+        if self.is_open() { self.check_open() } else { Ok(()) }
     }
 }

@@ -7,7 +7,7 @@ use crate::{
         evidence, rules,
         sections::{SectionWriter, Sections},
     },
-    methods::Method,
+    methods::{Method, Rule},
     model::{HeldOutAccuracy, Model},
 };
 
@@ -63,6 +63,10 @@ impl Model {
         self.labels.check()?;
         let size = [self.classifiers.len(), self.labels.len(), self.labels.n_classes()];
         self.rule.check(size)?;
+        let is_over_candidates = self.rule.with_candidates(self.labels.len()).is_some();
+        if self.is_open() && !is_over_candidates || !self.is_open() && matches!(self.rule, Rule::Open(_)) {
+            return wrong("a rule over open answers exactly if these are open", self.method.to_string());
+        }
         if !self.rule.fits(self.method) {
             return wrong("the rule of the method", self.method.to_string());
         }
@@ -76,6 +80,12 @@ impl Model {
         self.held_out_accuracy.as_ref().map_or(Ok(()), HeldOutAccuracy::check)?;
         let Some(evidence) = &self.evidence else { return Ok(()) };
         evidence.check()?;
+        if evidence.labels().normalise() != self.normalise() {
+            return wrong(
+                "evidence of open answers exactly if the model is of these",
+                "the other".to_owned(),
+            );
+        }
         if evidence.classifiers() != self.classifiers {
             return wrong("evidence about the model's classifiers", list(evidence.classifiers()));
         }

@@ -39,9 +39,11 @@ fn models() -> Vec<(String, Model)> {
         ("ladder.class-weight", fit(ladder, &rows, &balanced)),
         ("ladder.conformal", fit(ladder, &rows, &split)),
         ("ladder.conformal-cross-per-class", fit(ladder, &rows, &cross)),
+        ("ladder.open", fit(ladder, &open_answers(), &plain)),
         ("ladder.slim", fit(ladder, &rows, &plain).slim()),
         ("ladder.unlabelled", fit(ladder, &with_unlabelled(&rows), &plain)),
         ("majority.conformal.slim", fit(Method::Majority, &rows, &split).slim()),
+        ("majority.open", fit(Method::Majority, &open_answers(), &plain)),
         ("majority.random", fit(Method::Majority, &rows, &random)),
         ("naive-bayes.evaluated", fit(bayes, &rows, &evaluated)),
         ("naive-bayes.missing-answer", fit(bayes, &rows, &answers)),
@@ -61,8 +63,15 @@ fn with_unlabelled(labelled: &Evidence) -> Evidence {
     labelled.merge(&unlabelled.expect("rows"), &Control::default()).expect("the same classifiers")
 }
 
+/// The evidence of the labelled rows as open answers.
+fn open_answers() -> Evidence {
+    let rows = answers(&gold());
+    Evidence::new(rows.predictions(), rows.truth()).expect("rows")
+}
+
 fn evidence_files() -> Vec<(&'static str, Evidence)> {
     let mut files = evidence().to_vec();
+    files.push(("open", open_answers()));
     files.push(("unlabelled", with_unlabelled(&counted(&Counting::default()))));
     files.sort_by_key(|file| file.0);
     files

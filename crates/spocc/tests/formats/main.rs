@@ -8,6 +8,7 @@ use std::{fs, path::PathBuf};
 use spocc::{
     Control, Evidence, Label, Model, Predictions, Truth,
     conformal::{Coverage, RowDraw},
+    data::Answers,
     evidence::{Counting, Level},
 };
 
@@ -80,8 +81,24 @@ fn evidence() -> [(&'static str, Evidence); 5] {
     ]
 }
 
+/// The rows as open answers, with the truths of their last column if they have one.
+fn answers(rows: &[Vec<String>]) -> Answers {
+    let mut builder = Answers::builder(CLASSIFIERS).expect("five names");
+    for row in rows {
+        let cells = row[1..6].iter().map(|cell| (!cell.is_empty()).then_some(cell.as_str()));
+        builder.push(cells, row.get(7).map(String::as_str)).expect("five answers");
+    }
+    builder.finish()
+}
+
 /// What the model decides on the new rows.
 fn decisions(model: &Model) -> Vec<String> {
+    if model.is_open() {
+        let rows = answers(&new_rows());
+        let decided = model.predict(rows.predictions()).expect("all classifiers are there");
+        let text = |row: usize| rows.answer(row, decided.class[row]).map(ToString::to_string);
+        return (0..rows.n_rows()).map(|row| text(row).unwrap_or_default()).collect();
+    }
     let decisions = model.predict(&predictions(&new_rows())).expect("all classifiers are there");
     decisions.labels().map(ToString::to_string).collect()
 }

@@ -96,7 +96,7 @@ fn with_content(file: &[u8], [level, at]: [usize; 2], content: Vec<u8>) -> Vec<u
 }
 
 /// The file with edits of one section; of a large section more often.
-fn edited(file: &[u8], byte: Index, edits: &[(Index, Edit)]) -> Vec<u8> {
+pub(crate) fn edited(file: &[u8], byte: Index, edits: &[(Index, Edit)]) -> Vec<u8> {
     let contents = contents(file);
     let sections = contents.iter().flat_map(|section| std::iter::repeat_n(section, section.1.len()));
     let sections: Vec<&([usize; 2], Vec<u8>)> = sections.collect();

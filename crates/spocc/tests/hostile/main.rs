@@ -6,6 +6,7 @@ mod frame;
 mod sections;
 mod surgery;
 mod content;
+mod open;
 mod version2;
 #[path = "../panels/mod.rs"]
 mod panels;
