@@ -121,6 +121,8 @@ impl Answers {
             let answer = contribution.prediction.as_ref().map(|text| name(&text.as_str().into()).to_string());
             contribution.prediction = answer;
         }
+        // Without any answer a row is not decided, which is no other decision.
+        explained.flips.iter_mut().for_each(|flips| flips.retain(|flip| number(&flip.becomes) > 0));
         for flip in explained.flips.iter_mut().flatten() {
             flip.instead = flip.instead.as_ref().map(name);
             flip.becomes = name(&flip.becomes);
@@ -258,7 +260,12 @@ impl fmt::Display for Explanation {
 impl Explanation {
     fn write_decision(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decision = &self.decision;
-        write!(out, "decided: {}", decision.label)?;
+        let label = |label: &Label| shown_text(&label.to_string());
+        if self.is_open && decision.basis == Basis::Prior {
+            write!(out, "not decided")?;
+        } else {
+            write!(out, "decided: {}", label(&decision.label))?;
+        }
         match self.runner_up {
             _ if decision.basis == Basis::Prior => {
                 let answered = decision.n_answered > 0;
@@ -268,11 +275,11 @@ impl Explanation {
                 write!(out, "{what}: {reason}")?;
             }
             _ if decision.is_tie() => {
-                let tied: Vec<String> = decision.ties.iter().map(|&i| self.classes[i].to_string()).collect();
+                let tied: Vec<String> = decision.ties.iter().map(|&i| label(&self.classes[i])).collect();
                 write!(out, ", tied: {}", tied.join(", "))?;
             }
             Some(next) => {
-                write!(out, ", next: {}, margin {:.3}", self.classes[next], decision.margin)?;
+                write!(out, ", next: {}, margin {:.3}", label(&self.classes[next]), decision.margin)?;
                 write!(out, " ({})", self.margin_of)?;
             }
             None => {}
@@ -280,7 +287,42 @@ impl Explanation {
         writeln!(out, ", {} of {} answered", decision.n_answered, self.contributions.len())
     }
 
+    /// The candidates of a row of open answers, the most probable first, and what every classifier adds to its answer.
+    fn write_candidates(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts: Vec<String> = self.classes.iter().map(|label| shown_text(&label.to_string())).collect();
+        let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max("answer".len());
+        let degrees = self.decision.possibility.degrees();
+        let shares = self.decision.probability.as_deref();
+        let mut order: Vec<usize> = (0..texts.len()).collect();
+        order.sort_by(|&a, &b| {
+            let value = |class: usize| shares.map_or(degrees[class], |shares| shares[class]);
+            value(b).total_cmp(&value(a)).then(a.cmp(&b))
+        });
+        let heading = if shares.is_some() { "probability" } else { "possibility" };
+        writeln!(out, "\n{:width$}  {heading}", "answer")?;
+        for class in order {
+            let value = shares.map_or(degrees[class], |shares| shares[class]);
+            writeln!(out, "{:width$}  {:>11}", texts[class], percent(value))?;
+        }
+        let name = self.contributions.iter().map(|row| row.classifier.chars().count().min(WIDEST)).max();
+        let name = name.unwrap_or(0).max("classifier".len());
+        writeln!(out, "\n{:name$}  {:width$}  contribution", "classifier", "answer")?;
+        for row in &self.contributions {
+            let answer = row.prediction.as_deref().map_or_else(|| "-".to_owned(), shown_text);
+            let value = row.contribution.map_or(String::new(), |value| format!("{value:+.2}"));
+            writeln!(
+                out,
+                "{}",
+                format!("{:name$}  {answer:width$}  {value:>12}", row.classifier).trim_end()
+            )?;
+        }
+        Ok(())
+    }
+
     fn write_contributions(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_open {
+            return self.write_candidates(out);
+        }
         let degrees = self.decision.possibility.degrees();
         let mut shown: Vec<usize> = (0..self.classes.len()).collect();
         shown.sort_by(|&a, &b| degrees[b].total_cmp(&degrees[a]));
@@ -349,15 +391,25 @@ impl Explanation {
         writeln!(out, "\nany one of these would change the decision")?;
         for flip in flips.iter().take(SHOWN_FLIPS) {
             let instead = match &flip.instead {
-                Some(label) => format!("predicts {label}"),
+                Some(label) => format!("predicts {}", shown_text(&label.to_string())),
                 None => "has no prediction".to_owned(),
             };
-            writeln!(out, "  if {} {instead}: {}", flip.classifier, flip.becomes)?;
+            writeln!(out, "  if {} {instead}: {}", flip.classifier, shown_text(&flip.becomes.to_string()))?;
         }
         match flips.len().saturating_sub(SHOWN_FLIPS) {
             0 => Ok(()),
             more => writeln!(out, "  and {more} more"),
         }
+    }
+}
+
+/// A label on one line of a report, shortened where it is long.
+fn shown_text(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST + 1).collect();
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}..", &line[..end]),
+        None => line,
     }
 }
 

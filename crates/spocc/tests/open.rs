@@ -139,10 +139,20 @@ fn an_exact_copy_counts_once() {
         .iter()
         .map(|(cells, truth)| ([&cells[..], &cells[3..4], &cells[3..4]].concat(), truth.clone()))
         .collect();
-    let names = ["ann", "bob", "cat", "dan", "eve", "fay", "gus"];
     let plain = Ladder.fit(&evidence(&NAMES, &rows)).expect("rows");
-    let with_copies = Ladder.fit(&evidence(&names, &copied)).expect("rows");
-    assert_eq!(decided(&plain, &table(&NAMES, &rows)), decided(&with_copies, &table(&names, &copied)));
+    let weights = |model: &Model| {
+        let spocc::methods::Parameters::Open { weights, .. } = model.parameters() else { panic!("open") };
+        weights
+    };
+    // Whether the names of the copies come after or before all others.
+    for copies in [["fay", "gus"], ["aa", "ab"]] {
+        let names = [&NAMES[..], &copies].concat();
+        let with_copies = Ladder.fit(&evidence(&names, &copied)).expect("rows");
+        assert_eq!(decided(&plain, &table(&NAMES, &rows)), decided(&with_copies, &table(&names, &copied)));
+        let (one, three) = (weights(&plain), weights(&with_copies));
+        assert!((one[3] - (three[3] + three[5] + three[6])).abs() < 1e-9, "{one:?} {three:?}");
+        assert!((one[0] - three[0]).abs() < 1e-9, "{one:?} {three:?}");
+    }
 }
 
 #[test]
@@ -175,7 +185,7 @@ fn probabilities_add_up_over_the_candidates_and_none_of_these() {
     // On every eighth row nobody gives the true answer.
     rows.iter_mut().step_by(8).for_each(|(_, truth)| *truth = Some("something else".into()));
     let evidence = evidence(&NAMES, &rows);
-    assert_eq!(evidence.answerable_share(), Some(1.0 - 25.0 / 200.0 - n_unanswerable(&rows)));
+    assert_eq!(evidence.answerable_share(), Some(1.0 - 25.0 / 200.0 - unanswerable_share(&rows)));
     let model = Ladder.fit(&evidence).expect("rows");
     let table = table(&NAMES, &rows);
     let decided =
@@ -195,11 +205,11 @@ fn probabilities_add_up_over_the_candidates_and_none_of_these() {
     }
     let share = sum_none / 200.0;
     let expected = 1.0 - evidence.answerable_share().expect("labelled rows");
-    assert!((share - expected).abs() < 0.05, "none of these: {share} expected, {expected} observed");
+    assert!((share - expected).abs() < 0.05, "none of these: {share} on average, {expected} of the rows");
 }
 
 /// The share of rows, other than every eighth, whose true answer nobody gives.
-fn n_unanswerable(rows: &Rows) -> f64 {
+fn unanswerable_share(rows: &Rows) -> f64 {
     let lacks = |(at, (cells, truth)): (usize, &(Vec<Option<String>>, Option<String>))| {
         at % 8 != 0 && !cells.contains(truth)
     };
@@ -243,10 +253,18 @@ fn prediction_sets_have_their_coverage_and_none_of_these_may_be_a_member() {
     let (training, test) = rows.split_at(1000);
     let settings = ConformalSettings::new(ConformalScheme::Split);
     let options = Options { calibrate: Some(settings), ..Options::default() };
-    let model = Model::fit(&Ladder, &evidence(&NAMES, &training.to_vec()), &options, &Control::default());
-    let model = model.expect("rows");
-    let test = table(&NAMES, &test.to_vec());
+    let (training, test) = (evidence(&NAMES, &training.to_vec()), table(&NAMES, &test.to_vec()));
+    for method in Method::ALL.into_iter().filter(|method| method.capabilities().open_answers) {
+        let model = Model::fit(&*method.combiner(), &training, &options, &Control::default()).expect("rows");
+        check_coverage(&model, &test);
+    }
+}
+
+/// The share of sets with the truth is that asked for, within four standard deviations over 250 calibration and 1000 test
+/// rows; at the larger coverage, none of these is in some sets.
+fn check_coverage(model: &Model, test: &Answers) {
     for coverage in [0.8, 0.95] {
+        let mut n_none = 0;
         let sets = model
             .predict_sets(test.predictions(), Coverage::try_from(coverage).expect("a share"), 1)
             .expect("calibrated");
@@ -254,10 +272,17 @@ fn prediction_sets_have_their_coverage_and_none_of_these_may_be_a_member() {
         for (row, set) in sets.iter().enumerate() {
             let truth: u16 = test.truth().get(row).expect("a truth").to_string().parse().expect("a number");
             covered += usize::from(set.contains(&truth));
+            n_none += usize::from(set.contains(&0));
             assert!(set.iter().all(|class| usize::from(*class) <= test.n_candidates(row)));
         }
         let found = covered as f64 / 1000.0;
-        assert!((found - coverage).abs() < 0.04, "{coverage}: {found}");
+        // Without probabilities, scores have few values, so that sets can be larger than needed.
+        let tolerance = 4.0 * (coverage * (1.0 - coverage) * (1.0 / 250.0 + 1.0 / 1000.0)).sqrt();
+        assert!(found > coverage - tolerance, "{}, {coverage}: {found}", model.method());
+        if model.method() == Method::Ladder {
+            assert!(found < coverage + tolerance, "{coverage}: {found}");
+            assert!(n_none > 0 || coverage < 0.9, "none of these is never in a set");
+        }
     }
 }
 
@@ -282,7 +307,9 @@ fn unlabelled_rows_are_used_and_no_truth_is_needed() {
     rows[20..].iter_mut().for_each(|(_, truth)| *truth = None);
     let whole = evidence(&NAMES, &rows);
     assert_eq!((whole.n_rows(), whole.n_unlabelled()), (20.0, 380.0));
-    Ladder.fit(&whole).expect("rows");
+    let with_unlabelled = Ladder.fit(&whole).expect("rows");
+    let labelled_alone = Ladder.fit(&*whole.labelled(&Control::default()).expect("rows")).expect("rows");
+    assert_ne!(with_unlabelled.parameters(), labelled_alone.parameters());
     let unknown: Rows = rows.iter().map(|(cells, _)| (cells.clone(), None)).collect();
     let model = Ladder.fit(&evidence(&NAMES, &unknown)).expect("unlabelled rows");
     let with_truth = panel(400, &[90, 85, 85, 30, 30], 13);
@@ -374,12 +401,19 @@ fn an_explanation_names_the_answers_and_its_contributions_add_up() {
         0.0
     };
     assert!((odds - (sum - none)).abs() < 1e-9, "{odds} {sum} {none}");
-    // Without the two others that give 72, or if one of them gave 75.
     let text = explained.to_string();
     assert!(text.contains("decided: 72"), "{text}");
-    for flip in explained.flips.iter().flatten() {
-        assert_ne!(flip.becomes.to_string(), "72");
-    }
+    // On a row of two classifiers the more accurate one decides, so that its other answer changes the decision.
+    let two = table(
+        &NAMES,
+        &vec![(["5", "6", "", "", ""].map(|x| (!x.is_empty()).then(|| x.to_owned())).to_vec(), None)],
+    );
+    let flips = two.explain(&model, 0, false).expect("a row").flips.expect("few labels");
+    let found = flips.iter().find(|flip| flip.classifier == "ann" && flip.instead.is_some()).expect("a flip");
+    assert_eq!(
+        (found.instead.as_ref().map(ToString::to_string).as_deref(), found.becomes.to_string().as_str()),
+        (Some("6"), "6")
+    );
 }
 
 #[test]
@@ -403,6 +437,37 @@ fn good_classifiers_that_agree_on_easy_rows_are_not_copies() {
     let model = Ladder.fit(&evidence(&names, &rows)).expect("rows");
     let spocc::methods::Parameters::Open { leaves, .. } = model.parameters() else { panic!("open") };
     assert_eq!(leaves.len(), 4, "{leaves:?}");
+}
+
+#[test]
+fn the_names_of_classifiers_change_nothing_and_a_fresh_answer_is_neutral_beside_two() {
+    let rows: Rows = panel(120, &[85, 60], 17)
+        .into_iter()
+        .enumerate()
+        .map(|(t, (cells, truth))| ([&cells[..], &[Some(format!("fresh {t}"))]].concat(), truth))
+        .collect();
+    let plain: Rows = rows.iter().map(|(cells, truth)| (cells[..2].to_vec(), truth.clone())).collect();
+    let weights = |names: &[&str], rows: &Rows| {
+        let model = Ladder.fit(&evidence(names, rows)).expect("rows");
+        let spocc::methods::Parameters::Open { weights, none, .. } = model.parameters() else {
+            panic!("open")
+        };
+        [weights[0], weights[1], none]
+    };
+    let expected = weights(&["a", "b"], &plain);
+    for (names, rows) in [(&["b", "a"][..], &plain), (&["a", "b", "c"], &rows), (&["b", "c", "a"], &rows)] {
+        let found = weights(names, rows);
+        let differ = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-9;
+        assert!(!expected.iter().zip(&found).any(differ), "{names:?}: {expected:?} {found:?}");
+    }
+}
+
+#[test]
+fn truths_of_another_table_are_refused() {
+    let one = table(&["a", "b"], &vec![(vec![Some("1".into()), Some("1".into())], None)]);
+    let other = table(&["a", "b"], &vec![(vec![Some("1".into()), Some("2".into())], Some("2".into()))]);
+    let refused = Evidence::new(one.predictions(), other.truth()).map(drop);
+    assert!(matches!(refused, Err(Error::TruthNotAClass { row: 1, .. })), "{refused:?}");
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! `spocc append`: adds one classifier to a model.
 
+use clap::error::ErrorKind;
 use spocc::{Control, evidence::Level};
 
 use crate::{
-    args::{AppendArgs, ColumnArgs, NameList},
+    args::{AppendArgs, ColumnArgs, NameList, usage},
     error::Error,
     input::Input,
     output::Output,
@@ -24,6 +25,10 @@ pub(crate) fn append(args: &AppendArgs, control: &Control<'_>) -> Result<(), Err
     if model.classifiers().contains(&args.name) {
         let found = format!("`{}`, which the model already has", args.name);
         return Err(place.refused("the name of a new classifier", found).into());
+    }
+    if args.columns.open {
+        let message = "--open is a matter of `fit`: append reads answers as the model does";
+        return Err(usage("append", ErrorKind::ArgumentConflict, message).into());
     }
     let level = model.evidence().map_or(Level::Tally, spocc::Evidence::level);
     let uses_unlabelled = model.evidence().is_some_and(|evidence| evidence.n_unlabelled() > 0.0);

@@ -105,7 +105,7 @@ fn explain_long(
     table.set_used([&long.item, &long.classifier, &long.label]);
     let place = table.location().clone();
     let who = ClassifierFilter::Only(model.classifiers());
-    let read = LongTable::read(table, long, args.table.repeats, &who, None)?;
+    let mut read = LongTable::read(table, long, args.table.repeats, &who, None)?;
     let at = args.row as usize - 1;
     let rows = read.rows(model.normalise())?;
     let explanation = explained(model, &rows, at).map_err(|error| match error {

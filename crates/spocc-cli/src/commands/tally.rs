@@ -37,6 +37,9 @@ pub(crate) fn tally(args: &TallyArgs, control: &Control<'_>) -> Result<(), Error
     let counts_unlabelled = !args.marginals && args.unlabelled.asked() != Some(false);
     let keep = if counts_unlabelled { CountOptions::all(level) } else { CountOptions::labelled(level) };
     let labelled = CountedInput::read_with(&args.input, tables, &args.columns, "tally", keep, control)?;
+    if args.marginals && labelled.evidence.is_open() {
+        return Err(labelled.place.refused("counts of classes for --marginals", "open answers").into());
+    }
     let engine = |error| labelled.place.engine(error);
     let mut evidence = labelled.evidence.reduce_to(level, control).map_err(engine)?;
     if let Some(min_count) = args.min_count {

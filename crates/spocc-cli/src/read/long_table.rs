@@ -88,12 +88,12 @@ impl LongTable {
 }
 
 impl LongTable {
-    /// The rows of the items, as labels or as open answers.
+    /// The rows of the items, as labels or as open answers; the cells are then gone.
     ///
     /// # Errors
     ///
     /// [`Error::Engine`] for more distinct labels than the engine supports.
-    pub(crate) fn rows(&self, open: Option<Normalise>) -> Result<TableRows, Error> {
+    pub(crate) fn rows(&mut self, open: Option<Normalise>) -> Result<TableRows, Error> {
         let rows = match open {
             None => self.labels().map(|(predictions, truth)| TableRows::Labels(predictions, truth)),
             Some(normalise) => self.answers(normalise).map(TableRows::Answers),
@@ -101,18 +101,20 @@ impl LongTable {
         rows.map_err(|error| self.source.engine(error))
     }
 
-    fn labels(&self) -> Result<(Predictions, Truth), spocc::Error> {
+    fn labels(&mut self) -> Result<(Predictions, Truth), spocc::Error> {
         // Missing labels are not among the cells, so their entry is never used.
         let list: Vec<Label> =
             self.predicted.iter().map(|label| label.clone().unwrap_or_else(|| "".into())).collect();
-        let cells = self.cells.iter().map(|&(item, k, label)| (item as usize, k as usize, label as usize));
+        let cells = std::mem::take(&mut self.cells);
+        let cells = cells.into_iter().map(|(item, k, label)| (item as usize, k as usize, label as usize));
         let names = self.names.iter().cloned();
         Ok((Predictions::from_cells(names, self.items.len(), &list, cells)?, truths(self)?))
     }
 
-    fn answers(&self, normalise: Normalise) -> Result<Answers, spocc::Error> {
+    fn answers(&mut self, normalise: Normalise) -> Result<Answers, spocc::Error> {
         let mut rows = Answers::builder(self.names.iter().cloned())?.normalised(normalise);
-        let mut cells = self.cells.iter().peekable();
+        let cells = std::mem::take(&mut self.cells);
+        let mut cells = cells.iter().peekable();
         for item in 0..self.items.len() {
             let mut answers = Vec::new();
             while let Some(&(_, k, label)) = cells.next_if(|cell| cell.0 as usize == item) {

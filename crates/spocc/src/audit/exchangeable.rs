@@ -1,60 +1,105 @@
-//! Whether classes look exchangeable, as the letters of multiple-choice questions do: an error for one class says as much
-//! about a classifier as an error for any other.
+//! Whether classes look exchangeable, as the letters of multiple-choice questions do: an error on a row of one class is as
+//! much evidence about a classifier as an error on any other row.
 
-use crate::{
-    evidence::Evidence,
-    math::{ln, ln_gamma},
-};
+use crate::{evidence::Evidence, math::ln_gamma};
 
 /// Classes below which one accuracy per classifier is hardly simpler than its confusions.
 const MIN_CLASSES: usize = 4;
-/// Log of the Bayes factor per classifier from which the classes look exchangeable.
+/// Log Bayes factor from which the classes look exchangeable.
 const MIN_LOG_FACTOR: f64 = 3.0;
-/// Pseudo-rows of a right and of a wrong prediction.
-const PRIOR: [f64; 2] = [1.0, 1.0];
-/// Pseudo-rows with which the confusions of a class are spread around one accuracy, by their own marginal likelihood.
-const CONCENTRATIONS: [f64; 6] = [2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
+/// Pseudo-rows with which the confusions of each class are spread around those of exchangeable classes: so many that
+/// there is no difference between classes, and the numbers tried of classes that differ.
+const EXCHANGEABLE: f64 = 1000.0;
+const DIFFERENT: [f64; 6] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0];
 
-/// The mean over the classifiers of the log Bayes factor of one accuracy, with wrong predictions spread evenly, against a
-/// confusion per class; none with too few classes, or where predictions do not name classes.
-pub(super) fn log_bayes_factor(evidence: &Evidence) -> Option<f64> {
-    let l = evidence.class_counts().iter().filter(|count| **count > 0).count();
-    if l < MIN_CLASSES || evidence.n_labels() > evidence.n_classes() {
+/// Whether classes look exchangeable; none with too few classes, or where predictions do not name classes.
+pub(super) fn is_exchangeable(evidence: &Evidence) -> Option<bool> {
+    let n_true = evidence.class_counts().iter().filter(|count| **count > 0).count();
+    if n_true < MIN_CLASSES || evidence.n_labels() > evidence.n_classes() {
         return None;
     }
-    let used: Vec<usize> = (0..evidence.n_classifiers()).filter(|&k| evidence.correct(k) > 0).collect();
-    let sum: f64 = used.iter().map(|&k| of_classifier(evidence, k)).sum();
-    (!used.is_empty()).then(|| sum / used.len() as f64)
+    let means: Vec<ExchangeableErrors> =
+        (0..evidence.n_classifiers()).map(|k| ExchangeableErrors::of(evidence, k)).collect();
+    let log_likelihood =
+        |concentration: f64| -> f64 { means.iter().map(|means| means.log_likelihood(concentration)).sum() };
+    let different = DIFFERENT.map(log_likelihood).into_iter().fold(f64::NEG_INFINITY, f64::max);
+    Some(log_likelihood(EXCHANGEABLE) - different >= MIN_LOG_FACTOR)
 }
 
-/// Whether classes look exchangeable.
-pub(super) fn is_exchangeable(log_factor: f64) -> bool {
-    log_factor >= MIN_LOG_FACTOR
+/// The confusions of a classifier if classes are exchangeable: one accuracy, and errors that are spread over the other
+/// labels as often as it predicts these wrongly.
+struct ExchangeableErrors {
+    accuracy: f64,
+    /// Share of each label among its wrong predictions.
+    shares: Vec<f64>,
+    /// (predicted, true, rows) where there are rows.
+    cells: Vec<(usize, usize, f64)>,
+    /// Rows of each class.
+    rows: Vec<f64>,
 }
 
-fn of_classifier(evidence: &Evidence, k: usize) -> f64 {
-    let (s, l) = (evidence.n_labels(), evidence.n_classes());
-    let count = |j: usize, i: usize| evidence.rows_of(evidence.row(k, j as u16)[i]);
-    let right: f64 = (0..l).map(|i| count(i, i)).sum();
-    let wrong: f64 = evidence.rows_of(evidence.answered(k)) - right;
-    let others = (s - 1) as f64;
-    let [a, b] = PRIOR;
-    let beta = |x: f64, y: f64| ln_gamma(x) + ln_gamma(y) - ln_gamma(x + y);
-    let one_accuracy = beta(a + right, b + wrong) - beta(a, b) - wrong * ln(others);
-    // A Dirichlet prior per class around the one accuracy; the best concentration costs the logarithm of their number.
-    let accuracy = (right + a) / (right + wrong + a + b);
-    let per_class = |concentration: &f64| -> f64 {
-        let of_class = |i: usize| {
-            let total: f64 = (0..s).map(|j| count(j, i)).sum();
-            let cell = |j: usize| {
-                let mean = if i == j { accuracy } else { (1.0 - accuracy) / others };
-                ln_gamma(concentration * mean + count(j, i)) - ln_gamma(concentration * mean)
+impl ExchangeableErrors {
+    fn of(evidence: &Evidence, k: usize) -> Self {
+        let (s, l) = (evidence.n_labels(), evidence.n_classes());
+        let (mut cells, mut rows, mut wrong) = (Vec::new(), vec![0.0; l], vec![0.0; s]);
+        for (at, &count) in evidence.confusion(k).iter().enumerate().filter(|(_, count)| **count > 0) {
+            let (j, i, count) = (at / l, at % l, evidence.rows_of(count));
+            cells.push((j, i, count));
+            rows[i] += count;
+            wrong[j] += if i == j { 0.0 } else { count };
+        }
+        let (all, n_wrong): (f64, f64) = (rows.iter().sum(), wrong.iter().sum());
+        Self {
+            accuracy: (all - n_wrong + 1.0) / (all + 2.0),
+            shares: wrong.iter().map(|rows| (rows + 1.0) / (n_wrong + s as f64)).collect(),
+            cells,
+            rows,
+        }
+    }
+
+    /// Of a Dirichlet prior per class with so many pseudo-rows.
+    fn log_likelihood(&self, concentration: f64) -> f64 {
+        let of_class = |rows: &f64| ln_gamma(concentration) - ln_gamma(concentration + rows);
+        let of_cell = |&(j, i, rows): &(usize, usize, f64)| {
+            let mean = if i == j {
+                self.accuracy
+            } else {
+                (1.0 - self.accuracy) * self.shares[j] / (1.0 - self.shares[i])
             };
-            (0..s).map(cell).sum::<f64>() + ln_gamma(*concentration) - ln_gamma(concentration + total)
+            ln_gamma(concentration * mean + rows) - ln_gamma(concentration * mean)
         };
-        (0..l).map(of_class).sum()
-    };
-    let logs: Vec<f64> = CONCENTRATIONS.iter().map(per_class).collect();
-    let best = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    one_accuracy - (best - ln(CONCENTRATIONS.len() as f64))
+        self.rows.iter().map(of_class).sum::<f64>() + self.cells.iter().map(of_cell).sum::<f64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Predictions, Truth, hash};
+
+    /// Rows of three classifiers and five classes: right on 6 rows in 10, else by `wrong(truth, draw)`.
+    fn panel(n: u64, wrong: impl Fn(u64, u64) -> u64) -> Evidence {
+        let mut rows = Predictions::builder(["a", "b", "c"]).expect("three names");
+        let mut truth = Truth::default();
+        for t in 0..n {
+            let class = hash::draw(hash::mix(t, 1), 5);
+            let predict = |k: u64| {
+                let draw = hash::mix(hash::mix(t, 2), k);
+                if hash::draw(draw, 10) < 6 { class } else { wrong(class, hash::draw(hash::mix(draw, 3), 4)) }
+            };
+            rows.push([0, 1, 2].map(|k| Some(predict(k) as i64))).expect("a row");
+            truth.push(Some(class as i64)).expect("five labels");
+        }
+        Evidence::new(&rows.finish(), &truth).expect("rows")
+    }
+
+    #[test]
+    fn letters_are_exchangeable_and_classes_with_confusions_of_their_own_are_not() {
+        // Any other class, equally often.
+        let letters = |class: u64, draw: u64| (class + 1 + draw) % 5;
+        assert_eq!(is_exchangeable(&panel(400, letters)), Some(true));
+        // Always the same other class.
+        assert_eq!(is_exchangeable(&panel(400, |class, _| (class + 1) % 5)), Some(false));
+        assert_eq!(is_exchangeable(&panel(400, |class, _| u64::from(class == 0))), Some(false));
+    }
 }

@@ -32,6 +32,8 @@ pub(super) fn influences(
     if cost > MAX_EVALUATIONS {
         return Ok(None);
     }
+    let enlarged = model.with_candidates(evidence.n_labels().saturating_sub(1));
+    let model = enlarged.as_ref().unwrap_or(model);
     let map = model.labels.translate(evidence.labels().all());
     let stop = |range: &std::ops::Range<usize>| control.report("influence", range.start, tally.n_patterns());
     let parts = parallel::map_ranges(tally.n_patterns(), 256, |range| {

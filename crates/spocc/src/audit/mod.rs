@@ -212,7 +212,7 @@ impl Audit {
         let classes = counts.map(|i| evidence.rows_of(evidence.class_counts()[i]));
         let classes = candidates.into_iter().zip(classes).collect();
         let influence_on = model.filter(|_| influences.is_some()).map(Model::method);
-        let exchangeable = exchangeable::log_bayes_factor(evidence).map(exchangeable::is_exchangeable);
+        let exchangeable = exchangeable::is_exchangeable(evidence);
         Ok(Self {
             n_rows: evidence.n_rows(),
             classes,

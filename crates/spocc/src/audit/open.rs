@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_share_wrong_answers_and_right_ones_relate_nobody() {
+    fn copies_share_wrong_answers_and_shared_right_ones_are_no_relation() {
         // All are right on 40 of 60 rows. On the others, b repeats the wrong answers of a, and c has its own.
         let mut rows = Answers::builder(["a", "b", "c"]).expect("three names");
         for t in 0..60 {

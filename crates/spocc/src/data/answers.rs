@@ -94,7 +94,8 @@ impl Answers {
     }
 }
 
-/// An answer known to an [`AnswersBuilder`], so that a repeated text is looked up once.
+/// An answer known to an [`AnswersBuilder`], so that a repeated text is looked up once. It has a meaning for that builder
+/// alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnswerId(u32);
 
@@ -114,8 +115,10 @@ pub struct AnswersBuilder {
     meanings: Vec<u32>,
     by_label: HashMap<(String, Written), u32>,
     by_meaning: HashMap<String, u32>,
-    /// For each meaning, the last row (from 1) with it and its candidate number there.
+    /// For each meaning, the last attempt to append a row with it, and its candidate number there.
     last: Vec<(usize, u16)>,
+    /// Rows appended or refused so far.
+    n_attempts: usize,
     /// The answers of the current row: rank, classifier, answer.
     cells: Vec<(u32, u32, u32)>,
 }
@@ -139,6 +142,7 @@ impl AnswersBuilder {
             by_label: HashMap::new(),
             by_meaning: HashMap::new(),
             last: Vec::new(),
+            n_attempts: 0,
             cells: Vec::new(),
         }
     }
@@ -205,7 +209,7 @@ impl AnswersBuilder {
     /// # Errors
     ///
     /// [`Error::UnknownClassifier`], [`Error::RepeatedCell`], [`Error::TooManyLabels`] for more than 65 534 candidates,
-    /// [`Error::LabelId`] for an id of another table; the table then has the same rows as before.
+    /// [`Error::LabelId`] for an id that no answer of this table has; the table then has the same rows as before.
     pub fn push_cells(
         &mut self,
         answers: impl IntoIterator<Item = (usize, AnswerId)>,
@@ -230,17 +234,19 @@ impl AnswersBuilder {
             let classifier = self.classifiers[twice[0].1 as usize].clone();
             return Err(Error::RepeatedCell { row, classifier });
         }
+        self.n_attempts += 1;
+        let attempt = self.n_attempts;
         let start = self.candidates.len();
         let mut numbered: Vec<(u32, u16)> = Vec::with_capacity(self.cells.len());
         for &(_, k, id) in &self.cells {
             let last = &mut self.last[self.meanings[id as usize] as usize];
-            if last.0 != row {
+            if last.0 != attempt {
                 let number = self.candidates.len() - start + 1;
                 if number >= usize::from(u16::MAX) {
                     self.candidates.truncate(start);
                     return Err(Error::TooManyLabels { limit: usize::from(u16::MAX) - 1 });
                 }
-                *last = (row, number as u16);
+                *last = (attempt, number as u16);
                 self.candidates.push(id);
             }
             numbered.push((k, last.1));
@@ -251,7 +257,7 @@ impl AnswersBuilder {
         self.starts.push(self.candidates.len());
         self.truths.push(truth.map_or(crate::data::MISSING, |AnswerId(truth)| {
             let (last, number) = self.last[self.meanings[truth as usize] as usize];
-            if last == row { number } else { NONE }
+            if last == attempt { number } else { NONE }
         }));
         Ok(())
     }

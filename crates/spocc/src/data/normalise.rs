@@ -26,7 +26,8 @@ pub enum Normalise {
     /// Numbers by their value: without currency and percent signs, thousands separators and zeros that do not count, so
     /// that `$1,000`, `1000.00` and `1e3` are the same. Texts that are no numbers as in [`Normalise::Text`].
     Number,
-    /// Texts without regard to case, to the amount of blank space, and to quotation marks and punctuation at the ends.
+    /// Texts without regard to case, to the amount of blank space, to quotation marks around them and to punctuation at
+    /// their end.
     Text,
 }
 
@@ -60,10 +61,13 @@ impl FromStr for Normalise {
     }
 }
 
-/// Lower case, single blanks, no quotation marks and punctuation at the ends. A text of nothing else stays as it is.
+/// Lower case, single blanks, no quotation marks around it and no punctuation at its end. A text of nothing else stays as
+/// it is.
 fn text(answer: &str) -> String {
-    let is_mark = |c: char| c.is_whitespace() || ".,;:!?\"'`\u{2018}\u{2019}\u{201c}\u{201d}".contains(c);
-    let words: Vec<String> = answer.trim_matches(is_mark).split_whitespace().map(str::to_lowercase).collect();
+    let is_quote = |c: char| c.is_whitespace() || "\"'`\u{2018}\u{2019}\u{201c}\u{201d}".contains(c);
+    let is_end = |c: char| is_quote(c) || ".,;:!?".contains(c);
+    let inner = answer.trim_start_matches(is_quote).trim_end_matches(is_end);
+    let words: Vec<String> = inner.split_whitespace().map(str::to_lowercase).collect();
     if words.is_empty() { answer.trim().to_owned() } else { words.join(" ") }
 }
 
@@ -71,8 +75,8 @@ fn text(answer: &str) -> String {
 fn number(answer: &str) -> Option<String> {
     const CURRENCIES: &str = "$\u{20ac}\u{a3}\u{a5}";
     /// Exponents beyond this are left as they are written.
-    const MAX_EXPONENT: i32 = 400;
-    let is_end = |c: char| c.is_whitespace() || c == '%' || c == '.' || CURRENCIES.contains(c);
+    const MAX_EXPONENT: u32 = 400;
+    let is_end = |c: char| c.is_whitespace() || "%.,;!?".contains(c) || CURRENCIES.contains(c);
     let is_start = |c: char| c.is_whitespace() || CURRENCIES.contains(c);
     let unsigned = answer.trim_end_matches(is_end).trim_start_matches(is_start);
     let (is_negative, unsigned) = match unsigned.strip_prefix(['-', '\u{2212}']) {
@@ -90,7 +94,7 @@ fn number(answer: &str) -> Option<String> {
     if !is_digits(&whole) || !is_digits(fraction) || whole.len() + fraction.len() == 0 {
         return None;
     }
-    if exponent.abs() > MAX_EXPONENT {
+    if exponent.unsigned_abs() > MAX_EXPONENT {
         return None;
     }
     let point = whole.len() as i32 + exponent;
@@ -111,7 +115,8 @@ fn without_separators(whole: &str) -> Option<String> {
     let first = groups.next().unwrap_or("");
     let mut digits = first.to_owned();
     for (at, group) in groups.enumerate() {
-        if group.len() != 3 || (at == 0 && !(1..=3).contains(&first.len())) {
+        let is_first = (1..=3).contains(&first.len()) && !first.starts_with('0');
+        if group.len() != 3 || (at == 0 && !is_first) {
             return None;
         }
         digits.push_str(group);
@@ -139,8 +144,21 @@ mod tests {
         assert_eq!(same(&["0", "-0", "0.00", "0%", "0e9"]), ["0"]);
         assert_eq!(same(&["12,345,678.90", "12345678.9"]), ["12345678.9"]);
         assert_eq!(same(&["12.5%", "12.5"]), ["12.5"]);
-        let as_text =
-            ["1,00", "1,0000", "1.2.3", "2024-01-05", "12 apples", "e5", ".", "1e999", "0x10", "NaN"];
+        let as_text = [
+            "0,001",
+            ",5",
+            "1,00",
+            "1,0000",
+            "1.2.3",
+            "2024-01-05",
+            "12 apples",
+            "e5",
+            ".",
+            "1e999",
+            "1e-2147483648",
+            "0x10",
+            "NaN",
+        ];
         for text in as_text {
             assert_eq!(Normalise::Number.apply(&text.into()), Normalise::Text.apply(&text.into()), "{text}");
         }
@@ -151,7 +169,7 @@ mod tests {
         let form = |text: &str| Normalise::Text.apply(&text.into());
         assert_eq!(form("\u{201c}New\n York\u{201d}."), "new york");
         assert_eq!(form("\u{c9}COLE!"), "\u{e9}cole");
-        assert_eq!((form("C#"), form("-5"), form("...")), ("c#".into(), "-5".into(), "...".into()));
+        assert_eq!((form("C#"), form(".NET"), form("...")), ("c#".into(), ".net".into(), "...".into()));
         assert_eq!(Normalise::None.apply(&" A ".into()), " A ");
     }
 

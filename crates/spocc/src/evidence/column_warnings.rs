@@ -58,7 +58,8 @@ impl fmt::Display for ColumnWarning {
 
 impl Evidence {
     /// Warnings about columns that are probably not classifiers, in the order of the columns.
-    /// Of open answers only a copy of the truth is suspicious: their labels have no meaning across rows.
+    /// Of open answers none is suspicious: their labels have no meaning across rows, and good classifiers are often right on
+    /// all of a few labelled rows.
     pub fn column_warnings(&self) -> Vec<ColumnWarning> {
         let n_truths = self.class_counts.iter().filter(|count| **count > 0).count();
         let issue = |k: usize| {
@@ -72,7 +73,7 @@ impl Evidence {
             {
                 return Some(ColumnIssue::Id { labels, rows });
             }
-            if (n_truths > 1 || self.is_open()) && rows >= MIN_ROWS && self.correct(k) == self.answered(k) {
+            if n_truths > 1 && !self.is_open() && rows >= MIN_ROWS && self.correct(k) == self.answered(k) {
                 return Some(ColumnIssue::Truth { rows });
             }
             (!self.is_open() && n_truths > 0 && labels > 0 && !shares).then_some(ColumnIssue::Other)

@@ -5,7 +5,7 @@
 use std::{borrow::Cow, ops::Range};
 
 use crate::{
-    data::{Label, LabelMatrix, Labels, MISSING, Normalise, PredictionTable, Row, Truth},
+    data::{Label, LabelMatrix, Labels, MISSING, Normalise, PredictionTable, Predictions, Row, Truth},
     error::{Error, list},
     evidence::{
         Level,
@@ -78,9 +78,10 @@ impl<'a> CountedRows<'a> {
         let occurring = |labels: &'a [Label], occurs: Vec<bool>| {
             labels.iter().zip(occurs).filter(|pair| pair.1).map(|pair| pair.0.clone())
         };
+        let n_candidates = predicted.iter().rposition(|occurs| *occurs).unwrap_or(0);
         let predicted = occurring(table.labels(), predicted);
         let labels = match (table.candidates(), &options.classes) {
-            (Some(normalise), _) => candidates(table, normalise, options)?,
+            (Some(normalise), _) => candidates(n_candidates, normalise, options)?,
             (None, Some(classes)) => Labels::closed(classes, predicted)?,
             (None, None) => Labels::open(occurring(truth.labels(), true_of), predicted)?,
         };
@@ -105,6 +106,9 @@ impl<'a> CountedRows<'a> {
             }
             Cow::Owned(truths)
         };
+        if let (PredictionTable::Predictions(predictions), true) = (table, labels.are_candidates()) {
+            check_candidates(predictions, &truths)?;
+        }
         let map = labels.translate(table.labels());
         Ok(Self { table, labels, map, truths, units, fraction_bits })
     }
@@ -166,11 +170,7 @@ impl<'a> CountedRows<'a> {
 }
 
 /// The candidate numbers of a table of open answers.
-fn candidates(
-    table: PredictionTable<'_>,
-    normalise: Normalise,
-    options: &Counting<'_>,
-) -> Result<Labels, Error> {
+fn candidates(n: usize, normalise: Normalise, options: &Counting<'_>) -> Result<Labels, Error> {
     if options.classes.is_some() {
         return Err(Error::OpenAnswers {
             expected: "no list of classes, since any answer can be true",
@@ -180,7 +180,20 @@ fn candidates(
     if options.level != Level::Tally {
         return Err(Error::OpenAnswers { expected: "a tally", found: options.level.to_string() });
     }
-    Labels::candidates(table.labels().len().saturating_sub(1), normalise)
+    Labels::candidates(n, normalise)
+}
+
+/// Refuses a truth that is no candidate of its row, as of predictions and truths of two tables.
+fn check_candidates(predictions: &Predictions, truths: &[u16]) -> Result<(), Error> {
+    for (row, &truth) in truths.iter().enumerate().filter(|(_, truth)| **truth != MISSING) {
+        let mut n_candidates = 0;
+        predictions.matrix().row(row).for_each(|_, id| n_candidates = n_candidates.max(id));
+        if truth > n_candidates {
+            let (row, found) = (row + 1, truth.to_string());
+            return Err(Error::TruthNotAClass { row, found, classes: format!("0 to {n_candidates}") });
+        }
+    }
+    Ok(())
 }
 
 /// The labelled ones of dense rows, with a count of 1 each.

@@ -2,7 +2,7 @@
 //! names.
 //!
 //! The numbers of a row depend on its classifiers alone, so tallies of open answers merge like any other. A selection of
-//! classifiers numbers the candidates anew: those that nobody else gave are gone, and so is a truth that was one of them.
+//! classifiers numbers the candidates anew: those of other classifiers alone are gone, and so is a truth that was one of them.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ impl Evidence {
     /// The evidence of these classifiers only, in this order.
     pub(super) fn select_open(&self, kept: &[usize], control: &Control<'_>) -> Result<Self, Error> {
         let classifiers: Vec<String> = kept.iter().map(|&k| self.classifiers[k].clone()).collect();
-        let mut numbering = Numbering::new(&classifiers);
+        let mut numbering = CandidateNumbering::new(&classifiers);
         let mut places = vec![u32::MAX; self.n_classifiers()];
         (0..).zip(kept).for_each(|(to, &k)| places[k] = to);
         let mut renumbered = |tally: &Tally| {
@@ -38,6 +38,10 @@ impl Evidence {
             None => None,
         };
         let labels = self.labels.clone();
+        control.allow(
+            || format!("confusion of {} classifiers", classifiers.len()),
+            &[classifiers.len(), labels.len(), labels.len(), 8],
+        )?;
         let empty = Self {
             confusion: vec![0; classifiers.len() * labels.len() * labels.len()],
             classifiers,
@@ -53,7 +57,7 @@ impl Evidence {
 
     /// Refuses patterns whose candidates are not numbered in the order of the classifiers' names.
     pub(super) fn check_open(&self) -> Result<(), Error> {
-        let mut numbering = Numbering::new(&self.classifiers);
+        let mut numbering = CandidateNumbering::new(&self.classifiers);
         let mut is_canonical = |row: Row<'_>| {
             let mut cells: Vec<(u32, u16)> = Vec::new();
             row.for_each(|k, j| cells.push((k as u32, j)));
@@ -71,7 +75,7 @@ impl Evidence {
         for p in 0..tally.n_patterns() {
             let Some(n) = is_canonical(tally.pattern(p)) else { return wrong("another order") };
             if tally.outcomes(p).any(|(class, _)| class > n) {
-                return wrong("a truth that nobody gave");
+                return wrong("a truth that is no candidate of its row");
             }
         }
         let rows = self.unlabelled.iter().flat_map(|rows| rows.patterns().rows());
@@ -91,16 +95,16 @@ impl Evidence {
 }
 
 /// Numbers the candidates of rows in the order of the classifiers' names.
-struct Numbering {
+struct CandidateNumbering {
     /// The place of each classifier in that order.
     ranks: Vec<u32>,
-    /// The new number of each candidate of the last row, [`MISSING`] for one that nobody gives.
+    /// The new number of each candidate of the last row, [`MISSING`] for one that is not given.
     numbers: Vec<u16>,
     n_candidates: u16,
     order: Vec<(u32, u16)>,
 }
 
-impl Numbering {
+impl CandidateNumbering {
     fn new(classifiers: &[String]) -> Self {
         let mut names: Vec<&String> = classifiers.iter().collect();
         names.sort();
@@ -127,7 +131,7 @@ impl Numbering {
         cells.iter_mut().for_each(|cell| cell.1 = self.numbers[usize::from(cell.1)]);
     }
 
-    /// The new number of a candidate of the last row; "none of these" if nobody gives it.
+    /// The new number of a candidate of the last row; "none of these" if it is not given.
     fn number_of(&self, candidate: u16) -> u16 {
         let number = self.numbers.get(usize::from(candidate)).copied();
         number.filter(|number| *number != MISSING && candidate != NONE).unwrap_or(NONE)

@@ -77,6 +77,9 @@ impl Model {
         class_weights::check(&self.class_weights, self.labels.n_classes())?;
         self.check_missing_label()?;
         self.calibration.as_ref().map_or(Ok(()), |calibration| calibration.check(size[2]))?;
+        if self.is_open() && self.calibration.as_ref().is_some_and(|found| found.settings().per_class) {
+            return wrong("one list of scores for open answers", "one per class".to_owned());
+        }
         self.held_out_accuracy.as_ref().map_or(Ok(()), HeldOutAccuracy::check)?;
         let Some(evidence) = &self.evidence else { return Ok(()) };
         evidence.check()?;

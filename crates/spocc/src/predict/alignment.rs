@@ -74,12 +74,13 @@ impl<'a> AlignedTable<'a> {
     /// A table with a column for some classifier of the model.
     pub(crate) fn present(model: &'a Model, predictions: &'a Predictions) -> Result<Self, Error> {
         if model.normalise() != predictions.candidates() {
-            let describe = |form: Option<Normalise>| match form {
-                None => "labels of classes".to_owned(),
-                Some(form) => format!("open answers (normalised: {form})"),
-            };
-            let found = describe(predictions.candidates());
-            let expected = "a table as the model was fitted to";
+            let [expected, found] = [model.normalise(), predictions.candidates()].map(|form| match form {
+                None => "a table of classes for this model",
+                Some(Normalise::None) => "a table of open answers for this model",
+                Some(Normalise::Number) => "a table of open answers compared as numbers for this model",
+                Some(Normalise::Text) => "a table of open answers compared as texts for this model",
+            });
+            let found = found.trim_end_matches(" for this model").to_owned();
             return Err(Error::OpenAnswers { expected, found });
         }
         let n_candidates = predictions.labels().len().saturating_sub(1);
@@ -119,6 +120,11 @@ impl AlignedTable<'_> {
     pub fn absent(&self) -> impl Iterator<Item = &str> {
         let columns = self.model.classifiers.iter().zip(&self.columns);
         columns.filter(|(_, column)| **column == ABSENT).map(|(name, _)| name.as_str())
+    }
+
+    /// Number of classes of the decisions; of open answers, as many as the table or the model needs.
+    pub fn n_classes(&self) -> usize {
+        self.model.classes().len()
     }
 
     /// A row in the model's classifiers and label ids, by its number.

@@ -59,7 +59,8 @@ pub struct Decisions {
     pub ties: Option<Vec<bool>>,
     /// Number of classifiers with a prediction that the model knows.
     pub n_answered: Option<Vec<u32>>,
-    /// The nonconformity score of each class: its normalised surprisal.
+    /// The nonconformity score of each class: its normalised surprisal. Of open answers, not a number for candidates that the
+    /// row does not have.
     pub scores: Option<Vec<f64>>,
     classes: Vec<Label>,
     unseen: Vec<UnseenLabel>,

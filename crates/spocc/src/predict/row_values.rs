@@ -19,6 +19,8 @@ pub(super) struct RowDecider<'a> {
     scratch: Scratch,
     transform: Transform,
     tied: Vec<usize>,
+    /// Which candidates of open answers a row has.
+    candidates: Vec<bool>,
     /// The tie tolerance of plain surprisals.
     tolerance: f64,
     /// A power of the surprisals and its tie tolerance.
@@ -35,6 +37,7 @@ impl<'a> RowDecider<'a> {
             scratch: Scratch::default(),
             transform: Transform::default(),
             tied: Vec::new(),
+            candidates: Vec::new(),
             tolerance: decision::tolerance(1.0),
             power: (0.0, 0.0),
         }
@@ -82,6 +85,14 @@ impl<'a> RowDecider<'a> {
         if let Some(scores) = rows.scores.get_mut(classes.clone()) {
             scores.copy_from_slice(surprisals);
             conformal::normalise(scores);
+            if self.model.is_open() {
+                self.candidates.clear();
+                self.candidates.resize(scores.len(), false);
+                row.for_each(|_, j| self.candidates[usize::from(j)] = true);
+                let others =
+                    scores.iter_mut().zip(&self.candidates).skip(1).filter(|(_, is_given)| !**is_given);
+                others.for_each(|(score, _)| *score = f64::NAN);
+            }
         }
         let is_fused = basis == Basis::Panel && self.model.rule.possibilities().is_some();
         if let Some(possibility) = rows.possibility.get_mut(classes.clone()).filter(|_| is_fused) {

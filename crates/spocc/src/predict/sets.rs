@@ -76,8 +76,8 @@ impl Model {
                 let (decided, draw) = (decisions.class[row], draw(row));
                 let scores = decisions.of_row(&decisions.scores, row).unwrap_or_default();
                 sets.push((0u16..).zip(scores).filter_map(|(class, &score)| {
-                    // A candidate that nobody gives on the row is not one of its candidates.
-                    if self.is_open() && class > 0 && score == f64::INFINITY {
+                    // Of open answers, this is no candidate of the row.
+                    if score.is_nan() {
                         return None;
                     }
                     let ranks = &ranks[if ranks.len() == 1 { 0 } else { usize::from(class) }];

@@ -106,18 +106,22 @@ impl fmt::Display for TallyFacts {
         write_fact(out, "rows", self.describe_rows())?;
         write_fact(out, "classifiers", names(&self.classifiers))?;
         match self.open_answers {
-            Some(form) => write_fact(out, "classes", format_args!("none: {}", open_answers(form)))?,
+            Some(form) => {
+                write_fact(
+                    out,
+                    "classes",
+                    format_args!("none: {}; no answer is stored", open_answers(form)),
+                )?;
+            }
             None => write_fact(out, "classes", names(&self.classes))?,
         }
         if !self.other_labels.is_empty() {
             write_fact(out, "other labels", format_args!("{}, never decided", names(&self.other_labels)))?;
         }
         let counts = match self.n_patterns {
-            Some(n) if self.open_answers.is_some() => count(
-                n,
-                "pattern of agreement, without any answer",
-                "patterns of agreement, without any answer",
-            ),
+            Some(n) if self.open_answers.is_some() => {
+                count(n, "pattern of agreement", "patterns of agreement")
+            }
             Some(n) => count(n, "pattern of predictions", "patterns of predictions"),
             None => "a confusion matrix per classifier".to_owned(),
         };

@@ -65,7 +65,7 @@ impl BatchReader {
             table.set_used([&long.item, &long.classifier, &long.label]);
             let place = table.location().clone();
             let who = ClassifierFilter::Only(model.classifiers());
-            let read = LongTable::read(table, long, args.table.repeats, &who, None)?;
+            let mut read = LongTable::read(table, long, args.table.repeats, &who, None)?;
             let rows = read.rows(model.normalise())?;
             let batch = InputBatch { ids: vec![read.items], rows, lines: read.lines, place };
             return Ok(Self {

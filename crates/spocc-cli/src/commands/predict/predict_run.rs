@@ -75,7 +75,7 @@ impl<'a> PredictRun<'a> {
         let aligned = self.model.align_present(batch.rows.predictions()).map_err(locate)?;
         let columns = self.decision_columns();
         let n_rows = batch.rows.predictions().n_rows();
-        let step = (VALUES_HELD / self.model.classes().len().max(1)).max(1);
+        let step = (VALUES_HELD / aligned.n_classes().max(1)).max(1);
         for first in (0..n_rows).step_by(step) {
             let rows = first..n_rows.min(first + step);
             let decisions = aligned.decide_rows(rows, columns, self.control).map_err(locate)?;

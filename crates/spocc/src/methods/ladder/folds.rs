@@ -6,6 +6,7 @@
 //! seen twice would look more reliable than they are.
 
 use crate::{
+    data::NONE,
     evidence::{Evidence, Splitter, Tally},
     hash::{self, mix},
     methods::ladder::cells::PatternCell,
@@ -36,20 +37,49 @@ impl<'a> CellKeys<'a> {
             let counts = evidence.row(k, j as u16).iter().zip(evidence.class_counts());
             counts.map(of_class).fold(0, u64::wrapping_add)
         };
-        let of_classifier = |k: usize| (0..evidence.n_labels()).map(|j| of_label(k, j)).collect();
+        // Candidate numbers of open answers mean something else on every row: all have the hash of the classifier.
+        let of_candidates = |k: usize| {
+            let own = mix(mix(19, evidence.answered(k)), evidence.correct(k));
+            vec![own; evidence.n_labels()]
+        };
+        let is_open = evidence.is_open();
+        let of_classifier = |k: usize| {
+            if is_open {
+                of_candidates(k)
+            } else {
+                (0..evidence.n_labels()).map(|j| of_label(k, j)).collect()
+            }
+        };
         let labels = (0..evidence.n_classifiers()).map(of_classifier).collect();
         Self { evidence, tally, labels }
     }
 
     /// A number from 0 to below 1 for a pattern.
     pub(in crate::methods) fn draw(&self, pattern: usize) -> f64 {
+        if self.evidence.is_open() {
+            return hash::unit(mix(self.of_candidates(pattern, NONE), 29));
+        }
         let mut sum = 0u64;
         self.tally.pattern(pattern).for_each(|k, j| sum = sum.wrapping_add(self.labels[k][usize::from(j)]));
         hash::unit(mix(sum, 29))
     }
 
+    /// Which classifiers agree on a row of open answers, and whether they are right; whatever the candidates' numbers.
+    fn of_candidates(&self, pattern: usize, truth: u16) -> u64 {
+        let mut sums: Vec<u64> = Vec::new();
+        self.tally.pattern(pattern).for_each(|k, j| {
+            sums.resize(sums.len().max(usize::from(j) + 1), 0);
+            sums[usize::from(j)] = sums[usize::from(j)].wrapping_add(self.labels[k][usize::from(j)]);
+        });
+        let of_candidate = |(j, sum): (u16, &u64)| mix(*sum, u64::from(j == truth && truth != NONE));
+        mix((0..).zip(&sums).skip(1).map(of_candidate).fold(0, u64::wrapping_add), 31)
+    }
+
     fn of(&self, cell: &PatternCell) -> u64 {
         let truth = usize::from(cell.truth);
+        if self.evidence.is_open() {
+            return self.of_candidates(cell.pattern as usize, cell.truth);
+        }
         let mut hash = 0u64;
         self.tally.pattern(cell.pattern as usize).for_each(|k, j| {
             let counts = mix(self.labels[k][usize::from(j)], self.evidence.row(k, j)[truth]);

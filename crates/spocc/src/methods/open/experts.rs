@@ -84,17 +84,17 @@ impl<'a> LeafAccuracies<'a> {
         counts
     }
 
-    /// The accuracy of the panel.
-    fn panel(&self) -> f64 {
-        (self.correct.iter().sum::<f64>() + 1.0) / (self.answered.iter().sum::<f64>() + 2.0)
-    }
-
-    /// The accuracy of every leaf, shrunk towards that of the panel.
-    fn accuracies(&self) -> Vec<f64> {
-        let panel = self.panel();
-        let accuracy =
-            |(correct, answered): (&f64, &f64)| (correct + PANEL_ROWS * panel) / (answered + PANEL_ROWS);
-        self.correct.iter().zip(&self.answered).map(accuracy).collect()
+    /// The accuracy of every leaf, shrunk towards that of the panel, and its log-odds, which are finite however many rows
+    /// there are.
+    fn accuracies(&self) -> Vec<[f64; 2]> {
+        let [correct, answered] = [&self.correct, &self.answered].map(|rows| rows.iter().sum::<f64>());
+        let panel = [correct + 1.0, (answered - correct).max(0.0) + 1.0].map(|rows| rows / (answered + 2.0));
+        let of_leaf = |(correct, answered): (&f64, &f64)| {
+            let [right, wrong] = [*correct, (answered - correct).max(0.0)];
+            let [right, wrong] = [right + PANEL_ROWS * panel[0], wrong + PANEL_ROWS * panel[1]];
+            [right / (right + wrong), ln(right / wrong)]
+        };
+        self.correct.iter().zip(&self.answered).map(of_leaf).collect()
     }
 
     /// `-ln` of the share of pairs of wrong answers that are the same: the logarithm of the effective number of wrong
@@ -104,62 +104,70 @@ impl<'a> LeafAccuracies<'a> {
         -ln((same.max(0.0) + 1.0) / (all.max(0.0) + 2.0))
     }
 
-    /// The log-likelihood ratio of an answer if every leaf errs independently and all wrong answers are alike: log-odds of
-    /// its accuracy plus the logarithm of the number of wrong answers.
-    pub(super) fn one_coin(&self) -> CandidateScores {
-        self.one_coin_of(&self.accuracies())
+    /// How much more accurate than the others every leaf is: its log-odds of being right minus their mean. The level, how
+    /// much one more classifier counts at all, is that of the votes.
+    pub(super) fn contrasts(&self) -> CandidateScores {
+        self.contrasts_of(&self.accuracies())
     }
 
-    fn one_coin_of(&self, accuracies: &[f64]) -> CandidateScores {
-        let alternatives = self.log_alternatives();
-        let weight = |(accuracy, weight): (&f64, &f64)| weight * (log_odds(*accuracy) + alternatives);
-        CandidateScores { weights: accuracies.iter().zip(self.leaf_weights).map(weight).collect(), none: 0.0 }
+    fn contrasts_of(&self, accuracies: &[[f64; 2]]) -> CandidateScores {
+        let mean = accuracies.iter().map(|[_, odds]| odds).sum::<f64>() / accuracies.len().max(1) as f64;
+        self.weighted(accuracies, -mean)
     }
 
-    /// The same from unlabelled rows too, by expectation-maximisation.
+    /// The log-odds of every leaf and a constant, by leaf weights.
+    fn weighted(&self, accuracies: &[[f64; 2]], constant: f64) -> CandidateScores {
+        let weights =
+            accuracies.iter().zip(self.leaf_weights).map(|([_, odds], weight)| weight * (odds + constant));
+        CandidateScores { weights: weights.collect(), none: 0.0 }
+    }
+
+    /// The contrasts from unlabelled rows too, by expectation-maximisation: a candidate is right with the probability that it
+    /// has if every leaf errs independently and all wrong answers are alike.
     pub(super) fn with_unlabelled(
         &self,
         rows: &[(Row<'_>, f64)],
         control: &Control<'_>,
     ) -> Result<CandidateScores, Error> {
-        let mut fitted = self.one_coin();
+        let alternatives = self.log_alternatives();
         let mut accuracies = self.accuracies();
         let mut shares = Vec::new();
         for step in 0..MAX_STEPS {
             control.report("ladder: unlabelled rows", step, MAX_STEPS)?;
+            let likelihoods = self.weighted(&accuracies, alternatives);
             let mut counts = self.clone();
             for &(row, weight) in rows {
-                fitted.score(row, &mut shares);
-                normalise(&mut shares);
+                likelihoods.score(row, &mut shares);
+                to_probabilities(&mut shares);
                 row.for_each(|leaf, j| {
                     counts.correct[leaf] += weight * shares[usize::from(j)];
                     counts.answered[leaf] += weight;
                 });
             }
             let next = counts.accuracies();
-            let change = next.iter().zip(&accuracies).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let change = next.iter().zip(&accuracies).map(|(a, b)| (a[0] - b[0]).abs()).fold(0.0, f64::max);
             accuracies = next;
-            fitted = self.one_coin_of(&accuracies);
             if change < TOLERANCE {
                 break;
             }
         }
-        Ok(fitted)
+        Ok(self.contrasts_of(&accuracies))
     }
 
     /// Votes weighted by accuracy.
     pub(super) fn votes(&self) -> CandidateScores {
         let accuracies = self.accuracies();
-        let weights = accuracies.iter().zip(self.leaf_weights).map(|(accuracy, weight)| accuracy * weight);
+        let weights =
+            accuracies.iter().zip(self.leaf_weights).map(|([accuracy, _], weight)| accuracy * weight);
         CandidateScores { weights: weights.collect(), none: 0.0 }
     }
 
-    /// The most accurate leaf alone; several that are equally accurate share its place.
+    /// The most accurate leaf alone; several that are equally accurate divide its weight.
     pub(super) fn best_classifier(&self) -> CandidateScores {
         let (best, accuracies) = (self.most_accurate(), self.accuracies());
         let mut weights = vec![0.0; accuracies.len()];
         for &leaf in &best {
-            weights[leaf] = (log_odds(accuracies[leaf]) + self.log_alternatives()) / best.len() as f64;
+            weights[leaf] = (accuracies[leaf][1] + self.log_alternatives()) / best.len() as f64;
         }
         CandidateScores { weights, none: 0.0 }
     }
@@ -177,12 +185,8 @@ impl<'a> LeafAccuracies<'a> {
     }
 }
 
-fn log_odds(accuracy: f64) -> f64 {
-    ln(accuracy / (1.0 - accuracy))
-}
-
 /// Turns scores into probabilities.
-pub(super) fn normalise(scores: &mut [f64]) {
+fn to_probabilities(scores: &mut [f64]) {
     let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     scores.iter_mut().for_each(|score| *score = exp(*score - best));
     let total: f64 = scores.iter().sum();
@@ -219,10 +223,13 @@ mod tests {
         assert_eq!(counts.most_accurate(), [0]);
         let panel = 17.0 / 32.0;
         let first = (10.0 + 5.0 * panel) / 15.0;
-        let expected = ln(first / (1.0 - first)) - ln(5.0 / 10.0);
-        let found = counts.one_coin();
+        let log_odds = |right: f64, wrong: f64| ln((right + 5.0 * panel) / (wrong + 5.0 * (1.0 - panel)));
+        let odds = [log_odds(10.0, 0.0), log_odds(6.0, 4.0), log_odds(0.0, 10.0)];
+        let found = counts.contrasts();
+        let expected = odds[0] - odds.iter().sum::<f64>() / 3.0;
         assert!((found.weights[0] - expected).abs() < 1e-12, "{found:?}");
         assert!(found.weights[2] < 0.0, "its answer is evidence against itself: {found:?}");
+        assert!((counts.log_alternatives() - ln(2.0)).abs() < 1e-12);
         let mut scores = Vec::new();
         found.score(Row::Dense(&[1, MISSING, 2]), &mut scores);
         assert_eq!(scores, [0.0, found.weights[0], found.weights[2]]);

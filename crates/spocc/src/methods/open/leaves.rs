@@ -4,14 +4,16 @@ use std::collections::HashMap;
 
 use crate::{
     data::{MISSING, NONE, Row},
+    error::Error,
     evidence::{Evidence, Tally, Unlabelled},
     hash::mix,
     parallel,
+    progress::Control,
 };
 
 /// Rows on which copies must agree; agreement on fewer rows may be coincidence.
 const MIN_SHARED_ROWS: f64 = 20.0;
-/// Of these, rows on which others could have differed: labelled rows with a wrong answer, of which few are telling, or
+/// Of these, rows on which others could have differed: labelled rows with a wrong answer, of which a few are enough, or
 /// unlabelled rows with several candidates. Good classifiers agree wherever the answer is easy.
 const MIN_WRONG_ROWS: f64 = 3.0;
 const MIN_DISPUTED_ROWS: f64 = 20.0;
@@ -20,7 +22,7 @@ const DIFFERENT_ROWS: f64 = 3.0;
 /// Leaves of one parallel task.
 const LEAVES_PER_TASK: usize = 64;
 
-/// The leaves: groups of exact copies, without the classifiers whose answers nobody shares.
+/// The leaves: groups of exact copies, without the classifiers whose answers no other gives.
 pub(super) struct Leaves {
     /// The classifiers of every leaf, in the order of their names.
     pub(super) groups: Vec<Vec<usize>>,
@@ -38,14 +40,14 @@ impl Leaves {
         for (p, row) in (0u64..).zip(&patterns) {
             row.for_each(|k, j| hashes[k] = mix(mix(hashes[k], p), u64::from(j)));
         }
-        let is_telling = telling(evidence, tally);
+        let can_identify = can_identify_copies(evidence, tally);
         // Equal hashes alone are no proof.
         let are_equal = |a: usize, b: usize| patterns.iter().all(|row| row.get(a) == row.get(b));
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
         for k in order {
             let candidates = by_hash.entry(hashes[k]).or_default();
-            let is_copy = |group: &&usize| is_telling[k] && are_equal(groups[**group][0], k);
+            let is_copy = |group: &&usize| can_identify[k] && are_equal(groups[**group][0], k);
             if let Some(&group) = candidates.iter().find(is_copy) {
                 groups[group].push(k);
             } else {
@@ -80,7 +82,7 @@ fn unlabelled_patterns(evidence: &Evidence) -> impl Iterator<Item = Row<'_>> {
 }
 
 /// Whether a classifier with the same answers on all rows would be a copy of each classifier.
-fn telling(evidence: &Evidence, tally: &Tally) -> Vec<bool> {
+fn can_identify_copies(evidence: &Evidence, tally: &Tally) -> Vec<bool> {
     let n = evidence.n_classifiers();
     // Rows with an answer, with a wrong one, and with one of several candidates.
     let mut counts = vec![[0.0f64; 3]; n];
@@ -100,24 +102,26 @@ fn telling(evidence: &Evidence, tally: &Tally) -> Vec<bool> {
             counts[k][2] += if n_candidates > 1 { rows } else { 0.0 };
         });
     }
-    let is_telling = |[all, wrong, disputed]: &[f64; 3]| {
+    let can_identify = |[all, wrong, disputed]: &[f64; 3]| {
         *all >= MIN_SHARED_ROWS && (*wrong >= MIN_WRONG_ROWS || *disputed >= MIN_DISPUTED_ROWS)
     };
-    counts.iter().map(is_telling).collect()
+    counts.iter().map(can_identify).collect()
 }
 
 /// Answers from which a classifier that shares none of them, and is never right, is left out.
-const MIN_FRESH_ANSWERS: usize = 5;
+const MIN_FRESH_ANSWERS: f64 = 5.0;
 
 /// Whether any answer of each classifier is true or is given by another classifier, on labelled or unlabelled rows. One
-/// that always gives an answer of its own says nothing about the answers of others; of few answers nothing is known.
+/// that always gives an answer of its own is no evidence about other answers; of few answers nothing is known.
 fn shared(evidence: &Evidence, tally: &Tally) -> Vec<bool> {
     let n = evidence.n_classifiers();
-    let mut n_patterns = vec![0; n];
-    for row in tally.patterns().rows().chain(unlabelled_patterns(evidence)) {
-        row.for_each(|k, _| n_patterns[k] += 1);
+    let mut n_answers = vec![0.0; n];
+    let labelled = (0..tally.n_patterns()).map(|p| (tally.pattern(p), tally.weight(p)));
+    let unlabelled = evidence.unlabelled_rows().into_iter().flat_map(Unlabelled::rows);
+    for (row, count) in labelled.chain(unlabelled) {
+        row.for_each(|k, _| n_answers[k] += evidence.rows_of(count));
     }
-    let is_known = |k: usize| n_patterns[k] >= MIN_FRESH_ANSWERS;
+    let is_known = |k: usize| n_answers[k] >= MIN_FRESH_ANSWERS;
     let mut is_shared: Vec<bool> = (0..n).map(|k| evidence.correct(k) > 0 || !is_known(k)).collect();
     // The first classifier with each candidate of a row.
     let mut first = vec![MISSING as usize; evidence.n_labels()];
@@ -138,8 +142,14 @@ fn shared(evidence: &Evidence, tally: &Tally) -> Vec<bool> {
 ///
 /// Two leaves are related as far as their common errors are the same wrong answer. That they share right answers relates
 /// nothing: good classifiers do.
-pub(super) fn family_weights(panel: &Evidence, tally: &Tally) -> Vec<f64> {
+pub(super) fn family_weights(
+    panel: &Evidence,
+    tally: &Tally,
+    control: &Control<'_>,
+) -> Result<Vec<f64>, Error> {
     let n = panel.n_classifiers();
+    let entries: usize = tally.cells().map(|(row, _, _)| row.n_answered()).sum();
+    control.allow(|| format!("answers of {} patterns", tally.n_patterns()), &[entries, 24])?;
     // The wrong answers of every cell, and the cells on which every leaf is wrong.
     let mut wrong_of: Vec<Vec<(u32, u16)>> = Vec::new();
     let mut cells_of: Vec<Vec<u32>> = vec![Vec::new(); n];
@@ -155,6 +165,7 @@ pub(super) fn family_weights(panel: &Evidence, tally: &Tally) -> Vec<f64> {
         wrong_of.push(wrong);
         rows.push(panel.rows_of(count));
     }
+    control.report("ladder: families", 0, n)?;
     let parts = parallel::map_ranges(n, LEAVES_PER_TASK, |leaves| {
         // Common errors with every other leaf: the same wrong answer, any wrong answers.
         let mut common = vec![[0.0f64; 2]; n];
@@ -178,5 +189,5 @@ pub(super) fn family_weights(panel: &Evidence, tally: &Tally) -> Vec<f64> {
         };
         leaves.map(weight).collect::<Vec<f64>>()
     });
-    parts.concat()
+    Ok(parts.concat())
 }

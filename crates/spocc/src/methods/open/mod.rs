@@ -4,7 +4,7 @@
 //! these". All answers are treated alike, so every expert is one weight per classifier: the score of a candidate is the sum
 //! of the weights of the classifiers that give it.
 //!
-//! 1. [`leaves`] joins exact copies and leaves out classifiers whose answers nobody shares. Near-copies, which share wrong
+//! 1. [`leaves`] joins exact copies and leaves out classifiers whose answers no other gives. Near-copies, which share wrong
 //!    answers, divide their weight.
 //! 2. The [`experts`] are accuracies shrunk towards the panel's, the same with unlabelled rows, votes, the best classifier,
 //!    and a [conditional logit](conditional_logit).
@@ -30,7 +30,7 @@ use crate::{
 use conditional_logit::LogitRows;
 use experts::LeafAccuracies;
 use leaves::Leaves;
-use out_of_fold::ExpertFits;
+use out_of_fold::CandidateFits;
 use pool::CandidatePool;
 
 pub(crate) use fitted::FittedOpen;
@@ -53,8 +53,8 @@ pub(super) fn learn(evidence: &Evidence, which: Experts, control: &Control<'_>) 
     let tally = panel.tally_for(Method::Ladder)?;
     let (cells, _) = pattern_cells(&panel, tally);
     let keys = CellKeys::new(&panel, tally);
-    let leaf_weights = leaves::family_weights(&panel, tally);
-    let fits = ExpertFits {
+    let leaf_weights = leaves::family_weights(&panel, tally, control)?;
+    let fits = CandidateFits {
         panel: &panel,
         tally,
         cells: &cells,

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// What all fits share: those of the folds and that of all rows.
-pub(super) struct ExpertFits<'a> {
+pub(super) struct CandidateFits<'a> {
     pub(super) panel: &'a Evidence,
     pub(super) tally: &'a Tally,
     pub(super) cells: &'a [PatternCell],
@@ -32,12 +32,12 @@ pub(super) struct ExpertFits<'a> {
 type ScorePath = Vec<Vec<f64>>;
 
 /// Held-out cases, and the penalty of the regression that scores best on them.
-pub(super) struct OutOfFold {
+pub(super) struct HeldOutAnswers {
     pub(super) cases: Vec<HeldOutCase>,
     pub(super) penalty: f64,
 }
 
-impl ExpertFits<'_> {
+impl CandidateFits<'_> {
     /// The experts that this evidence supports.
     pub(super) fn experts(&self) -> Vec<Expert> {
         if self.which != Experts::All {
@@ -47,7 +47,10 @@ impl ExpertFits<'_> {
         if self.panel.unlabelled_rows().is_some() {
             experts.push(Expert::Unlabelled);
         }
-        experts.extend([Expert::Votes, Expert::BestClassifier]);
+        experts.push(Expert::Votes);
+        if self.panel.total() > 0 {
+            experts.push(Expert::BestClassifier);
+        }
         if self.regression.is_some() {
             experts.push(Expert::Regression);
         }
@@ -57,9 +60,9 @@ impl ExpertFits<'_> {
     /// Prior weights of the experts, which sum to 1.
     pub(super) fn prior_weights(&self) -> Vec<f64> {
         let prior = |expert: &Expert| match expert {
-            Expert::Votes => 0.25,
+            Expert::Votes => 0.35,
             Expert::BestClassifier => 0.1,
-            Expert::Regression => 0.35,
+            Expert::Regression => 0.25,
             _ => 0.15,
         };
         let weights: Vec<f64> = self.experts().iter().map(prior).collect();
@@ -68,7 +71,7 @@ impl ExpertFits<'_> {
     }
 
     /// Scores all held-out rows.
-    pub(super) fn out_of_fold(&self, folds: &Folds, control: &Control<'_>) -> Result<OutOfFold, Error> {
+    pub(super) fn out_of_fold(&self, folds: &Folds, control: &Control<'_>) -> Result<HeldOutAnswers, Error> {
         let of_folds = parallel::map(folds.n_held_out, |fold| self.score_fold(fold, folds, control));
         let mut cases = Vec::new();
         let mut paths: Vec<ScorePath> = Vec::new();
@@ -99,7 +102,7 @@ impl ExpertFits<'_> {
             case.scores.push(1.0);
             case.scores.resize(case.scores.len() + n_candidates - 1, 0.0);
         }
-        Ok(OutOfFold { cases, penalty: PENALTIES[best] })
+        Ok(HeldOutAnswers { cases, penalty: PENALTIES[best] })
     }
 
     /// Held-out cases of one fold, with the scores of the regression at every penalty beside them.
@@ -154,7 +157,9 @@ impl ExpertFits<'_> {
         }
         scores.extend(regression);
         if scores.is_empty() {
-            return Err(Error::NoLabelledRows);
+            let found = self.panel.n_classifiers().to_string();
+            let expected = "labelled rows of at most 4096 classifiers for a conditional logit";
+            return Err(Error::OpenAnswers { expected, found });
         }
         Ok(scores)
     }
@@ -172,7 +177,7 @@ impl ExpertFits<'_> {
         let mut simple = Vec::new();
         if self.which == Experts::All {
             let counts = LeafAccuracies::count(self.tally, self.cells, training, self.leaf_weights);
-            simple.push(counts.one_coin());
+            simple.push(counts.contrasts());
             if let Some(unlabelled) = self.panel.unlabelled_rows() {
                 let unit = self.panel.unit() as f64;
                 let mut rows: Vec<(Row<'_>, f64)> =
@@ -184,7 +189,10 @@ impl ExpertFits<'_> {
                 }
                 simple.push(counts.with_unlabelled(&rows, control)?);
             }
-            simple.extend([counts.votes(), counts.best_classifier()]);
+            simple.push(counts.votes());
+            if self.panel.total() > 0 {
+                simple.push(counts.best_classifier());
+            }
         }
         if let Some(regression) = &self.regression {
             let mut n_fitted = 0;
