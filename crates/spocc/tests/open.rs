@@ -308,7 +308,7 @@ fn unlabelled_rows_are_used_and_no_truth_is_needed() {
     let whole = evidence(&NAMES, &rows);
     assert_eq!((whole.n_rows(), whole.n_unlabelled()), (20.0, 380.0));
     let with_unlabelled = Ladder.fit(&whole).expect("rows");
-    let labelled_alone = Ladder.fit(&*whole.labelled(&Control::default()).expect("rows")).expect("rows");
+    let labelled_alone = Ladder.fit(&whole.labelled(&Control::default()).expect("rows")).expect("rows");
     assert_ne!(with_unlabelled.parameters(), labelled_alone.parameters());
     let unknown: Rows = rows.iter().map(|(cells, _)| (cells.clone(), None)).collect();
     let model = Ladder.fit(&evidence(&NAMES, &unknown)).expect("unlabelled rows");
