@@ -94,11 +94,16 @@ class ClassifierAudit:
     coverage: float
     """Share of the rows for which it has a prediction."""
     information: float
-    """Mutual information of its predictions and the truth, in bits."""
+    """Mutual information of its predictions and the truth, in bits; NaN for open answers."""
     p_value: float
-    """Probability of at least this information by chance."""
+    """Probability of at least this information by chance; NaN for open answers."""
     influence: float | None
     """Share of the decisions that change if its predictions are missing; None without a tally."""
+
+
+def _number(value: float | None) -> float:
+    """JSON has no NaN."""
+    return float("nan") if value is None else value
 
 
 class Audit:
@@ -125,8 +130,8 @@ class Audit:
                 interval=(entry["interval"][0], entry["interval"][1]),
                 relabelled_accuracy=entry["relabelled_accuracy"],
                 coverage=entry["coverage"],
-                information=entry["information"],
-                p_value=entry["p_value"],
+                information=_number(entry["information"]),
+                p_value=_number(entry["p_value"]),
                 influence=entry["influence"],
             )
             for entry in self.as_dict["classifiers"]

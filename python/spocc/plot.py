@@ -72,12 +72,18 @@ def audit(source: Audit | _Audited, ax: Axes | None = None) -> Axes:
             ax.plot(entry.interval, [y, y], color=colour, lw=2.5, solid_capstyle="butt", alpha=0.6)
             ax.plot(entry.relabelled_accuracy, y, "o", mfc="white", mec=colour, ms=7)
             ax.plot(entry.accuracy, y, "o", color=colour, ms=4.5)
-    if report.n_rows > 0:
-        largest = max(entry["n_rows"] for entry in report.as_dict["classes"]) / report.n_rows
-        ax.axvline(largest, color=GREY, ls=":", lw=1.2, zorder=0)
+    # Of open answers, which have no classes, the line is the accuracy that no method can exceed.
+    limit: float | None = report.as_dict["answerable_share"]
+    legend = "ring: relabelled_accuracy; dotted line: share of the most frequent class"
+    if limit is not None:
+        legend = "dotted line: share of the rows whose true answer some classifier gives"
+    elif report.n_rows > 0:
+        limit = max(entry["n_rows"] for entry in report.as_dict["classes"]) / report.n_rows
+    if limit is not None:
+        ax.axvline(limit, color=GREY, ls=":", lw=1.2, zorder=0)
     ax.set_xlim(-0.02, 1.02)
     ax.xaxis.set_major_formatter("{x:.0%}")
-    ax.set_xlabel("accuracy\nring: relabelled_accuracy; dotted line: share of the most frequent class")
+    ax.set_xlabel(f"accuracy\n{legend}")
     votes = report.panel["effective_votes"]
     worth = "" if votes is None else f", effective number of votes {votes:.1f}"
     ax.set_title(f"{len(entries)} classifiers{worth}, {report.n_rows:g} labelled rows", loc="left")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import pickle
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,12 @@ def test_reports_name_the_answers(model: spocc.Model, panel: tuple[Any, list[str
     assert repr(model).startswith("Model(ladder, 5 classifiers, open answers; fitted to ")
     assert "open answers" in model._repr_html_()
     assert [entry.name for entry in model.audit().classifiers] == NAMES
+    audit = model.audit()
+    assert all(math.isnan(entry.information) and math.isnan(entry.p_value) for entry in audit.classifiers)
+    assert "open answers" in repr(audit)
+    assert "nan" in audit._repr_html_()
+    assert audit.as_dict["answerable_share"] is not None
+    assert audit.as_dict["classes"] == []
     explained = model.explain({"ann": [8], "bob": [9.5], "cat": [8], "dan": [None], "eve": ["x"]})
     assert explained.classes.tolist() == [None, 8, 9.5, "x"]
     assert explained.label == 8

@@ -183,3 +183,11 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         spocc.plot.confusion(3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="classifiers: expected a sequence of names, found the text"):
         spocc.plot.confusion(spocc.Evidence([["a"]], ["a"]), "x0")
+
+
+def test_an_audit_of_open_answers_has_the_limit_of_every_accuracy() -> None:
+    rows = [[f"{n}", f"{n}" if n % 3 else f"{n + 1}"] for n in range(40)]
+    truth = [f"{n}" if n % 10 else "something else" for n in range(40)]
+    ax = spocc.plot.audit(spocc.fit(rows, truth, open=True))
+    assert "some classifier gives" in ax.get_xlabel()
+    assert any(list(line.get_xdata()) == [0.9, 0.9] for line in ax.get_lines())

@@ -79,12 +79,16 @@ impl CountedInput {
             let is_id = self.notes.is_some() && matches!(warning.issue, ColumnIssue::Id { .. });
             if is_id { &mut ids } else { &mut others }.push(warning.classifier.as_str());
         }
+        let are_answers = ids.len() > 1;
         let options = [("--id", ids), ("--ignore", others)];
         let options = options.iter().filter(|(_, names)| !names.is_empty());
         let options: Vec<String> =
             options.map(|(option, names)| format!("{option} {}", quoted_names(names))).collect();
         let they = if warnings.len() == 1 { "it is not a classifier" } else { "they are not classifiers" };
         print_status(format_args!("warning: if {they}, use {}", options.join(" ")));
+        if are_answers {
+            print_status(format_args!("warning: if they are open answers, such as numbers, use --open"));
+        }
     }
 
     /// Notes labels that look like missing values, and labels that differ only in spaces and capitals.

@@ -198,6 +198,15 @@ fn requests_that_need_classes_are_refused() {
 }
 
 #[test]
+fn columns_of_open_answers_without_the_option_are_recognised() {
+    let dir = dir();
+    let fitted = dir.done("fit gold.csv --label truth --id item --method majority -o m.spocc");
+    let hint = "warning: if they are open answers, such as numbers, use --open\n";
+    assert!(fitted.stderr.contains(hint), "{}", fitted.stderr);
+    assert!(!dir.done(&format!("{FIT} -o open.spocc")).stderr.contains(hint));
+}
+
+#[test]
 fn more_distinct_answers_than_label_ids_are_counted() {
     let dir = TestDir::new();
     let mut text = "item,ann,bob,fresh,truth\n".to_owned();
