@@ -190,4 +190,4 @@ def test_an_audit_of_open_answers_has_the_limit_of_every_accuracy() -> None:
     truth = [f"{n}" if n % 10 else "something else" for n in range(40)]
     ax = spocc.plot.audit(spocc.fit(rows, truth, open=True))
     assert "some classifier gives" in ax.get_xlabel()
-    assert any(list(line.get_xdata()) == [0.9, 0.9] for line in ax.get_lines())
+    assert any(np.asarray(line.get_xdata()).tolist() == [0.9, 0.9] for line in ax.get_lines())
