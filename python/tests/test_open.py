@@ -160,7 +160,7 @@ def test_one_classifier_and_rows_without_answers() -> None:
     assert "without an answer" in decided._repr_html_()
     assert model.predict(np.empty((0, 1))).tolist() == []
     assert model.predict_proba([[None]]) == [{None: 1}]
-    assert "decided: none of these: no prediction" in repr(model.explain([[None]]))
+    assert "not decided: no prediction" in repr(model.explain([[None]]))
 
 
 def test_sets_depend_on_ids_and_not_on_the_order_of_rows(panel: tuple[Any, list[str]]) -> None:
