@@ -254,7 +254,7 @@ impl Model {
         })
     }
 
-    /// The classes that a row is decided between, by their numbers: "none of these" is not an answer.
+    /// The number of the first class that a row can be decided for: "none of these" is not an answer.
     pub(crate) fn first_decided(&self, basis: Basis) -> usize {
         usize::from(self.is_open() && basis == Basis::Panel)
     }

@@ -93,12 +93,13 @@ impl CandidateFits<'_> {
         };
         let sums: Vec<f64> = (0..PENALTIES.len()).map(log_score).collect();
         let best = (1..sums.len()).fold(0, |best, at| if sums[at] > sums[best] { at } else { best });
+        let n_experts = self.experts().len();
         for (case, path) in cases.iter_mut().zip(&paths) {
             if let Some(scores) = path.get(best) {
                 case.scores.extend_from_slice(scores);
             }
             // The score of "none of these" is fitted with the pool.
-            let n_candidates = case.pattern_rows.len();
+            let n_candidates = case.scores.len() / n_experts;
             case.scores.push(1.0);
             case.scores.resize(case.scores.len() + n_candidates - 1, 0.0);
         }
@@ -135,14 +136,8 @@ impl CandidateFits<'_> {
                 expert.score(row(at), &mut scores);
                 all.extend_from_slice(&scores);
             }
-            let mut n_candidates = 1;
-            row(at).for_each(|_, j| n_candidates = n_candidates.max(usize::from(j) + 1));
-            HeldOutCase {
-                truth: self.cells[at].truth,
-                rows: held_out[at],
-                scores: all,
-                pattern_rows: vec![0.0; n_candidates],
-            }
+            let truth = self.cells[at].truth;
+            HeldOutCase { truth, rows: held_out[at], scores: all, pattern_rows: Vec::new() }
         };
         Ok((cells.iter().map(case).collect(), paths))
     }
@@ -172,7 +167,7 @@ impl CandidateFits<'_> {
         held_out: Option<&[f64]>,
         penalties: &[f64],
         control: &Control<'_>,
-        mut visit: impl FnMut(CandidateScores),
+        visit: impl FnMut(CandidateScores),
     ) -> Result<Vec<CandidateScores>, Error> {
         let mut simple = Vec::new();
         if self.which == Experts::All {
@@ -195,13 +190,9 @@ impl CandidateFits<'_> {
             }
         }
         if let Some(regression) = &self.regression {
-            let mut n_fitted = 0;
             control.report("ladder: regression", 0, penalties.len())?;
-            regression.fit_path(training, penalties, |fitted| {
-                n_fitted += 1;
-                visit(fitted);
-            });
-            control.report("ladder: regression", n_fitted, penalties.len())?;
+            regression.fit_path(training, penalties, visit);
+            control.report("ladder: regression", penalties.len(), penalties.len())?;
         }
         Ok(simple)
     }
