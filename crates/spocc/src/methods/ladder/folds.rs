@@ -136,6 +136,15 @@ impl Folds {
     }
 }
 
+impl Folds {
+    /// The rows of every cell outside a fold, and inside it.
+    pub(in crate::methods) fn split(&self, fold: usize) -> [Vec<f64>; 2] {
+        let others =
+            |rows: &[f64; FOLDS]| (0..FOLDS).filter(|&other| other != fold).map(|other| rows[other]).sum();
+        [self.rows.iter().map(others).collect(), self.rows.iter().map(|rows| rows[fold]).collect()]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

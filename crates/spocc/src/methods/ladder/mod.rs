@@ -51,7 +51,7 @@ pub use experts::Expert;
 pub use fitted::FittedExpert;
 pub(crate) use fitted::FittedLadder;
 pub(super) use fitted::LadderScratch;
-pub(super) use folds::{CellKeys, FOLDS, Folds};
+pub(super) use folds::{CellKeys, Folds};
 pub(super) use pattern_table::PatternTable;
 pub(super) use pool::{GAIN_PENALTY, HeldOutCase, LOG_GAINS, LogLoss, WEIGHT_PENALTY};
 

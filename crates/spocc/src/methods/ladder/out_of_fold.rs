@@ -8,7 +8,7 @@ use crate::{
     methods::ladder::{
         cells::PatternCell,
         experts::{self, Expert},
-        folds::{FOLDS, Folds},
+        folds::Folds,
         hierarchy::Hierarchy,
         leaf_counts::LeafCounts,
         pool::HeldOutCase,
@@ -120,12 +120,7 @@ impl ExpertFits<'_> {
         folds: &Folds,
         control: &Control<'_>,
     ) -> Result<(Vec<HeldOutCase>, Vec<Vec<f64>>), Error> {
-        let training: Vec<f64> = folds
-            .rows
-            .iter()
-            .map(|rows| (0..FOLDS).filter(|&other| other != fold).map(|other| rows[other]).sum())
-            .collect();
-        let held_out: Vec<f64> = folds.rows.iter().map(|rows| rows[fold]).collect();
+        let [training, held_out] = folds.split(fold);
         let cells: Vec<usize> = (0..self.cells.len()).filter(|&at| held_out[at] > 0.0).collect();
         let row = |at: usize| self.tally.pattern(self.cells[at].pattern as usize);
         let l = self.panel.n_classes();

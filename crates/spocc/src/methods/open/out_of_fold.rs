@@ -6,7 +6,7 @@ use crate::{
     evidence::{Evidence, Tally},
     math::log_normalise,
     methods::{
-        ladder::{Expert, FOLDS, Folds, HeldOutCase, PatternCell},
+        ladder::{Expert, Folds, HeldOutCase, PatternCell},
         open::{
             Experts,
             conditional_logit::{LogitRows, PENALTIES},
@@ -113,12 +113,7 @@ impl CandidateFits<'_> {
         folds: &Folds,
         control: &Control<'_>,
     ) -> Result<(Vec<HeldOutCase>, Vec<ScorePath>), Error> {
-        let training: Vec<f64> = folds
-            .rows
-            .iter()
-            .map(|rows| (0..FOLDS).filter(|&other| other != fold).map(|other| rows[other]).sum())
-            .collect();
-        let held_out: Vec<f64> = folds.rows.iter().map(|rows| rows[fold]).collect();
+        let [training, held_out] = folds.split(fold);
         let cells: Vec<usize> = (0..self.cells.len()).filter(|&at| held_out[at] > 0.0).collect();
         let row = |at: usize| self.tally.pattern(self.cells[at].pattern as usize);
         let mut paths = vec![Vec::new(); cells.len()];
