@@ -41,7 +41,6 @@ use crate::{
 use hierarchy::Hierarchy;
 use leaf_counts::LeafCounts;
 use out_of_fold::ExpertFits;
-use pool::Pool;
 use regression::RegressionRows;
 use score_table::ScoreTable;
 
@@ -53,7 +52,7 @@ pub(crate) use fitted::FittedLadder;
 pub(super) use fitted::LadderScratch;
 pub(super) use folds::{CellKeys, Folds};
 pub(super) use pattern_table::PatternTable;
-pub(super) use pool::{GAIN_PENALTY, HeldOutCase, LOG_GAINS, LogLoss, WEIGHT_PENALTY};
+pub(super) use pool::{HeldOutCase, NoneOfThese, Pool};
 
 /// The ladder: a log-linear pool of shrunk confusions, votes, the best classifier and a regression; it has no settings.
 ///
@@ -106,7 +105,7 @@ impl Learn for Ladder {
         };
         let mut held_out = fits.out_of_fold(&Folds::new(&keys, &cells), control)?;
         let prior_weights = fits.prior_weights();
-        let pool = Pool::fit(&mut held_out.cases, &prior_weights, panel.n_classes());
+        let pool = Pool::fit(&mut held_out.cases, &prior_weights, NoneOfThese::Absent);
         let shrinkage = pattern_table::select(&held_out, &pool, panel.n_classes());
         let tables = fits.tables(&held_out, control)?;
         let pooled = pooled(&pool, &tables);

@@ -2,7 +2,8 @@
 //!
 //! In: the scores of the experts on held-out rows. Out: a gain and a weight per expert. The gain is the factor at which
 //! an expert alone has the least log-loss; the weights minimise the log-loss of the pool, shrunk towards prior weights.
-//! The weights are a convex problem; a gain is one smooth minimisation in one dimension, started at 1. A pool of sums over predictions is again such a sum.
+//! The weights are a convex problem; a gain is one smooth minimisation in one dimension, started at 1. A pool of sums over
+//! predictions is again such a sum. Among open answers, "none of these" has a score of its own.
 
 use std::convert::Infallible;
 
@@ -13,13 +14,16 @@ use crate::{
 };
 
 /// Penalty of the squared distance between weights and prior weights.
-pub(in crate::methods) const WEIGHT_PENALTY: f64 = 6.0;
+const WEIGHT_PENALTY: f64 = 6.0;
 /// Penalty of the squared logarithm of a gain.
-pub(in crate::methods) const GAIN_PENALTY: f64 = 0.1;
+const GAIN_PENALTY: f64 = 0.1;
 /// Pseudo-rows that smooth the truths (Platt): with few rows none of which is decided wrongly, no gain grows without bound.
 const SMOOTHING_ROWS: f64 = 1.0;
 /// Bounds of the logarithm of a gain.
-pub(in crate::methods) const LOG_GAINS: (f64, f64) = (-5.0, 2.5);
+const LOG_GAINS: (f64, f64) = (-5.0, 2.5);
+/// Penalty of the squared distance between the score of "none of these" and its prior, and bounds of that score.
+const NONE_PENALTY: f64 = 0.05;
+const NONE_SCORES: (f64, f64) = (-30.0, 30.0);
 /// Cases of one parallel task.
 const CASES_PER_TASK: usize = 1024;
 
@@ -39,48 +43,80 @@ pub(in crate::methods) struct HeldOutCase {
 pub(in crate::methods) struct Pool {
     pub(in crate::methods) gains: Vec<f64>,
     pub(in crate::methods) weights: Vec<f64>,
+    /// The score of "none of these" among open answers, which no classifier gives; otherwise 0.
+    pub(in crate::methods) none: f64,
+}
+
+/// Whether the last scores of a case are a column that is 1 for "none of these" and 0 for all candidates.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::methods) enum NoneOfThese {
+    Absent,
+    Last,
 }
 
 impl Pool {
-    /// Fits gains and weights to held-out rows.
+    /// One expert as it is.
+    pub(in crate::methods) fn of_one() -> Self {
+        Self { gains: vec![1.0], weights: vec![1.0], none: 0.0 }
+    }
+
+    /// Fits gains and weights to held-out rows; the score of "none of these", if there is one, is fitted with them.
     pub(in crate::methods) fn fit(
         cases: &mut [HeldOutCase],
         prior_weights: &[f64],
-        n_classes: usize,
+        none_of_these: NoneOfThese,
     ) -> Self {
         let n = prior_weights.len();
+        let n_none = usize::from(none_of_these == NoneOfThese::Last);
+        // Adds the penalty of the score of "none of these", which is the last number of a point.
+        let penalise_none = |at: &[f64], prior: f64, (value, mut slopes): (f64, Vec<f64>)| {
+            let Some((&none, slope)) = at.last().zip(slopes.last_mut()).filter(|_| n_none == 1) else {
+                return (value, slopes);
+            };
+            *slope += 2.0 * NONE_PENALTY * (none - prior);
+            (value + NONE_PENALTY * (none - prior) * (none - prior), slopes)
+        };
         let loss = LogLoss::new(cases);
-        let gains: Vec<f64> = (0..n)
-            .map(|expert| {
-                let Ok(found) = lbfgsb::minimise(vec![0.0], &[LOG_GAINS], |at| {
-                    let gain = exp(at[0]);
-                    let mut weights = vec![0.0; n];
-                    weights[expert] = gain;
-                    let (value, slopes) = loss.at(&weights, &[expert]);
-                    let penalty = GAIN_PENALTY * at[0] * at[0];
-                    let slope = gain * slopes[expert] + 2.0 * GAIN_PENALTY * at[0];
-                    Ok::<_, Infallible>((value + penalty, vec![slope]))
-                });
-                exp(found[0])
-            })
-            .collect();
+        let (mut gains, mut prior_none) = (Vec::new(), 0.0);
+        for (expert, prior_weight) in prior_weights.iter().enumerate() {
+            let active: Vec<usize> = [expert, n][..=n_none].to_vec();
+            let bounds = &[LOG_GAINS, NONE_SCORES][..=n_none];
+            let Ok(found) = lbfgsb::minimise(vec![0.0; 1 + n_none], bounds, |at| {
+                let gain = exp(at[0]);
+                let mut weights = vec![0.0; n + n_none];
+                active
+                    .iter()
+                    .zip([gain].iter().chain(&at[1..]))
+                    .for_each(|(&place, &weight)| weights[place] = weight);
+                let (value, slopes) = loss.at(&weights, &active);
+                let mut slopes: Vec<f64> = active.iter().map(|&place| slopes[place]).collect();
+                slopes[0] = gain * slopes[0] + 2.0 * GAIN_PENALTY * at[0];
+                let value = value + GAIN_PENALTY * at[0] * at[0];
+                Ok::<_, Infallible>(penalise_none(at, 0.0, (value, slopes)))
+            });
+            gains.push(exp(found[0]));
+            prior_none += found.get(1).map_or(0.0, |none| prior_weight * none);
+        }
         for case in cases.iter_mut() {
+            let n_classes = case.scores.len() / (n + n_none).max(1);
             for (scores, gain) in case.scores.chunks_exact_mut(n_classes.max(1)).zip(&gains) {
                 scores.iter_mut().for_each(|score| *score *= gain);
             }
         }
         let loss = LogLoss::new(cases);
-        let all: Vec<usize> = (0..n).collect();
-        let Ok(weights) = lbfgsb::minimise(prior_weights.to_vec(), &vec![(0.0, 10.0); n], |at| {
+        let all: Vec<usize> = (0..n + n_none).collect();
+        let start = [prior_weights, &[prior_none][..n_none]].concat();
+        let bounds = [&vec![(0.0, 10.0); n][..], &[NONE_SCORES][..n_none]].concat();
+        let Ok(found) = lbfgsb::minimise(start, &bounds, |at| {
             let (mut value, mut slopes) = loss.at(at, &all);
             for expert in 0..n {
                 let distance = at[expert] - prior_weights[expert];
                 value += WEIGHT_PENALTY * distance * distance;
                 slopes[expert] += 2.0 * WEIGHT_PENALTY * distance;
             }
-            Ok::<_, Infallible>((value, slopes))
+            Ok::<_, Infallible>(penalise_none(at, prior_none, (value, slopes)))
         });
-        Self { gains, weights }
+        Self { gains, weights: found[..n].to_vec(), none: found.get(n).copied().unwrap_or(0.0) }
     }
 
     /// The log probabilities of a case whose scores have been multiplied by the gains.
@@ -94,19 +130,19 @@ impl Pool {
 }
 
 /// The log-loss of weighted experts on held-out rows, truths smoothed. Cases may differ in their number of classes.
-pub(in crate::methods) struct LogLoss<'a> {
+struct LogLoss<'a> {
     cases: &'a [HeldOutCase],
     smoothed: f64,
 }
 
 impl<'a> LogLoss<'a> {
-    pub(in crate::methods) fn new(cases: &'a [HeldOutCase]) -> Self {
+    fn new(cases: &'a [HeldOutCase]) -> Self {
         let rows: f64 = cases.iter().map(|case| case.rows).sum();
         Self { cases, smoothed: SMOOTHING_ROWS / (rows + 2.0 * SMOOTHING_ROWS) }
     }
 
     /// Value and slopes at some weights; experts that are not `active` have weight 0 and need no slope.
-    pub(in crate::methods) fn at(&self, weights: &[f64], active: &[usize]) -> (f64, Vec<f64>) {
+    fn at(&self, weights: &[f64], active: &[usize]) -> (f64, Vec<f64>) {
         let parts = parallel::map_ranges(self.cases.len(), CASES_PER_TASK, |range| {
             let (mut value, mut slopes) = (0.0, vec![0.0; weights.len()]);
             let mut residuals = Vec::new();
@@ -165,7 +201,7 @@ mod tests {
     fn the_gain_of_an_expert_is_that_of_its_accuracy() {
         // Right on three rows in four, always at log-odds 5: the best factor gives ln 3.
         let mut cases = cases(400, |at| vec![if at % 4 < 3 { 5.0 } else { -5.0 }]);
-        let pool = Pool::fit(&mut cases, &[1.0], 2);
+        let pool = Pool::fit(&mut cases, &[1.0], NoneOfThese::Absent);
         let odds = 5.0 * pool.gains[0];
         assert!((odds - 3.0_f64.ln()).abs() < 0.05, "{odds}");
         assert!((pool.weights[0] - 1.0).abs() < 0.05, "{pool:?}");
@@ -176,14 +212,14 @@ mod tests {
         let noise = |at: usize| if (at / 2).is_multiple_of(2) { 2.0 } else { -2.0 };
         let good = |at: usize| if at % 10 < 9 { 1.0 } else { -1.0 };
         let mut cases = cases(400, |at| vec![noise(at), good(at)]);
-        let pool = Pool::fit(&mut cases, &[0.8, 0.2], 2);
+        let pool = Pool::fit(&mut cases, &[0.8, 0.2], NoneOfThese::Absent);
         assert!(pool.gains[0] < 0.1 && pool.weights[1] > 0.8, "{pool:?}");
     }
 
     #[test]
     fn few_rows_without_an_error_do_not_make_an_expert_certain() {
         let mut cases = cases(10, |_| vec![1.0]);
-        let pool = Pool::fit(&mut cases, &[1.0], 2);
+        let pool = Pool::fit(&mut cases, &[1.0], NoneOfThese::Absent);
         let odds = pool.gains[0] * pool.weights[0];
         assert!(odds > 1.0 && odds < 4.5, "{odds}");
     }
@@ -201,5 +237,23 @@ mod tests {
             let slope = (loss.at(&high, &[0, 1]).0 - loss.at(&low, &[0, 1]).0) / 2e-6;
             assert!((slope - slopes[expert]).abs() < 1e-5 * (1.0 + slope.abs()), "{slope} {slopes:?}");
         }
+    }
+
+    #[test]
+    fn probabilities_are_calibrated_and_none_of_these_has_its_share() {
+        // Two candidates; an expert gives the first log-odds 3. The first is right on 60 rows in 100, the second on 20,
+        // neither on 20.
+        let mut cases: Vec<HeldOutCase> = [(1, 600.0), (2, 200.0), (0, 200.0)]
+            .map(|(truth, rows)| HeldOutCase {
+                truth,
+                rows,
+                scores: vec![0.0, 3.0, 0.0, 1.0, 0.0, 0.0],
+                pattern_rows: Vec::new(),
+            })
+            .to_vec();
+        let pool = Pool::fit(&mut cases, &[1.0], NoneOfThese::Last);
+        let odds = 3.0 * pool.gains[0] * pool.weights[0];
+        assert!((odds - 3.0_f64.ln()).abs() < 0.05, "{pool:?}");
+        assert!(pool.none.abs() < 0.05, "as probable as the second candidate: {pool:?}");
     }
 }

@@ -8,30 +8,28 @@
 //!    answers, divide their weight.
 //! 2. The [`experts`] are accuracies shrunk towards the panel's, the same with unlabelled rows, votes, the best classifier,
 //!    and a [conditional logit](conditional_logit).
-//! 3. They are scored [out of fold](out_of_fold), and the [`pool`] has the least held-out log-loss over the candidates.
+//! 3. They are scored [out of fold](out_of_fold), and pooled as by the ladder, with the least held-out log-loss over the candidates.
 
 mod conditional_logit;
 mod experts;
 mod fitted;
 mod leaves;
 mod out_of_fold;
-mod pool;
 
 use crate::{
     error::Error,
     evidence::Evidence,
     methods::{
         FittedExpert, Method, Rule,
-        ladder::{CellKeys, Folds, pattern_cells},
+        ladder::{CellKeys, Folds, NoneOfThese, Pool, pattern_cells},
     },
     progress::Control,
 };
 
 use conditional_logit::LogitRows;
-use experts::LeafAccuracies;
+use experts::{CandidateScores, LeafAccuracies};
 use leaves::Leaves;
 use out_of_fold::CandidateFits;
-use pool::CandidatePool;
 
 pub(crate) use fitted::FittedOpen;
 
@@ -64,15 +62,15 @@ pub(super) fn learn(evidence: &Evidence, which: Experts, control: &Control<'_>) 
     };
     let folds = Folds::new(&keys, &cells);
     let (pool, penalty) = match which {
-        Experts::Regression(Some(penalty)) => (CandidatePool::of_one(), penalty),
-        Experts::Regression(None) => (CandidatePool::of_one(), fits.out_of_fold(&folds, control)?.penalty),
+        Experts::Regression(Some(penalty)) => (Pool::of_one(), penalty),
+        Experts::Regression(None) => (Pool::of_one(), fits.out_of_fold(&folds, control)?.penalty),
         Experts::All => {
             let mut held_out = fits.out_of_fold(&folds, control)?;
-            (CandidatePool::fit(&mut held_out.cases, &fits.prior_weights()), held_out.penalty)
+            (Pool::fit(&mut held_out.cases, &fits.prior_weights(), NoneOfThese::Last), held_out.penalty)
         }
     };
     let scores = fits.scores(penalty, control)?;
-    let pooled = pool.pooled(&scores);
+    let pooled = pooled(&pool, &scores);
     let all: Vec<f64> = cells.iter().map(|cell| cell.rows).collect();
     let counts = LeafAccuracies::count(tally, &cells, &all, &leaf_weights);
     let best = counts.most_accurate().first().copied().filter(|_| evidence.total() > 0);
@@ -91,4 +89,14 @@ pub(super) fn learn(evidence: &Evidence, which: Experts, control: &Control<'_>) 
             .map(|(expert, (&gain, &weight))| FittedExpert { expert, gain, weight })
             .collect(),
     })))
+}
+
+/// The pool as one weight per leaf.
+fn pooled(pool: &Pool, experts: &[CandidateScores]) -> CandidateScores {
+    let mut pooled = CandidateScores { weights: vec![0.0; experts[0].weights.len()], none: pool.none };
+    for (expert, factor) in experts.iter().zip(pool.gains.iter().zip(&pool.weights).map(|(g, w)| g * w)) {
+        pooled.none += factor * expert.none;
+        pooled.weights.iter_mut().zip(&expert.weights).for_each(|(sum, weight)| *sum += factor * weight);
+    }
+    pooled
 }
