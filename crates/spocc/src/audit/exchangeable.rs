@@ -42,8 +42,9 @@ impl ExchangeableErrors {
     fn of(evidence: &Evidence, k: usize) -> Self {
         let (s, l) = (evidence.n_labels(), evidence.n_classes());
         let (mut cells, mut rows, mut wrong) = (Vec::new(), vec![0.0; l], vec![0.0; s]);
-        for (at, &count) in evidence.confusion(k).iter().enumerate().filter(|(_, count)| **count > 0) {
-            let (j, i, count) = (at / l, at % l, evidence.rows_of(count));
+        for cell in evidence.confusion(k) {
+            let (j, i) = (usize::from(cell.predicted), usize::from(cell.truth));
+            let count = evidence.rows_of(cell.count);
             cells.push((j, i, count));
             rows[i] += count;
             wrong[j] += if i == j { 0.0 } else { count };

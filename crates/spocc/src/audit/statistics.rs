@@ -66,10 +66,9 @@ fn interval_of_many(successes: f64, trials: f64, tail: f64) -> [f64; 2] {
 /// G statistic, degrees of freedom and p value of the independence of the predictions of classifier `k` and the truth, given
 /// their mutual information in nats.
 pub(super) fn g_test(evidence: &Evidence, k: usize, information: f64) -> (f64, usize, f64) {
-    let (s, l) = (evidence.n_labels(), evidence.n_classes());
-    let confusion = evidence.confusion(k);
-    let labels = evidence.predicted_counts(k).iter().filter(|count| **count > 0).count();
-    let truths = (0..l).filter(|i| (0..s).any(|j| confusion[j * l + i] > 0)).count();
+    let occurring = |counts: Vec<u64>| counts.iter().filter(|count| **count > 0).count();
+    let (labels, truths) =
+        (occurring(evidence.predicted_counts(k)), occurring(evidence.answered_by_class(k)));
     let freedom = labels.saturating_sub(1) * truths.saturating_sub(1);
     let g = 2.0 * evidence.rows_of(evidence.answered(k)) * information;
     let p = chi_squared_tail(g, freedom);
@@ -80,13 +79,12 @@ pub(super) fn g_test(evidence: &Evidence, k: usize, information: f64) -> (f64, u
 ///
 /// With few rows per cell the G test rejects too often; Pearson's keeps its level.
 pub(super) fn pearson_p_value(evidence: &Evidence, k: usize, freedom: usize) -> f64 {
-    let (s, l) = (evidence.n_labels(), evidence.n_classes());
-    let confusion = evidence.confusion(k);
+    let l = evidence.n_classes();
     let answered = evidence.answered(k) as f64;
-    let predicted: Vec<f64> = evidence.predicted_counts(k).into_iter().map(|count| count as f64).collect();
-    let truths: Vec<f64> = (0..l).map(|i| (0..s).map(|j| confusion[j * l + i]).sum::<u64>() as f64).collect();
+    let numbers = |counts: Vec<u64>| -> Vec<f64> { counts.into_iter().map(|count| count as f64).collect() };
+    let (predicted, truths) = (numbers(evidence.predicted_counts(k)), numbers(evidence.answered_by_class(k)));
     let mut statistic = 0.0;
-    for (at, &count) in confusion.iter().enumerate() {
+    for (at, &count) in evidence.dense_confusion(k).iter().enumerate() {
         let expected = predicted[at / l] * truths[at % l] / answered;
         if expected > 0.0 {
             statistic += (count as f64 - expected).powi(2) / expected;
@@ -212,8 +210,8 @@ impl PairStatistics {
 /// Rows for which a classifier would differ from an independent one with the same confusion table: 0 if its prediction is a
 /// function of the truth.
 fn disagreements_with_itself(evidence: &Evidence, k: usize) -> f64 {
-    let rows = |i: usize| (0..evidence.n_labels()).map(|j| evidence.row(k, j as u16)[i]).sum::<u64>();
-    (0..evidence.n_classes()).map(|i| evidence.rows_of(rows(i)) * (1.0 - same(evidence, k, k, i))).sum()
+    let rows = evidence.answered_by_class(k).into_iter().enumerate();
+    rows.map(|(i, rows)| evidence.rows_of(rows) * (1.0 - same(evidence, k, k, i))).sum()
 }
 
 /// Whether every prediction of one side occurs with exactly one prediction of the other.
@@ -285,7 +283,9 @@ impl TallyColumns {
 
 /// Probability that two classifiers, independent given the truth, predict the same label for a row of class `i`.
 fn same(evidence: &Evidence, a: usize, b: usize, i: usize) -> f64 {
-    let column = |k: usize| (0..evidence.n_labels()).map(move |j| evidence.row(k, j as u16)[i] as f64);
+    let column = |k: usize| {
+        (0..evidence.n_labels() as u16).map(move |j| evidence.confusions().get(k, j, i as u16) as f64)
+    };
     let total = |k: usize| column(k).sum::<f64>().max(1.0);
     column(a).zip(column(b)).map(|(u, w)| u * w).sum::<f64>() / (total(a) * total(b))
 }

@@ -55,11 +55,11 @@ impl std::fmt::Display for Verdict {
 pub(super) fn figures(evidence: &Evidence, k: usize) -> ClassifierAudit {
     let (answered, correct) = (evidence.answered(k), evidence.correct(k));
     let share = |count: u64, of: u64| if of == 0 { 0.0 } else { count as f64 / of as f64 };
-    let (s, l) = (evidence.n_labels(), evidence.n_classes());
+    let s = evidence.n_labels();
     // Mutual information is computed from a square table.
     let mut square = vec![0; s * s];
-    for (at, &count) in evidence.confusion(k).iter().enumerate() {
-        square[at / l * s + at % l] = count;
+    for cell in evidence.confusion(k) {
+        square[usize::from(cell.predicted) * s + usize::from(cell.truth)] = cell.count;
     }
     let information = if answered == 0 { 0.0 } else { mutual_information(&square, s, answered) };
     let (g_statistic, degrees_of_freedom, p_value) = g_test(evidence, k, information);
@@ -84,22 +84,24 @@ fn relabelled_correct(evidence: &Evidence, k: usize) -> u64 {
     /// One-sided level of the sign test of two classes.
     const LEVEL: f64 = 0.05;
     let correct = |j: u16| {
-        let counts = evidence.row(k, j);
-        let own = counts.get(usize::from(j)).copied().unwrap_or(0);
-        let most = counts.iter().copied().max().unwrap_or(0);
+        let own = evidence.confusions().get(k, j, j);
+        let most = most_frequent(evidence, k, j);
         let (more, all) = (evidence.rows_of(most), evidence.rows_of(most) + evidence.rows_of(own));
         if most > own && interval(more, all, LEVEL)[0] > 0.5 { most } else { own }
     };
     (0..evidence.n_labels() as u16).map(correct).sum()
 }
 
+/// The largest count of one class among the rows of a prediction.
+fn most_frequent(evidence: &Evidence, k: usize, j: u16) -> u64 {
+    evidence.confusions().of_prediction(k, j).iter().map(|cell| cell.count).max().unwrap_or(0)
+}
+
 /// Whether a classifier predicted a single label, on enough rows of several classes.
 pub(super) fn is_constant(evidence: &Evidence, k: usize) -> bool {
-    let counts = evidence.predicted_counts(k);
-    let n_labels = counts.iter().filter(|count| **count > 0).count();
-    let truths = (0..evidence.n_classes())
-        .filter(|&i| (0..counts.len()).any(|j| evidence.row(k, j as u16)[i] > 0))
-        .count();
+    let occurring = |counts: Vec<u64>| counts.iter().filter(|count| **count > 0).count();
+    let (n_labels, truths) =
+        (occurring(evidence.predicted_counts(k)), occurring(evidence.answered_by_class(k)));
     n_labels == 1 && truths > 1 && evidence.rows_of(evidence.answered(k)) >= MIN_ROWS
 }
 
@@ -121,8 +123,7 @@ pub(super) fn verdict(evidence: &Evidence, k: usize, figures: &ClassifierAudit) 
     // The best relabelling is hardly better than always predicting the most frequent class.
     let frequent = evidence.class_counts().iter().max().map_or(0.0, |&count| count as f64 / total);
     let n_predictions = evidence.rows_of(answered);
-    let best = |j: u16| evidence.row(k, j).iter().copied().max().unwrap_or(0);
-    let best_relabelled: u64 = (0..evidence.n_labels() as u16).map(best).sum();
+    let best_relabelled: u64 = (0..evidence.n_labels() as u16).map(|j| most_frequent(evidence, k, j)).sum();
     let relabelled_high = clopper_pearson(evidence.rows_of(best_relabelled), n_predictions)[1];
     let is_barely_better = |high: f64, base: f64| high < base + BARELY_BETTER * (1.0 - base);
     let is_guesser = is_barely_better(high, chance) && is_barely_better(relabelled_high, frequent);

@@ -90,14 +90,8 @@ impl Evidence {
         let n_unlabelled = self.unlabelled.as_ref().map_or(0, Unlabelled::total);
         let (factors, bits) = factors(weights, &self.class_counts, n_unlabelled)?;
         let mut weighted = Self { pairs: None, ..self.clone() };
-        let l = factors.len();
-        let scale = |counts: &mut [u64]| {
-            for (at, count) in counts.iter_mut().enumerate() {
-                *count *= factors[at % l];
-            }
-        };
-        scale(&mut weighted.class_counts);
-        scale(&mut weighted.confusion);
+        weighted.class_counts.iter_mut().zip(&factors).for_each(|(count, factor)| *count *= factor);
+        weighted.confusions.scale(|class| factors[usize::from(class)]);
         weighted.tally.iter_mut().for_each(|tally| tally.scale_classes(&factors));
         weighted.unlabelled.iter_mut().try_for_each(|rows| rows.scale(1 << bits))?;
         weighted.row_units = factors.iter().map(|factor| factor.saturating_mul(self.unit())).collect();

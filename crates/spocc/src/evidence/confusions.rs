@@ -1,211 +1,283 @@
-//! One confusion table per classifier: predicted against true (paper, section 2.2, M^(k)).
+//! One confusion table per classifier: predicted against true (paper, section 2.2, M^(k)), without the empty cells.
 //!
-//! In: rows with their classes. Out: class counts, and counts by classifier, predicted, true.
+//! Most cells are empty where there are many labels, and all but the diagonal where answers are open: the size follows the
+//! number of predictions, not the square of the number of labels.
+
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    data::{CellQuads, Row, bits_for},
-    evidence::counted_rows::Counter,
+    data::{MISSING, Row, bits_for},
+    error::Error,
+    evidence::key_counts::{KeyCount, KeyCounts},
 };
 
-/// Class counts and confusion tables while they are being counted, under the ids of the rows.
-///
-/// Where labels are so few that it stays in cache, several neighbouring classifiers are counted with one addition in a
-/// table of their joint predictions; single tables are sums over it.
-pub(super) struct Confusions {
-    n_labels: usize,
-    n_classes: usize,
-    class_counts: Vec<u64>,
-    /// Classifier, predicted, true.
-    single: Vec<u64>,
-    joint: Option<JointConfusions>,
+/// A cell of a confusion table that is not empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ConfusionCell {
+    pub(crate) predicted: u16,
+    pub(crate) truth: u16,
+    pub(crate) count: u64,
 }
 
-/// Joint predictions of `size` neighbours at a time (4 or 2). The last quad of a row is its last four cells, even if some
-/// of them belong to the quad before.
-struct JointConfusions {
-    quads: CellQuads,
-    bits: u32,
-    size: usize,
-    /// Entries of the tables of one quad.
-    stride: usize,
-    /// Neighbours, true, code of their predictions.
-    counts: Vec<u64>,
+impl ConfusionCell {
+    fn place(&self) -> (u16, u16) {
+        (self.predicted, self.truth)
+    }
+}
+
+/// The confusion tables of all classifiers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Confusions {
+    /// Where the cells of each classifier end.
+    ends: Vec<usize>,
+    /// Of every classifier by predicted, then by true label.
+    cells: Vec<ConfusionCell>,
 }
 
 impl Confusions {
-    /// Largest number of entries of one joint table.
-    const MAX_ENTRIES: usize = 1 << 15;
-    /// Number of rows from which joint tables are faster, the sums over them included.
-    const MIN_ROWS: usize = 1 << 14;
-
-    /// For `n` classifiers, `s` labels and `l` classes; `n_rows` rows are expected, all of them dense or none.
-    pub(super) fn new([n, s, l]: [usize; 3], n_rows: usize, is_dense: bool) -> Self {
-        let bits = bits_for(s);
-        let entries = |size: usize| l << (bits as usize * size);
-        let size = [4, 2]
-            .into_iter()
-            .find(|&size| bits <= CellQuads::MAX_BITS && entries(size) <= Self::MAX_ENTRIES);
-        let pays = is_dense && n >= 4 && n_rows >= Self::MIN_ROWS;
-        let joint = size.filter(|_| pays).and_then(|size| {
-            let stride = entries(size) * (4 / size);
-            let counts = vec![0; stride * n.div_ceil(4)];
-            Some(JointConfusions { quads: CellQuads::new(bits)?, bits, size, stride, counts })
-        });
-        Self { n_labels: s, n_classes: l, class_counts: vec![0; l], single: vec![0; n * s * l], joint }
+    /// The empty tables of `n` classifiers.
+    pub(crate) fn empty(n: usize) -> Self {
+        Self { ends: vec![0; n], cells: Vec::new() }
     }
 
-    /// The class counts, and the tables of all classifiers.
-    pub(super) fn finish(mut self) -> (Vec<u64>, Vec<u64>) {
-        if let Some(joint) = &self.joint {
-            let (s, l) = (self.n_labels, self.n_classes);
-            let n = self.single.len() / (s * l).max(1);
-            joint.for_each(n, |k, j, i, count| self.single[(k * s + j) * l + i] += count);
-            // The first joint table counts every row once, missing cells included.
-            let of_class = joint.counts.chunks_exact(1 << joint.shift());
-            self.class_counts = of_class.take(l).map(|counts| counts.iter().sum()).collect();
+    /// From a list of cells per classifier, each in order.
+    pub(crate) fn collect(tables: impl Iterator<Item = impl Iterator<Item = ConfusionCell>>) -> Self {
+        let (mut ends, mut cells) = (Vec::new(), Vec::new());
+        for table in tables {
+            cells.extend(table.filter(|cell| cell.count > 0));
+            ends.push(cells.len());
         }
-        (self.class_counts, self.single)
+        Self { ends, cells }
     }
-}
 
-impl Counter for Confusions {
-    fn add_all<'a>(&mut self, rows: impl Iterator<Item = (Row<'a>, u16, u64)>) {
-        let Some(joint) = &mut self.joint else {
-            let (s, l) = (self.n_labels, self.n_classes);
-            return rows.for_each(|(row, class, units)| {
-                let i = usize::from(class);
-                self.class_counts[i] += units;
-                row.for_each(|k, j| self.single[(k * s + usize::from(j)) * l + i] += units);
-            });
+    /// From counts by classifier, predicted and true, if there are as many as `n` classifiers, `s` labels and `l` classes
+    /// have.
+    pub(crate) fn from_dense(counts: &[u64], [n, s, l]: [usize; 3]) -> Option<Self> {
+        let size = s.checked_mul(l)?;
+        (n.checked_mul(size)? == counts.len()).then(|| {
+            Self::collect((0..n).map(|k| {
+                let table = &counts[k * size..(k + 1) * size];
+                table.iter().enumerate().map(move |(at, &count)| {
+                    let (predicted, truth) = ((at / l) as u16, (at % l) as u16);
+                    ConfusionCell { predicted, truth, count }
+                })
+            }))
+        })
+    }
+
+    /// The counts by classifier, predicted and true, unless most of them are 0.
+    pub(crate) fn to_dense(&self, [n, s, l]: [usize; 3]) -> Option<Vec<u64>> {
+        /// A cell alone takes about as many bytes in a file as this number of zeros.
+        const ZEROS_PER_CELL: usize = 8;
+        let size = n.checked_mul(s)?.checked_mul(l)?;
+        (size / ZEROS_PER_CELL <= self.cells.len()).then(|| {
+            let mut counts = vec![0; size];
+            for k in 0..n {
+                for cell in self.of_classifier(k) {
+                    let at = (k * s + usize::from(cell.predicted)) * l + usize::from(cell.truth);
+                    counts[at] = cell.count;
+                }
+            }
+            counts
+        })
+    }
+
+    /// From the counts of [keys](Self::key) of `n` classifiers, in order.
+    pub(super) fn from_keys(n: usize, keys: impl Iterator<Item = KeyCount>) -> Self {
+        let mut confusions = Self { ends: Vec::with_capacity(n), cells: Vec::new() };
+        for (key, count) in keys {
+            let k = (key >> 32) as usize;
+            while confusions.ends.len() < k {
+                confusions.ends.push(confusions.cells.len());
+            }
+            let (predicted, truth) = ((key >> 16) as u16, key as u16);
+            confusions.cells.push(ConfusionCell { predicted, truth, count });
+        }
+        confusions.ends.resize(n, confusions.cells.len());
+        confusions
+    }
+
+    /// Those of rows, given as (row, class, count).
+    pub(crate) fn of<'a>(n: usize, rows: impl Iterator<Item = (Row<'a>, u16, u64)>) -> Self {
+        let mut keys = KeyCounts::new(Self::key_bits(n));
+        for (row, class, count) in rows {
+            row.for_each(|k, j| keys.add(Self::key(k, j, class), count));
+            keys.sum_if_full();
+        }
+        Self::from_keys(n, keys.finish().into_iter())
+    }
+
+    /// The number of a cell: cells in order have ascending numbers.
+    pub(super) fn key(k: usize, predicted: u16, truth: u16) -> u64 {
+        (k as u64) << 32 | u64::from(predicted) << 16 | u64::from(truth)
+    }
+
+    /// Bits of the keys of `n` classifiers.
+    pub(super) fn key_bits(n: usize) -> u32 {
+        32 + bits_for(n)
+    }
+
+    pub(crate) fn n_classifiers(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The cells of a classifier, by predicted, then by true label.
+    pub(crate) fn of_classifier(&self, k: usize) -> &[ConfusionCell] {
+        let start = if k == 0 { 0 } else { self.ends[k - 1] };
+        &self.cells[start..self.ends[k]]
+    }
+
+    /// The cells of a prediction, by true label.
+    pub(crate) fn of_prediction(&self, k: usize, predicted: u16) -> &[ConfusionCell] {
+        let cells = self.of_classifier(k);
+        let start = cells.partition_point(|cell| cell.predicted < predicted);
+        let length = cells[start..].partition_point(|cell| cell.predicted == predicted);
+        &cells[start..start + length]
+    }
+
+    /// The count of a cell.
+    pub(crate) fn get(&self, k: usize, predicted: u16, truth: u16) -> u64 {
+        let cells = self.of_classifier(k);
+        cells.binary_search_by_key(&(predicted, truth), ConfusionCell::place).map_or(0, |at| cells[at].count)
+    }
+
+    /// All cells, whatever their classifier.
+    pub(crate) fn cells(&self) -> &[ConfusionCell] {
+        &self.cells
+    }
+
+    /// Multiplies every count by the factor of its class; the caller has checked that the sum of all counts fits.
+    pub(super) fn scale(&mut self, factor: impl Fn(u16) -> u64) {
+        self.cells.iter_mut().for_each(|cell| cell.count *= factor(cell.truth));
+    }
+
+    /// The tables of these classifiers.
+    pub(super) fn select(&self, kept: &[usize]) -> Self {
+        Self::collect(kept.iter().map(|&k| self.of_classifier(k).iter().copied()))
+    }
+
+    /// The same counts under other labels.
+    pub(super) fn relabelled(&self, map: &[u16]) -> Self {
+        self.renamed(|predicted| map[usize::from(predicted)], |truth| map[usize::from(truth)])
+    }
+
+    /// The same counts with other names of the predictions, some of which may be [`MISSING`].
+    pub(super) fn with_predictions(&self, map: &[u16]) -> Self {
+        self.renamed(|predicted| map[usize::from(predicted)], |truth| truth)
+    }
+
+    fn renamed(&self, predicted: impl Fn(u16) -> u16, truth: impl Fn(u16) -> u16) -> Self {
+        let renamed = |cell: &ConfusionCell| ConfusionCell {
+            predicted: predicted(cell.predicted),
+            truth: truth(cell.truth),
+            ..*cell
         };
-        // A loop over a constant number of quads is twice as fast.
-        match (joint.counts.len() / joint.stride, joint.size) {
-            (1, 4) => joint.add_all::<1, true>(rows),
-            (2, 4) => joint.add_all::<2, true>(rows),
-            (3, 4) => joint.add_all::<3, true>(rows),
-            (4, 4) => joint.add_all::<4, true>(rows),
-            (3, _) => joint.add_all::<3, false>(rows),
-            (4, _) => joint.add_all::<4, false>(rows),
-            _ => joint.add_any(rows),
+        Self::collect((0..self.n_classifiers()).map(|k| {
+            let cells = self.of_classifier(k).iter().map(renamed);
+            sum_equal(cells.filter(|cell| cell.predicted != MISSING).collect()).into_iter()
+        }))
+    }
+
+    /// The sum of the tables of the same classifiers.
+    pub(super) fn plus(&self, other: &Self) -> Self {
+        Self::collect((0..self.n_classifiers()).map(|k| {
+            let both = [self, other].map(|side| side.of_classifier(k)).concat();
+            sum_equal(both).into_iter()
+        }))
+    }
+
+    /// Refuses cells that no `n` classifiers with `s` labels and these class counts can have.
+    pub(super) fn check(&self, [n, s]: [usize; 2], class_counts: &[u64]) -> Result<(), Error> {
+        let wrong = |expected, found: &str| Err(Error::Inconsistent { expected, found: found.to_owned() });
+        if self.ends.len() != n || !self.ends.is_sorted() || self.ends.last() != Some(&self.cells.len()) {
+            return wrong("one confusion table per classifier", "another size");
         }
-    }
-}
-
-impl JointConfusions {
-    /// Bits of the predictions of `size` neighbours.
-    fn shift(&self) -> usize {
-        self.bits as usize * self.size
-    }
-
-    /// Counts dense rows of `QUADS` quads; `WHOLE` if four neighbours share a table.
-    fn add_all<'a, const QUADS: usize, const WHOLE: bool>(
-        &mut self,
-        rows: impl Iterator<Item = (Row<'a>, u16, u64)>,
-    ) {
-        let (quads, shift) = (self.quads, self.shift());
-        let mut tables = self.counts.chunks_exact_mut(self.stride);
-        let mut tables: [&mut [u64]; QUADS] = std::array::from_fn(|_| tables.next().unwrap_or_default());
-        rows.for_each(|(row, class, units)| {
-            let Row::Dense(cells) = row else { return };
-            for (quad, table) in tables.iter_mut().enumerate() {
-                let four =
-                    if quad + 1 < QUADS { cells[4 * quad..].first_chunk() } else { cells.last_chunk() };
-                if let Some(four) = four {
-                    add::<WHOLE>(table, shift, class, quads.code(*four) as usize, units);
-                }
+        for k in 0..n {
+            let cells = self.of_classifier(k);
+            let is_known = |cell: &ConfusionCell| {
+                usize::from(cell.predicted) < s
+                    && usize::from(cell.truth) < class_counts.len()
+                    && cell.count > 0
+            };
+            if !cells.iter().all(is_known) || !cells.is_sorted_by(|a, b| a.place() < b.place()) {
+                return wrong("confusion cells in order", "others");
             }
-        });
-    }
-
-    /// Counts dense rows of any number of quads.
-    fn add_any<'a>(&mut self, rows: impl Iterator<Item = (Row<'a>, u16, u64)>) {
-        let (quads, shift, is_whole) = (self.quads, self.shift(), self.size == 4);
-        rows.for_each(|(row, class, units)| {
-            let Row::Dense(cells) = row else { return };
-            let (fours, rest) = cells.as_chunks::<4>();
-            let last = cells.last_chunk().filter(|_| !rest.is_empty());
-            let tables = self.counts.chunks_exact_mut(self.stride);
-            for (four, table) in fours.iter().chain(last).zip(tables) {
-                let code = quads.code(*four) as usize;
-                if is_whole {
-                    add::<true>(table, shift, class, code, units);
-                } else {
-                    add::<false>(table, shift, class, code, units);
-                }
-            }
-        });
-    }
-
-    /// Calls `show(classifier, predicted, true, count)` for every joint count, for `n` classifiers.
-    fn for_each(&self, n: usize, mut show: impl FnMut(usize, usize, usize, u64)) {
-        let missing = (1 << self.bits) - 1;
-        for (group, counts) in self.counts.chunks_exact(self.stride * self.size / 4).enumerate() {
-            let due = group * self.size;
-            // The last quad may reach back to classifiers already shown.
-            let quad = (due / 4 * 4).min(n - 4);
-            let first = quad + due % 4;
-            for (at, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-                for member in (0..self.size).filter(|member| first + member >= due / 4 * 4) {
-                    let predicted = at >> ((self.size - 1 - member) * self.bits as usize) & missing;
-                    if predicted != missing {
-                        show(first + member, predicted, at >> self.shift(), count);
-                    }
+            let mut left = class_counts.to_vec();
+            for cell in cells {
+                let left = &mut left[usize::from(cell.truth)];
+                match left.checked_sub(cell.count) {
+                    Some(rest) => *left = rest,
+                    None => return wrong("no more predictions than rows of a class", "more"),
                 }
             }
         }
+        Ok(())
     }
 }
 
-/// Counts the predictions of four neighbours in the table they share, or of each two of them in its own half.
-#[expect(clippy::inline_always, reason = "a call costs as much as the additions")]
-#[inline(always)]
-fn add<const WHOLE: bool>(table: &mut [u64], shift: usize, class: u16, code: usize, units: u64) {
-    let class = usize::from(class) << shift;
-    if WHOLE {
-        table[class | code] += units;
-    } else {
-        let (first, second) = (code >> shift, code & ((1 << shift) - 1));
-        table[class | first] += units;
-        table[table.len() / 2 + (class | second)] += units;
-    }
+/// Cells in order, of which those of the same place are one.
+fn sum_equal(mut cells: Vec<ConfusionCell>) -> Vec<ConfusionCell> {
+    cells.sort_by_key(ConfusionCell::place);
+    cells.dedup_by(|next, kept| {
+        let is_same = next.place() == kept.place();
+        kept.count += if is_same { next.count } else { 0 };
+        is_same
+    });
+    cells
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{data::MISSING, hash};
+
+    const DENSE: [u64; 12] = [3, 0, 0, 2, 0, 1, 0, 0, 5, 0, 0, 4];
+
+    fn tables() -> Confusions {
+        Confusions::from_dense(&DENSE, [2, 3, 2]).expect("two tables of three labels and two classes")
+    }
 
     #[test]
-    fn joint_counts_are_single_counts() {
-        for [n, s, l] in [
-            [4, 2, 2],
-            [9, 5, 5],
-            [11, 8, 7],
-            [6, 15, 12],
-            [3, 4, 4],
-            [8, 20, 20],
-            [13, 3, 4],
-            [16, 9, 9],
-            [41, 4, 3],
-        ] {
-            let draw = |t: usize, k: usize, below: usize| {
-                hash::draw(hash::mix(t as u64, k as u64), below as u64) as u16
-            };
-            let rows: Vec<Vec<u16>> = (0..500)
-                .map(|t| {
-                    (0..n)
-                        .map(|k| draw(t, k, s + 1))
-                        .map(|j| if usize::from(j) == s { MISSING } else { j })
-                        .collect()
-                })
-                .collect();
-            let count = |n_rows: usize| {
-                let mut counting = Confusions::new([n, s, l], n_rows, true);
-                let rows = rows.iter().enumerate();
-                counting.add_all(rows.map(|(t, row)| (Row::Dense(row), draw(t, n, l), 1 + t as u64 % 3)));
-                counting.finish()
-            };
-            assert_eq!(count(Confusions::MIN_ROWS), count(1), "{n} {s} {l}");
+    fn cells_are_those_of_the_dense_tables() {
+        let tables = tables();
+        assert_eq!(tables.cells().len(), 5);
+        for (at, &count) in DENSE.iter().enumerate() {
+            let (k, j, i) = (at / 6, (at / 2 % 3) as u16, (at % 2) as u16);
+            assert_eq!(tables.get(k, j, i), count);
+            let row = tables.of_prediction(k, j);
+            assert_eq!(row.iter().filter(|cell| cell.truth == i).map(|cell| cell.count).sum::<u64>(), count);
         }
+        tables.check([2, 3], &[8, 7]).expect("no more predictions than rows");
+        assert!(tables.check([2, 3], &[8, 3]).is_err());
+        assert!(tables.check([2, 2], &[8, 7]).is_err());
+        assert!(tables.check([3, 3], &[8, 7]).is_err());
+        assert_eq!(Confusions::from_dense(&DENSE, [2, 3, 3]), None);
+        assert_eq!(tables.to_dense([2, 3, 2]).as_deref(), Some(&DENSE[..]));
+        assert_eq!(tables.to_dense([2, 30, 20]), None, "nearly all counts are 0");
+    }
+
+    #[test]
+    fn sums_and_renamings_keep_every_count() {
+        let tables = tables();
+        let twice = tables.plus(&tables);
+        let mut scaled = tables.clone();
+        scaled.scale(|_| 2);
+        assert_eq!(twice, scaled);
+        assert_eq!(twice.plus(&Confusions::empty(2)), twice);
+        let renamed = tables.relabelled(&[1, 0, 2]);
+        assert_eq!((renamed.get(0, 1, 1), renamed.get(0, 0, 0), renamed.get(1, 2, 0)), (3, 2, 4));
+        assert_eq!(renamed.relabelled(&[1, 0, 2]), tables);
+        assert_eq!(tables.select(&[1, 0]).select(&[1, 0]), tables);
+    }
+
+    #[test]
+    fn rows_are_counted_into_the_cells_of_their_predictions() {
+        let rows = [([0, 1], 0, 2), ([0, 2], 1, 1), ([u16::MAX, 1], 0, 4)];
+        let counted =
+            Confusions::of(2, rows.iter().map(|(row, class, count)| (Row::Dense(row), *class, *count)));
+        let cells = [(0, 0, 0, 2), (0, 0, 1, 1), (1, 1, 0, 6), (1, 2, 1, 1)];
+        for (k, j, i, count) in cells {
+            assert_eq!(counted.get(k, j, i), count);
+        }
+        assert_eq!(counted.cells().len(), cells.len());
     }
 }

@@ -9,7 +9,8 @@ use crate::{
     error::Error,
     evidence::{
         Evidence, Level, Unlabelled,
-        confusions::Confusions,
+        confusion_counter::ConfusionCounter,
+        confusions::{ConfusionCell, Confusions},
         counted_rows::{CountedRows, Counter},
         key_counts::{KeyCount, KeyCounts, merge_all},
         pairs::Pairs,
@@ -85,14 +86,15 @@ impl Evidence {
         }
         let rows = CountedRows::new(table, truth, options)?;
         let (k, s, l) = (rows.n_classifiers(), rows.labels.len(), rows.labels.n_classes());
-        control.allow(
-            || format!("confusion of {k} classifiers, {s} labels, {l} classes"),
-            &[k, s.max(rows.map.len()), l, 16],
-        )?;
+        let counted = [k, s.max(rows.map.len()), l];
+        if ConfusionCounter::has_every_cell(counted) {
+            let what = || format!("confusion of {k} classifiers, {s} labels, {l} classes");
+            control.allow(what, &[&counted[..], &[16]].concat())?;
+        }
         // Marginals are counted from the tally, which has far fewer patterns than there are rows.
         let n = table.n_rows();
         let tally = (options.level == Level::Tally).then(|| rows.tally(0..n, control)).transpose()?;
-        let (class_counts, confusion) = match &tally {
+        let (class_counts, confusions) = match &tally {
             Some(tally) => rows.marginals_of(tally, control)?,
             None => rows.marginals(control)?,
         };
@@ -106,7 +108,7 @@ impl Evidence {
             labels,
             fraction_bits,
             class_counts,
-            confusion,
+            confusions,
             pairs,
             tally,
             unlabelled,
@@ -128,7 +130,7 @@ impl Evidence {
 
 impl CountedRows<'_> {
     /// Class counts and confusion, from the rows.
-    fn marginals(&self, control: &Control<'_>) -> Result<(Vec<u64>, Vec<u64>), Error> {
+    fn marginals(&self, control: &Control<'_>) -> Result<(Vec<u64>, Confusions), Error> {
         let n = self.table.n_rows();
         let is_dense = self.table.is_dense();
         self.confusions(n, &self.map, is_dense, control, |range, counting| {
@@ -137,7 +139,7 @@ impl CountedRows<'_> {
     }
 
     /// Class counts and confusion, from the tally of the rows.
-    fn marginals_of(&self, tally: &Tally, control: &Control<'_>) -> Result<(Vec<u64>, Vec<u64>), Error> {
+    fn marginals_of(&self, tally: &Tally, control: &Control<'_>) -> Result<(Vec<u64>, Confusions), Error> {
         let identity: Vec<u16> = (0..self.labels.len() as u16).collect();
         self.confusions(
             tally.n_patterns(),
@@ -158,32 +160,32 @@ impl CountedRows<'_> {
         map: &[u16],
         is_dense: bool,
         control: &Control<'_>,
-        add: impl Fn(Range<usize>, &mut Confusions) -> Result<(), Error> + Sync,
-    ) -> Result<(Vec<u64>, Vec<u64>), Error> {
+        add: impl Fn(Range<usize>, &mut ConfusionCounter) -> Result<(), Error> + Sync,
+    ) -> Result<(Vec<u64>, Confusions), Error> {
         let (k, raw, l) = (self.n_classifiers(), map.len(), self.labels.n_classes());
-        let s = self.labels.len();
-        let pieces = if k * raw * l <= 1 << 17 { parallel::threads() } else { 1 };
+        // Tables of every thread, unless they are large.
+        let is_large = k * raw * l > 1 << 17 && ConfusionCounter::has_every_cell([k, raw, l]);
+        let pieces = if is_large { 1 } else { parallel::threads() };
         let mut class_counts = vec![0u64; l];
-        let mut confusion = vec![0u64; k * s * l];
+        let mut confusions = Confusions::empty(k);
         for start in (0..n).step_by(BLOCK) {
             control.report("counting", start, n)?;
             let block = BLOCK.min(n - start);
             let parts = parallel::map_ranges(block, block.div_ceil(pieces), |range| {
-                let mut counting = Confusions::new([k, raw, l], range.len(), is_dense);
+                let mut counting = ConfusionCounter::new([k, raw, l], range.len(), is_dense);
                 add(start + range.start..start + range.end, &mut counting)?;
                 Ok(counting.finish())
             });
             for part in parts {
-                let (classes, part): (Vec<u64>, Vec<u64>) = part?;
+                let (classes, part): (Vec<u64>, Confusions) = part?;
                 class_counts.iter_mut().zip(&classes).for_each(|(sum, count)| *sum += count);
-                let known = part.chunks(l.max(1)).enumerate().filter(|(from, _)| map[from % raw] != MISSING);
-                for (from, cells) in known {
-                    let to = (from / raw * s + usize::from(map[from % raw])) * l;
-                    confusion[to..to + l].iter_mut().zip(cells).for_each(|(sum, count)| *sum += count);
-                }
+                confusions = confusions.plus(&part.with_predictions(map));
             }
+            let n_cells = confusions.cells().len();
+            control
+                .allow(|| format!("confusions of {n_cells} cells"), &[n_cells, size_of::<ConfusionCell>()])?;
         }
-        Ok((class_counts, confusion))
+        Ok((class_counts, confusions))
     }
 
     fn pairs(&self, control: &Control<'_>) -> Result<Pairs, Error> {

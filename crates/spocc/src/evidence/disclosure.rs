@@ -4,7 +4,7 @@
 
 use crate::{
     error::Error,
-    evidence::{Evidence, Level, Unlabelled},
+    evidence::{Confusions, Evidence, Level, Unlabelled},
     progress::Control,
 };
 
@@ -41,7 +41,7 @@ impl Evidence {
         };
         match &self.tally {
             Some(tally) => tally.cells().for_each(|(_, _, count)| add(count)),
-            None => self.confusion.iter().for_each(|&count| add(count)),
+            None => self.confusions.cells().iter().for_each(|cell| add(cell.count)),
         }
         self.unlabelled.iter().flat_map(Unlabelled::rows).for_each(|(_, count)| add(count));
         Ok(small)
@@ -83,16 +83,18 @@ impl Evidence {
         let is_small = |count: u64| count > 0 && count < min_count;
         let mut kept = self.clone();
         kept.class_counts.iter_mut().filter(|count| is_small(**count)).for_each(|count| *count = 0);
-        for k in 0..self.n_classifiers() {
-            for i in 0..l {
-                let at = |j: usize| (k * s + j) * l + i;
-                let mut counts: Vec<u64> = (0..s).map(|j| self.confusion[at(j)]).collect();
+        let tables = (0..self.n_classifiers()).map(|k| {
+            let mut table = self.dense_confusion(k);
+            for (i, &class) in kept.class_counts.iter().enumerate() {
+                let mut counts: Vec<u64> = (0..s).map(|j| table[j * l + i]).collect();
                 counts.iter_mut().filter(|count| is_small(**count)).for_each(|count| *count = 0);
-                let class = kept.class_counts[i];
                 hide_counts(&mut counts, class, min_count);
-                counts.into_iter().enumerate().for_each(|(j, count)| kept.confusion[at(j)] = count);
+                counts.into_iter().enumerate().for_each(|(j, count)| table[j * l + i] = count);
             }
-        }
+            Confusions::from_dense(&table, [1, s, l]).expect("one table")
+        });
+        let tables: Vec<Confusions> = tables.collect();
+        kept.confusions = Confusions::collect(tables.iter().map(|table| table.cells().iter().copied()));
         kept
     }
 }
@@ -176,8 +178,9 @@ mod tests {
             kept.check().expect("marginals of some rows");
             let is_small = |count: u64| count > 0 && count < min_count;
             for k in 0..2 {
+                let table = kept.dense_confusion(k);
                 for i in 0..kept.n_classes() {
-                    let counts: Vec<u64> = (0..kept.n_labels()).map(|j| kept.row(k, j as u16)[i]).collect();
+                    let counts: Vec<u64> = table.iter().skip(i).step_by(kept.n_classes()).copied().collect();
                     let missing = kept.class_counts()[i] - counts.iter().sum::<u64>();
                     assert!(!counts.into_iter().chain([missing]).any(is_small), "{min_count}: {k} {i}");
                 }

@@ -66,10 +66,7 @@ pub(crate) fn log_odds(factors: &[f64], prior: [f64; 2]) -> f64 {
 /// answered and those that it did not, or they are the same.
 fn log_bayes_factor(evidence: &Evidence, k: usize) -> f64 {
     let all = evidence.class_counts();
-    let mut answered = vec![0u64; all.len()];
-    for j in 0..evidence.n_labels() as u16 {
-        answered.iter_mut().zip(evidence.row(k, j)).for_each(|(sum, count)| *sum += count);
-    }
+    let answered = evidence.answered_by_class(k);
     let missing = all.iter().zip(&answered).map(|(all, answered)| all - answered);
     let rows = |counts: &mut dyn Iterator<Item = u64>| {
         let rows: Vec<f64> = counts.map(|count| evidence.rows_of(count)).collect();

@@ -46,6 +46,15 @@ impl KeyCounts {
         }
     }
 
+    /// Sums the log if it is full.
+    #[inline]
+    pub(super) fn sum_if_full(&mut self) {
+        if self.log.len() >= self.full {
+            sum_equal(&mut self.log, self.bits);
+            self.full = Self::SMALLEST_LOG.max(2 * self.log.len());
+        }
+    }
+
     /// Sums the log if it is full; refuses if the whole, extrapolated from the rows so far, would not fit in memory.
     pub(super) fn settle(
         &mut self,
@@ -54,10 +63,7 @@ impl KeyCounts {
         pieces: usize,
         control: &Control<'_>,
     ) -> Result<(), Error> {
-        if self.log.len() >= self.full {
-            sum_equal(&mut self.log, self.bits);
-            self.full = Self::SMALLEST_LOG.max(2 * self.log.len());
-        }
+        self.sum_if_full();
         let bytes = pieces * self.log.len() * 2 * size_of::<KeyCount>();
         if bytes as u64 <= control.memory_limit() {
             return Ok(());

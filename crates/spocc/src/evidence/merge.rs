@@ -48,7 +48,7 @@ impl Evidence {
         let add =
             |to: &mut [u64], from: &[u64]| to.iter_mut().zip(from).for_each(|(sum, count)| *sum += count);
         add(&mut sum.class_counts, &part.class_counts);
-        add(&mut sum.confusion, &part.confusion);
+        sum.confusions = sum.confusions.plus(&part.confusions);
         if let (Some(sum), Some(part)) = (&mut sum.pairs, &part.pairs) {
             sum.plus(part);
         }
@@ -83,7 +83,7 @@ impl Evidence {
                 .iter()
                 .try_fold(0u64, |sum, count| sum.checked_add(*count))
                 .ok_or(Error::Overflow { what: "weights" })?;
-            tally::scale(&mut aligned.confusion, factor)?;
+            aligned.confusions.scale(|_| factor);
             aligned.pairs.as_mut().map_or(Ok(()), |pairs| pairs.scale(factor))?;
             aligned.tally.as_mut().map_or(Ok(()), |tally| tally.scale(factor))?;
             aligned.unlabelled.as_mut().map_or(Ok(()), |rows| rows.scale(factor))?;

@@ -9,6 +9,7 @@
 mod candidates;
 mod class_weights;
 mod column_warnings;
+mod confusion_counter;
 mod confusions;
 mod count;
 mod counted_rows;
@@ -41,6 +42,7 @@ use crate::{
 };
 
 pub use column_warnings::{ColumnIssue, ColumnWarning};
+pub(crate) use confusions::{ConfusionCell, Confusions};
 pub use count::Counting;
 pub(crate) use count::WEIGHT_BITS;
 pub use disclosure::SmallCounts;
@@ -86,7 +88,7 @@ pub struct Evidence {
     /// Counts are in units of 2^-fraction_bits rows: 0 for whole counts, [`WEIGHT_BITS`] for weights.
     pub(crate) fraction_bits: u32,
     pub(crate) class_counts: Vec<u64>,
-    pub(crate) confusion: Vec<u64>,
+    pub(crate) confusions: Confusions,
     pub(crate) pairs: Option<Pairs>,
     pub(crate) tally: Option<Tally>,
     /// Rows without truth, only beside a tally.
@@ -143,14 +145,14 @@ impl Evidence {
     pub fn count_of(&self, k: usize, predicted: impl Into<Label>, truth: impl Into<Label>) -> f64 {
         let ids = self.labels.translate(&[predicted.into(), truth.into()]);
         let known = k < self.n_classifiers() && ids[0] != MISSING && usize::from(ids[1]) < self.n_classes();
-        if known { self.rows_of(self.row(k, ids[0])[usize::from(ids[1])]) } else { 0.0 }
+        if known { self.rows_of(self.confusions.get(k, ids[0], ids[1])) } else { 0.0 }
     }
 
     /// Number of rows, or sum of weights, of every prediction of classifier `k` with every truth: a row per label, a
     /// column per class, both in the order of [`labels`](Self::labels); none if there is no such classifier.
     pub fn confusion_of(&self, k: usize) -> Option<Vec<f64>> {
-        (k < self.n_classifiers())
-            .then(|| self.confusion(k).iter().map(|&count| self.rows_of(count)).collect())
+        let counts = (k < self.n_classifiers()).then(|| self.dense_confusion(k))?;
+        Some(counts.into_iter().map(|count| self.rows_of(count)).collect())
     }
 
     /// Number of rows, or sum of weights, on which classifier `k` answered.
@@ -210,36 +212,63 @@ impl Evidence {
         &self.class_counts
     }
 
-    /// Class counts of the rows for which classifier `k` predicted `j`.
-    pub(crate) fn row(&self, k: usize, j: u16) -> &[u64] {
-        let at = (k * self.n_labels() + usize::from(j)) * self.n_classes();
-        &self.confusion[at..at + self.n_classes()]
+    /// The confusion tables, without the empty cells.
+    pub(crate) fn confusions(&self) -> &Confusions {
+        &self.confusions
+    }
+
+    /// The cells of the table of classifier `k` that are not empty.
+    pub(crate) fn confusion(&self, k: usize) -> &[ConfusionCell] {
+        self.confusions.of_classifier(k)
     }
 
     /// The whole table of classifier `k`: predicted, true.
-    pub(crate) fn confusion(&self, k: usize) -> &[u64] {
-        let size = self.n_labels() * self.n_classes();
-        &self.confusion[k * size..(k + 1) * size]
+    pub(crate) fn dense_confusion(&self, k: usize) -> Vec<u64> {
+        let l = self.n_classes();
+        let mut counts = vec![0; self.n_labels() * l];
+        for cell in self.confusion(k) {
+            counts[usize::from(cell.predicted) * l + usize::from(cell.truth)] = cell.count;
+        }
+        counts
     }
 
     /// The tables of all classifiers: classifier, predicted, true.
-    pub(crate) fn confusions(&self) -> &[u64] {
-        &self.confusion
+    pub(crate) fn dense_confusions(&self) -> Vec<f64> {
+        let all = (0..self.n_classifiers()).flat_map(|k| self.dense_confusion(k));
+        all.map(|count| count as f64).collect()
+    }
+
+    /// The class counts of the rows for which classifier `k` predicted `j`.
+    pub(crate) fn classes_of_prediction(&self, k: usize, j: u16, counts: &mut [u64]) {
+        counts.fill(0);
+        for cell in self.confusions.of_prediction(k, j) {
+            counts[usize::from(cell.truth)] = cell.count;
+        }
     }
 
     /// How often classifier `k` predicted each label.
     pub(crate) fn predicted_counts(&self, k: usize) -> Vec<u64> {
-        (0..self.n_labels()).map(|j| self.row(k, j as u16).iter().sum()).collect()
+        let mut counts = vec![0; self.n_labels()];
+        self.confusion(k).iter().for_each(|cell| counts[usize::from(cell.predicted)] += cell.count);
+        counts
+    }
+
+    /// How often classifier `k` predicted something for a row of each class.
+    pub(crate) fn answered_by_class(&self, k: usize) -> Vec<u64> {
+        let mut counts = vec![0; self.n_classes()];
+        self.confusion(k).iter().for_each(|cell| counts[usize::from(cell.truth)] += cell.count);
+        counts
     }
 
     /// The count of rows that classifier `k` answered.
     pub(crate) fn answered(&self, k: usize) -> u64 {
-        self.confusion(k).iter().sum()
+        self.confusion(k).iter().map(|cell| cell.count).sum()
     }
 
     /// The count of rows for which classifier `k` predicted the truth.
     pub(crate) fn correct(&self, k: usize) -> u64 {
-        (0..self.n_classes()).map(|i| self.row(k, i as u16)[i]).sum()
+        let right = self.confusion(k).iter().filter(|cell| cell.predicted == cell.truth);
+        right.map(|cell| cell.count).sum()
     }
 
     /// Accuracy of every classifier. Rows that it did not answer count with the mean accuracy of the panel, so that a
@@ -289,7 +318,7 @@ impl Evidence {
             && self.labels.all() == other.labels.all()
             && self.fraction_bits == other.fraction_bits
             && self.class_counts == other.class_counts
-            && self.confusion == other.confusion
+            && self.confusions == other.confusions
             && self.pairs == other.pairs
             && self.tally == other.tally
             && match (&self.unlabelled, &other.unlabelled) {

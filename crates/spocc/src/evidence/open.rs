@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use crate::{
     data::{MISSING, NONE, Row},
     error::Error,
-    evidence::{Evidence, Tally},
+    evidence::{Confusions, Evidence, Tally},
     progress::Control,
 };
 
@@ -38,12 +38,8 @@ impl Evidence {
             None => None,
         };
         let labels = self.labels.clone();
-        control.allow(
-            || format!("confusion of {} classifiers", classifiers.len()),
-            &[classifiers.len(), labels.len(), labels.len(), 8],
-        )?;
         let empty = Self {
-            confusion: vec![0; classifiers.len() * labels.len() * labels.len()],
+            confusions: Confusions::empty(classifiers.len()),
             classifiers,
             labels,
             pairs: None,

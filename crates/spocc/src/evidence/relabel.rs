@@ -3,7 +3,7 @@
 use crate::{
     data::{Labels, MISSING},
     error::{Error, list},
-    evidence::{Evidence, Tally, Unlabelled},
+    evidence::{ConfusionCell, Confusions, Evidence, Tally, Unlabelled},
     progress::Control,
 };
 
@@ -19,13 +19,16 @@ impl Evidence {
         let missing = usize::from(labels.missing_label());
         let all: Vec<usize> = (0..self.n_classifiers()).collect();
         let mut filled = self.relabelled(labels, &map, control)?;
-        let (s, l) = (filled.n_labels(), filled.n_classes());
-        for k in (0..self.n_classifiers()).filter(|&k| missing_is_answer[k]) {
-            for i in 0..l {
-                let answered: u64 = (0..s).map(|j| filled.row(k, j as u16)[i]).sum();
-                filled.confusion[(k * s + missing) * l + i] = self.class_counts[i] - answered;
-            }
-        }
+        let unanswered = Confusions::collect(all.iter().map(|&k| {
+            let answered = filled.answered_by_class(k);
+            let of_class = move |(truth, (class, answered)): (u16, (u64, u64))| ConfusionCell {
+                predicted: missing as u16,
+                truth,
+                count: if missing_is_answer[k] { class - answered } else { 0 },
+            };
+            (0..).zip(filled.class_counts.clone().into_iter().zip(answered)).map(of_class)
+        }));
+        filled.confusions = filled.confusions.plus(&unanswered);
         let predicted_counts: Vec<Vec<u64>> = all.iter().map(|&k| filled.predicted_counts(k)).collect();
         let total = self.total();
         if let Some(pairs) = &mut filled.pairs {
@@ -56,10 +59,6 @@ impl Evidence {
         control: &Control<'_>,
     ) -> Result<Self, Error> {
         let (s, l) = (labels.len(), labels.n_classes());
-        control.allow(
-            || format!("confusion of {} classifiers", self.n_classifiers()),
-            &[self.n_classifiers(), s, l, 8],
-        )?;
         let mut class_counts = vec![0; l];
         for (i, &count) in self.class_counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             class_counts[usize::from(map[i])] = count;
@@ -68,13 +67,6 @@ impl Evidence {
         for (unit, &i) in self.row_units.iter().zip(map) {
             if let Some(own) = row_units.get_mut(usize::from(i)) {
                 *own = *unit;
-            }
-        }
-        let mut confusion = vec![0; self.n_classifiers() * s * l];
-        for k in 0..self.n_classifiers() {
-            for (at, &count) in self.confusion(k).iter().enumerate().filter(|(_, count)| **count > 0) {
-                let (j, i) = (map[at / self.n_classes()], map[at % self.n_classes()]);
-                confusion[(k * s + usize::from(j)) * l + usize::from(i)] = count;
             }
         }
         let all: Vec<usize> = (0..self.n_classifiers()).collect();
@@ -89,7 +81,7 @@ impl Evidence {
             labels,
             fraction_bits,
             class_counts,
-            confusion,
+            confusions: self.confusions.relabelled(map),
             pairs,
             tally,
             unlabelled,
@@ -137,9 +129,7 @@ impl Evidence {
     pub(super) fn seen_labels(&self) -> Vec<bool> {
         let mut seen: Vec<bool> =
             (0..self.n_labels()).map(|id| self.class_counts.get(id).is_some_and(|n| *n > 0)).collect();
-        for k in 0..self.n_classifiers() {
-            self.predicted_counts(k).iter().zip(&mut seen).for_each(|(count, seen)| *seen |= *count > 0);
-        }
+        self.confusions.cells().iter().for_each(|cell| seen[usize::from(cell.predicted)] = true);
         for row in self.unlabelled.iter().flat_map(|rows| rows.patterns().rows()) {
             row.for_each(|_, id| seen[usize::from(id)] = true);
         }

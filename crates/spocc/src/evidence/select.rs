@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::{
     data::MISSING,
     error::{Error, list},
-    evidence::{Evidence, Level, Pairs, Tally, Unlabelled},
+    evidence::{Confusions, Evidence, Level, Pairs, Tally, Unlabelled},
     progress::Control,
 };
 
@@ -39,7 +39,7 @@ impl Evidence {
             labels: self.labels.clone(),
             fraction_bits: self.fraction_bits,
             class_counts: self.class_counts.clone(),
-            confusion: kept.iter().flat_map(|&k| self.confusion(k).iter().copied()).collect(),
+            confusions: self.confusions.select(&kept),
             pairs: pairs.transpose()?,
             tally: self.tally.as_ref().map(project).transpose()?,
             row_units: self.row_units.clone(),
@@ -79,20 +79,14 @@ impl Evidence {
 
     /// The evidence of another tally of the same classifiers and labels.
     pub(crate) fn with_tally(&self, tally: Tally) -> Self {
-        let (s, l) = (self.n_labels(), self.n_classes());
-        let mut class_counts = vec![0; l];
-        let mut confusion = vec![0; self.confusion.len()];
-        for (row, class, count) in tally.cells() {
-            let i = usize::from(class);
-            class_counts[i] += count;
-            row.for_each(|k, j| confusion[(k * s + usize::from(j)) * l + i] += count);
-        }
+        let mut class_counts = vec![0; self.n_classes()];
+        tally.cells().for_each(|(_, class, count)| class_counts[usize::from(class)] += count);
         Self {
             classifiers: self.classifiers.clone(),
             labels: self.labels.clone(),
             fraction_bits: self.fraction_bits,
             class_counts,
-            confusion,
+            confusions: Confusions::of(self.n_classifiers(), tally.cells()),
             pairs: None,
             tally: Some(tally),
             row_units: self.row_units.clone(),

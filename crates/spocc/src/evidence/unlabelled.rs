@@ -9,7 +9,7 @@ use crate::{
     data::{LabelMatrix, Row},
     error::Error,
     evidence::{
-        Evidence, RowSubset,
+        Confusions, Evidence, RowSubset,
         tally::Tally,
         unlabelled_sample::{PatternHash, sample},
     },
@@ -173,7 +173,7 @@ impl Evidence {
             labels: self.labels.clone(),
             fraction_bits: self.fraction_bits,
             class_counts: vec![0; self.class_counts.len()],
-            confusion: vec![0; self.confusion.len()],
+            confusions: Confusions::empty(self.n_classifiers()),
             pairs: None,
             tally: Some(Tally::empty(self.n_classifiers())),
             row_units: Vec::new(),

@@ -13,6 +13,7 @@ use crate::{
     error::Error,
     evidence::{Evidence, Pairs, Tally, Unlabelled},
     format::{
+        evidence::{dense_confusions, sizes},
         rules,
         sections::{broken, decode},
     },
@@ -68,19 +69,22 @@ struct StoredEvidence {
     unlabelled: Option<Tally>,
 }
 
-impl From<StoredEvidence> for Evidence {
-    fn from(stored: StoredEvidence) -> Self {
-        Self {
+impl TryFrom<StoredEvidence> for Evidence {
+    type Error = Error;
+
+    fn try_from(stored: StoredEvidence) -> Result<Self, Error> {
+        let size = sizes(&stored.classifiers, &stored.labels);
+        Ok(Self {
             classifiers: stored.classifiers,
             labels: stored.labels,
             fraction_bits: stored.fraction_bits,
             class_counts: stored.class_counts,
-            confusion: stored.confusion,
+            confusions: dense_confusions(&stored.confusion, size)?,
             pairs: stored.pairs,
             tally: stored.tally,
             unlabelled: stored.unlabelled.map(|rows| Unlabelled::stored(rows, None)),
             row_units: Vec::new(),
-        }
+        })
     }
 }
 
@@ -103,7 +107,7 @@ pub(super) fn read_model(payload: &[u8]) -> Result<Model, Error> {
         class_weights: head.class_weights,
         prior: head.prior,
         rule,
-        evidence: tail.evidence.map(Evidence::from),
+        evidence: tail.evidence.map(Evidence::try_from).transpose()?,
         calibration: tail.calibration,
         held_out_accuracy: None,
         no_accuracy_reason: None,
@@ -111,5 +115,5 @@ pub(super) fn read_model(payload: &[u8]) -> Result<Model, Error> {
 }
 
 pub(super) fn read_evidence(payload: &[u8]) -> Result<Evidence, Error> {
-    decode::<StoredEvidence>("tally", payload).map(Evidence::from)
+    Evidence::try_from(decode::<StoredEvidence>("tally", payload)?)
 }

@@ -134,7 +134,7 @@ fn expectation(
 fn expected_counts(evidence: &Evidence, rows: Option<&Unlabelled>, shares: &[f64]) -> ExpectedCounts {
     let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
     let mut classes: Vec<f64> = evidence.class_counts().iter().map(|&count| count as f64).collect();
-    let mut confusions: Vec<f64> = evidence.confusions().iter().map(|&count| count as f64).collect();
+    let mut confusions = evidence.dense_confusions();
     let mut weighted = vec![0.0; l];
     for ((row, count), shares) in rows.iter().flat_map(|rows| rows.rows()).zip(shares.chunks_exact(l.max(1)))
     {

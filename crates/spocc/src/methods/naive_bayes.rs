@@ -51,7 +51,8 @@ impl Likelihoods {
     pub(super) fn of(evidence: &Evidence) -> Self {
         let size = [evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes()];
         let classes: Vec<f64> = evidence.class_counts().iter().map(|&count| count as f64).collect();
-        Self::new(size, evidence.unit() as f64, &classes, |at| evidence.confusions()[at] as f64)
+        let counts = evidence.dense_confusions();
+        Self::new(size, evidence.unit() as f64, &classes, |at| counts[at])
     }
 
     /// From class counts and confusion counts (`count`, by classifier, predicted and true), to each of which `smoothing` is

@@ -161,8 +161,10 @@ impl PossibilityTable {
 pub(crate) fn prediction_surprisals(evidence: &Evidence, k: usize, discount: Discount, table: &mut [f64]) {
     let l = evidence.n_classes().max(1);
     let mut transform = Transform::default();
+    let mut counts = vec![0; evidence.n_classes()];
     for (j, distribution) in table.chunks_mut(l).enumerate() {
-        transform.smoothed(evidence.row(k, j as u16), evidence.unit(), distribution);
+        evidence.classes_of_prediction(k, j as u16, &mut counts);
+        transform.smoothed(&counts, evidence.unit(), distribution);
         distribution.iter_mut().for_each(|degree| *degree = surprisal(discount.apply(*degree)));
     }
 }

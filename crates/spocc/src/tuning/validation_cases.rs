@@ -173,7 +173,7 @@ impl<'a> ValidationCases<'a> {
         }
         self.leaf_of_row = (0..self.n_leaves * s).map(|row| (row / s) as u32).collect();
         self.fill_degrees(evidence, control, |row, counts| {
-            counts.copy_from_slice(evidence.row(row / s, (row % s) as u16));
+            evidence.classes_of_prediction(row / s, (row % s) as u16, counts);
         })
     }
 
@@ -189,11 +189,10 @@ impl<'a> ValidationCases<'a> {
         let mut row_of = vec![u32::MAX; self.n_leaves * s * l];
         let mut triples: Vec<(u32, u16, u16)> = Vec::new();
         for k in 0..self.n_leaves {
-            for (at, &count) in evidence.confusion(k).iter().enumerate() {
-                if count > 0 {
-                    row_of[k * s * l + at] = triples.len() as u32;
-                    triples.push((k as u32, (at / l) as u16, (at % l) as u16));
-                }
+            for cell in evidence.confusion(k) {
+                let at = (k * s + usize::from(cell.predicted)) * l + usize::from(cell.truth);
+                row_of[at] = triples.len() as u32;
+                triples.push((k as u32, cell.predicted, cell.truth));
             }
         }
         for p in 0..tally.n_patterns() {
@@ -205,7 +204,7 @@ impl<'a> ValidationCases<'a> {
         self.leaf_of_row = triples.iter().map(|triple| triple.0).collect();
         self.fill_degrees(evidence, control, |row, counts| {
             let (k, j, i) = triples[row];
-            counts.copy_from_slice(evidence.row(k as usize, j));
+            evidence.classes_of_prediction(k as usize, j, counts);
             // Subtract the count of one row, or all there is of a row of smaller weight.
             counts[usize::from(i)] -= counts[usize::from(i)].min(evidence.row_unit(i));
         })
@@ -241,7 +240,7 @@ impl<'a> ValidationCases<'a> {
             (0..folds * self.n_leaves * s).map(|row| (row / s % self.n_leaves) as u32).collect();
         let n_leaves = self.n_leaves;
         self.fill_degrees(evidence, control, |row, counts| {
-            counts.copy_from_slice(evidence.row(row / s % n_leaves, (row % s) as u16));
+            evidence.classes_of_prediction(row / s % n_leaves, (row % s) as u16, counts);
             let out = &held_out[row * l..(row + 1) * l];
             counts.iter_mut().zip(out).for_each(|(count, out)| *count -= out);
         })

@@ -217,6 +217,35 @@ fn as_many_labels_as_there_are_ids() {
 }
 
 #[test]
+fn evidence_grows_with_the_predictions_and_not_with_the_square_of_the_labels() {
+    // Classes in a chain: every table of 20 000 x 20 000 has two cells in a row.
+    const L: i64 = 20_000;
+    let mut rows = Predictions::builder(["ann", "bob", "cy"]).expect("three names");
+    let mut text_bytes = 0;
+    for class in 0..L {
+        let cells = [class, (class + 1) % L, class / 2];
+        rows.push(cells.map(Some)).expect("three answers");
+        text_bytes += format!("{},{},{},{class}\n", cells[0], cells[1], cells[2]).len();
+    }
+    let rows = rows.finish();
+    let truth = Truth::new((0..L).map(Some)).expect("few labels");
+    let control = quiet().with_memory_limit(1 << 26);
+    for level in [Level::Marginals, Level::Tally] {
+        let options = Counting { level, ..Counting::default() };
+        let counted = Evidence::count(&rows, &truth, &options, &control).expect("a few cells");
+        assert_eq!((counted.count_of(1, 8, 7), counted.count_of(1, 8, 8)), (1.0, 0.0));
+        let bytes = counted.to_bytes();
+        assert!(bytes.len() < 10 * text_bytes, "{level}: {} bytes for a table of {text_bytes}", bytes.len());
+        let twice = counted.merge(&Evidence::from_bytes(&bytes).expect("a whole file"), &control);
+        assert_eq!(twice.expect("the same panel").count_of(2, 3, 7), 2.0);
+        for method in [Method::Ladder, Method::Stacking, Method::Spocc, Method::NaiveBayes] {
+            let refused = Model::fit(method.combiner().as_ref(), &counted, &Options::default(), &control);
+            assert!(refused.is_err(), "{method}: tables of every cell, or a level that is too low");
+        }
+    }
+}
+
+#[test]
 fn a_hundred_thousand_voices_do_not_underflow() {
     let degrees = vec![0.9; 100_000];
     assert_eq!(t_norm(&degrees, Exponent::PRODUCT), 0.0, "the possibility itself is below every float");

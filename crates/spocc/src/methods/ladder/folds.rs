@@ -32,10 +32,14 @@ pub(in crate::methods) struct CellKeys<'a> {
 impl<'a> CellKeys<'a> {
     pub(in crate::methods) fn new(evidence: &'a Evidence, tally: &'a Tally) -> Self {
         // A sum over classes, so that their order does not matter.
+        let of_class = |count: u64, truth: usize| mix(mix(17, count), evidence.class_counts()[truth]);
+        let of_no_rows = (0..evidence.n_classes()).map(|i| of_class(0, i)).fold(0, u64::wrapping_add);
         let of_label = |k: usize, j: usize| {
-            let of_class = |(&count, &class): (&u64, &u64)| mix(mix(17, count), class);
-            let counts = evidence.row(k, j as u16).iter().zip(evidence.class_counts());
-            counts.map(of_class).fold(0, u64::wrapping_add)
+            let cells = evidence.confusions().of_prediction(k, j as u16).iter();
+            cells.fold(of_no_rows, |sum, cell| {
+                let truth = usize::from(cell.truth);
+                sum.wrapping_sub(of_class(0, truth)).wrapping_add(of_class(cell.count, truth))
+            })
         };
         // Candidate numbers of open answers mean something else on every row: all have the hash of the classifier.
         let of_candidates = |k: usize| {
@@ -82,7 +86,8 @@ impl<'a> CellKeys<'a> {
         }
         let mut hash = 0u64;
         self.tally.pattern(cell.pattern as usize).for_each(|k, j| {
-            let counts = mix(self.labels[k][usize::from(j)], self.evidence.row(k, j)[truth]);
+            let count = self.evidence.confusions().get(k, j, cell.truth);
+            let counts = mix(self.labels[k][usize::from(j)], count);
             hash = hash.wrapping_add(counts);
         });
         mix(hash, self.evidence.class_counts()[truth])

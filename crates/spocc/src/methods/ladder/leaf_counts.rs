@@ -15,14 +15,17 @@ pub(super) struct LeafCounts {
 impl LeafCounts {
     /// The labelled rows of the evidence.
     pub(super) fn of(evidence: &Evidence, classifiers: &[usize]) -> Self {
-        let rows = |counts: &[u64]| counts.iter().map(|&count| evidence.rows_of(count)).collect();
-        let confusions =
-            classifiers.iter().flat_map(|&k| evidence.confusion(k).to_vec()).collect::<Vec<u64>>();
-        Self {
-            n_labels: evidence.n_labels(),
-            classes: rows(evidence.class_counts()),
-            confusions: rows(&confusions),
+        let (s, l) = (evidence.n_labels(), evidence.n_classes());
+        let classes: Vec<f64> =
+            evidence.class_counts().iter().map(|&count| evidence.rows_of(count)).collect();
+        let mut confusions = vec![0.0; classifiers.len() * s * l];
+        for (leaf, &k) in classifiers.iter().enumerate() {
+            for cell in evidence.confusion(k) {
+                let at = (leaf * s + usize::from(cell.predicted)) * l + usize::from(cell.truth);
+                confusions[at] = evidence.rows_of(cell.count);
+            }
         }
+        Self { n_labels: s, classes, confusions }
     }
 
     /// The labelled rows of the evidence, each counted once whatever the weight of its class.

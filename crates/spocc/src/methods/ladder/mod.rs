@@ -79,6 +79,8 @@ impl Learn for Ladder {
         }
         let full_tally = evidence.tally_for(Method::Ladder)?;
         let names_classes = names_classes(evidence);
+        let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
+        control.allow(|| format!("ladder's scores of {n} classifiers"), &[n, s, l, 16])?;
         let (groups, informative) = used_leaves(evidence, full_tally);
         let names: Vec<&String> =
             groups.representatives.iter().map(|&k| &evidence.classifiers()[k]).collect();
@@ -132,12 +134,10 @@ impl Learn for Ladder {
 /// Whether predicted labels name classes: whether any prediction on a labelled row is a class that is true of some row.
 /// Without predictions on labelled rows nothing speaks against it.
 fn names_classes(evidence: &Evidence) -> bool {
-    let is_predicted = |label: usize| {
-        (0..evidence.n_classifiers()).any(|k| evidence.row(k, label as u16).iter().any(|&count| count > 0))
-    };
-    let is_true = |class: usize| evidence.class_counts()[class] > 0;
-    !(0..evidence.n_labels()).any(is_predicted)
-        || (0..evidence.n_classes()).any(|class| is_true(class) && is_predicted(class))
+    let is_true =
+        |label: u16| evidence.class_counts().get(usize::from(label)).is_some_and(|count| *count > 0);
+    let cells = evidence.confusions().cells();
+    cells.is_empty() || cells.iter().any(|cell| is_true(cell.predicted))
 }
 
 /// Duplicate groups without the neutral ones, and the probability that each is informative. A panel of neutral classifiers

@@ -106,6 +106,10 @@ impl Learn for Stacking {
             return open::learn(evidence, open::Experts::Regression(penalty), control);
         }
         let tally = evidence.tally_for(Method::Stacking)?;
+        let (n, s, l) = (evidence.n_classifiers(), evidence.n_labels(), evidence.n_classes());
+        // The coefficients, and as many numbers again for each of three vectors of the solver.
+        control
+            .allow(|| format!("regression on {n} classifiers, {s} labels, {l} classes"), &[n, s, l, 8, 4])?;
         let encoding = InputEncoding::new(evidence, self.inputs);
         let entries = tally.n_patterns().saturating_mul(evidence.n_classifiers());
         control.allow(|| format!("regression on {} patterns", tally.n_patterns()), &[entries, 12])?;
