@@ -160,6 +160,24 @@ fn neither_the_names_of_classes_nor_the_order_of_columns_change_a_decision() {
 }
 
 #[test]
+fn classes_that_look_exchangeable_are_decided_by_one_accuracy_per_classifier() {
+    // Errors go to any other class.
+    let letters = LabelledColumns::new(&[0.8, 0.7, 0.6, 0.5, 0.4, 0.3], 5, 300, 3);
+    let model = letters.fit(&Ladder);
+    let experts: Vec<Expert> = weights(&model).iter().map(|weight| weight.0).collect();
+    assert!(experts.contains(&Expert::Accuracies) && !experts.contains(&Expert::Confusions), "{experts:?}");
+    // Errors of every class go to the next one.
+    let mut shifted = letters.clone();
+    for column in &mut shifted.columns {
+        for (predicted, class) in column.iter_mut().zip(&shifted.truth) {
+            *predicted = if *predicted == *class { *class } else { (class + 1) % 5 };
+        }
+    }
+    let experts: Vec<Expert> = weights(&shifted.fit(&Ladder)).iter().map(|weight| weight.0).collect();
+    assert!(experts.contains(&Expert::Confusions) && !experts.contains(&Expert::Accuracies), "{experts:?}");
+}
+
+#[test]
 fn a_hundred_guessers_cost_less_than_a_point() {
     for (seed, n_rows) in [(1, 300), (2, 300), (3, 1000)] {
         let skills = [0.8, 0.75, 0.7, 0.65, 0.6];

@@ -4,7 +4,6 @@
 //! dependence and agreement of the panel.
 
 mod copies;
-mod exchangeable;
 mod influence;
 mod open;
 mod report;
@@ -214,7 +213,7 @@ impl Audit {
         let classes = counts.map(|i| evidence.rows_of(evidence.class_counts()[i]));
         let classes = candidates.into_iter().zip(classes).collect();
         let influence_on = model.filter(|_| influences.is_some()).map(Model::method);
-        let exchangeable = exchangeable::is_exchangeable(evidence);
+        let exchangeable = evidence.classes_are_exchangeable();
         Ok(Self {
             n_rows: evidence.n_rows(),
             classes,

@@ -14,6 +14,7 @@ mod confusions;
 mod count;
 mod counted_rows;
 mod disclosure;
+mod exchangeable;
 mod grouped;
 mod informative_missing;
 mod key_counts;

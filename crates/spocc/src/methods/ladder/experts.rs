@@ -24,7 +24,8 @@ pub enum Expert {
     BestClassifier,
     /// Softmax regression on the predictions; of open answers, a conditional logit with one weight per classifier.
     Regression,
-    /// Of open answers: one accuracy per classifier from the labelled rows, shrunk towards that of the panel.
+    /// Of open answers and of classes that look exchangeable: one accuracy per classifier from the labelled rows, shrunk
+    /// towards that of the panel.
     Accuracies,
 }
 
@@ -54,7 +55,7 @@ impl fmt::Display for Expert {
     }
 }
 
-/// Pseudo-rows that shrink the accuracy behind a vote towards that of the panel.
+/// Pseudo-rows that shrink the accuracy of a leaf towards that of the panel.
 const VOTE_ROWS: f64 = 5.0;
 
 /// Class frequencies and likelihoods, those of each leaf to the power of its weight.
@@ -87,6 +88,29 @@ pub(super) fn votes(counts: &LeafCounts, leaf_weights: &[f64]) -> ScoreTable {
     for (leaf, weight) in leaf_weights.iter().enumerate() {
         let accuracy = (counts.correct(leaf) + VOTE_ROWS * panel) / (counts.n_answered(leaf) + VOTE_ROWS);
         (0..l.min(s)).for_each(|class| scores[(leaf * s + class) * l + class] = weight * accuracy);
+    }
+    ScoreTable { n_labels: s, start: vec![0.0; l], scores }
+}
+
+/// How much more accurate than the others every leaf is, as a score of the class that its label names: its log-odds of being
+/// right minus their mean, times the leaf weight. How much one more classifier counts at all is left to the votes.
+pub(super) fn contrasts(counts: &LeafCounts, leaf_weights: &[f64]) -> ScoreTable {
+    let (s, l) = (counts.n_labels, counts.n_classes());
+    let n = counts.n_leaves();
+    let [correct, answered] = [LeafCounts::correct, LeafCounts::n_answered]
+        .map(|of| (0..n).map(|leaf| of(counts, leaf)).collect::<Vec<f64>>());
+    let [all_correct, all] = [&correct, &answered].map(|rows| rows.iter().sum::<f64>());
+    let panel = (all_correct + 1.0) / (all + 2.0);
+    let log_odds = |leaf: usize| {
+        let right = correct[leaf] + VOTE_ROWS * panel;
+        let wrong = (answered[leaf] - correct[leaf]).max(0.0) + VOTE_ROWS * (1.0 - panel);
+        ln(right / wrong)
+    };
+    let mean = (0..n).map(log_odds).sum::<f64>() / n.max(1) as f64;
+    let mut scores = vec![0.0; counts.confusions.len()];
+    for (leaf, weight) in leaf_weights.iter().enumerate() {
+        let score = weight * (log_odds(leaf) - mean);
+        (0..l.min(s)).for_each(|class| scores[(leaf * s + class) * l + class] = score);
     }
     ScoreTable { n_labels: s, start: vec![0.0; l], scores }
 }
@@ -142,6 +166,19 @@ mod tests {
         let first = (9.0 + 5.0 * panel) / 15.0;
         assert!((scores[0] - (first + panel)).abs() < 1e-12, "{scores:?}");
         assert!((scores[1] - 0.5 * (6.0 + 5.0 * panel) / 15.0).abs() < 1e-12, "{scores:?}");
+    }
+
+    #[test]
+    fn contrasts_are_log_odds_above_the_mean() {
+        let table = contrasts(&counts(), &[1.0, 0.5, 1.0]);
+        let panel = 16.0 / 22.0;
+        let odds = [(9.0, 1.0), (6.0, 4.0), (0.0, 0.0)]
+            .map(|(right, wrong)| ln((right + 5.0 * panel) / (wrong + 5.0 * (1.0 - panel))));
+        let mean = odds.iter().sum::<f64>() / 3.0;
+        let mut scores = [0.0; 2];
+        table.score(Row::Dense(&[0, 1, crate::data::MISSING]), &mut scores);
+        assert!((scores[0] - (odds[0] - mean)).abs() < 1e-12, "{scores:?}");
+        assert!((scores[1] - 0.5 * (odds[1] - mean)).abs() < 1e-12, "{scores:?}");
     }
 
     #[test]

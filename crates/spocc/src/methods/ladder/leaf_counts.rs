@@ -87,6 +87,21 @@ impl LeafCounts {
         row.for_each(|leaf, j| add(&mut self.confusions[(leaf * s + usize::from(j)) * l..][..l]));
     }
 
+    /// Averages the counts over all ways of exchanging the classes: one accuracy per leaf, and equal class frequencies.
+    pub(super) fn average_over_classes(&mut self) {
+        let (s, l) = (self.n_labels, self.n_classes());
+        let mean = self.classes.iter().sum::<f64>() / l.max(1) as f64;
+        self.classes.fill(mean);
+        for leaf in 0..self.n_leaves() {
+            let (answered, correct) = (self.n_answered(leaf), self.correct(leaf));
+            let right = correct / l as f64;
+            let wrong = (answered - correct).max(0.0) / (l * (s - 1)).max(1) as f64;
+            for at in 0..s * l {
+                self.confusions[leaf * s * l + at] = if at / l == at % l { right } else { wrong };
+            }
+        }
+    }
+
     /// Logarithms of the class frequencies, with half a pseudo-row per class.
     pub(super) fn log_prior(&self) -> Vec<f64> {
         let total = self.classes.iter().sum::<f64>() + 0.5 * self.n_classes() as f64;

@@ -102,6 +102,7 @@ impl Learn for Ladder {
             cells: &cells,
             unanswered: &unanswered,
             names_classes,
+            exchangeable: names_classes && panel.classes_are_exchangeable() == Some(true),
             leaf_weights: &leaf_weights,
             regression: regression.as_ref(),
         };

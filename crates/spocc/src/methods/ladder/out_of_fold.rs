@@ -14,7 +14,7 @@ use crate::{
         pool::HeldOutCase,
         regression::{PENALTIES, RegressionRows},
         score_table::ScoreTable,
-        semi_supervised,
+        semi_supervised::LabelledFit,
     },
     parallel,
     progress::Control,
@@ -35,6 +35,8 @@ pub(super) struct ExpertFits<'a> {
     /// Rows of each class without any prediction; they count in the class frequencies and are never held out.
     pub(super) unanswered: &'a [f64],
     pub(super) names_classes: bool,
+    /// Whether classes look exchangeable, so that one accuracy per leaf says more than its confusions.
+    pub(super) exchangeable: bool,
     /// Weights of the leaves, from all labelled rows: family weight times probability of being informative.
     pub(super) leaf_weights: &'a [f64],
     /// None where there is no regression.
@@ -52,7 +54,7 @@ pub(super) struct OutOfFold {
 impl ExpertFits<'_> {
     /// The experts that this evidence supports.
     pub(super) fn experts(&self) -> Vec<Expert> {
-        let mut experts = vec![Expert::Confusions];
+        let mut experts = vec![if self.exchangeable { Expert::Accuracies } else { Expert::Confusions }];
         if self.panel.unlabelled_rows().is_some() {
             experts.push(Expert::Unlabelled);
         }
@@ -184,9 +186,16 @@ impl ExpertFits<'_> {
         for (cell, &rows) in self.cells.iter().zip(training).filter(|(_, rows)| **rows > 0.0) {
             counts.add_class(self.tally.pattern(cell.pattern as usize), cell.truth, rows);
         }
+        if self.exchangeable {
+            counts.average_over_classes();
+        }
         let hierarchy = Hierarchy::fit(&counts, self.names_classes);
         let likelihoods = hierarchy.likelihoods(&counts);
-        let mut simple = vec![experts::leaf_scores(&counts, &likelihoods, self.leaf_weights)];
+        let scores = experts::leaf_scores(&counts, &likelihoods, self.leaf_weights);
+        let expert = |counts: &LeafCounts, scores: ScoreTable| {
+            if self.exchangeable { experts::contrasts(counts, self.leaf_weights) } else { scores }
+        };
+        let mut simple = Vec::new();
         if let Some(unlabelled) = self.panel.unlabelled_rows() {
             let unit = self.panel.unit() as f64;
             let mut rows: Vec<(Row<'_>, f64)> =
@@ -196,15 +205,17 @@ impl ExpertFits<'_> {
                     rows.push((self.tally.pattern(cell.pattern as usize), weight));
                 }
             }
-            simple.push(semi_supervised::fit(
-                &counts,
-                &hierarchy,
-                self.leaf_weights,
-                &rows,
-                &simple[0],
-                control,
-            )?);
+            let labelled = LabelledFit {
+                counts: &counts,
+                hierarchy: &hierarchy,
+                scores: &scores,
+                leaf_weights: self.leaf_weights,
+                exchangeable: self.exchangeable,
+            };
+            let (expected, scores) = labelled.with_unlabelled(&rows, control)?;
+            simple.push(expert(&expected, scores));
         }
+        simple.insert(0, expert(&counts, scores));
         if self.panel.total() > 0 {
             simple.push(experts::votes(&counts, self.leaf_weights));
             simple.push(experts::best_classifier(&counts, &likelihoods));

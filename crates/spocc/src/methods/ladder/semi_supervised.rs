@@ -23,37 +23,49 @@ const TOLERANCE: f64 = 1e-3;
 /// Rows of one parallel task.
 const ROWS_PER_TASK: usize = 512;
 
-/// The scores after expectation-maximisation, from the scores of the labelled rows alone.
-pub(super) fn fit(
-    labelled: &LeafCounts,
-    hierarchy: &Hierarchy,
-    leaf_weights: &[f64],
-    rows: &[(Row<'_>, f64)],
-    start: &ScoreTable,
-    control: &Control<'_>,
-) -> Result<ScoreTable, Error> {
-    let l = labelled.n_classes().max(1);
-    let mut shares = expectation(start, rows, l);
-    let mut hierarchy = hierarchy.clone();
-    let mut table = start.clone();
-    for step in 0..MAX_STEPS {
-        control.report("ladder: unlabelled rows", step, MAX_STEPS)?;
-        let mut counts = labelled.clone();
-        let mut expected = vec![0.0; l];
-        for (&(row, weight), shares) in rows.iter().zip(shares.chunks_exact(l)) {
-            expected.iter_mut().zip(shares).for_each(|(rows, share)| *rows = weight * share);
-            counts.add_expected(row, &expected);
+/// The fit to the labelled rows alone, from which the iteration starts.
+pub(super) struct LabelledFit<'a> {
+    pub(super) counts: &'a LeafCounts,
+    pub(super) hierarchy: &'a Hierarchy,
+    pub(super) scores: &'a ScoreTable,
+    pub(super) leaf_weights: &'a [f64],
+    /// Whether counts are averaged over the classes.
+    pub(super) exchangeable: bool,
+}
+
+impl LabelledFit<'_> {
+    /// The expected counts and the scores after expectation-maximisation.
+    pub(super) fn with_unlabelled(
+        &self,
+        rows: &[(Row<'_>, f64)],
+        control: &Control<'_>,
+    ) -> Result<(LeafCounts, ScoreTable), Error> {
+        let l = self.counts.n_classes().max(1);
+        let mut shares = expectation(self.scores, rows, l);
+        let mut hierarchy = self.hierarchy.clone();
+        let (mut counts, mut table) = (self.counts.clone(), self.scores.clone());
+        for step in 0..MAX_STEPS {
+            control.report("ladder: unlabelled rows", step, MAX_STEPS)?;
+            counts.clone_from(self.counts);
+            let mut expected = vec![0.0; l];
+            for (&(row, weight), shares) in rows.iter().zip(shares.chunks_exact(l)) {
+                expected.iter_mut().zip(shares).for_each(|(rows, share)| *rows = weight * share);
+                counts.add_expected(row, &expected);
+            }
+            if self.exchangeable {
+                counts.average_over_classes();
+            }
+            hierarchy.refit(&counts);
+            table = leaf_scores(&counts, &hierarchy.likelihoods(&counts), self.leaf_weights);
+            let next = expectation(&table, rows, l);
+            let change = next.iter().zip(&shares).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            shares = next;
+            if change < TOLERANCE {
+                break;
+            }
         }
-        hierarchy.refit(&counts);
-        table = leaf_scores(&counts, &hierarchy.likelihoods(&counts), leaf_weights);
-        let next = expectation(&table, rows, l);
-        let change = next.iter().zip(&shares).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        shares = next;
-        if change < TOLERANCE {
-            break;
-        }
+        Ok((counts, table))
     }
-    Ok(table)
 }
 
 /// The class probabilities of every row.
@@ -88,8 +100,14 @@ mod tests {
         let hierarchy = Hierarchy::fit(&counts, true);
         let start = leaf_scores(&counts, &hierarchy.likelihoods(&counts), &[1.0; 4]);
         let rows = [(Row::Dense(&[0, 0, 0, 1]), 40.0), (Row::Dense(&[1, 1, 1, 0]), 40.0)];
-        let fitted =
-            fit(&counts, &hierarchy, &[1.0; 4], &rows, &start, &Control::default()).expect("not cancelled");
+        let labelled = LabelledFit {
+            counts: &counts,
+            hierarchy: &hierarchy,
+            scores: &start,
+            leaf_weights: &[1.0; 4],
+            exchangeable: false,
+        };
+        let (_, fitted) = labelled.with_unlabelled(&rows, &Control::default()).expect("not cancelled");
         let odds = |table: &ScoreTable, cells: &[u16]| {
             let mut scores = [0.0; 2];
             table.score(Row::Dense(cells), &mut scores);

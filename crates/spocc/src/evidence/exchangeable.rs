@@ -6,24 +6,35 @@ use crate::{evidence::Evidence, math::ln_gamma};
 /// Classes below which one accuracy per classifier is hardly simpler than its confusions.
 const MIN_CLASSES: usize = 4;
 /// Log Bayes factor from which the classes look exchangeable.
-const MIN_LOG_FACTOR: f64 = 3.0;
+const MIN_LOG_FACTOR: f64 = 1.0;
+/// Share of the predictions that must be classes.
+const MIN_CLASS_SHARE: f64 = 0.9;
 /// Pseudo-rows with which the confusions of each class are spread around those of exchangeable classes: so many that
 /// there is no difference between classes, and the numbers tried of classes that differ.
 const EXCHANGEABLE: f64 = 1000.0;
 const DIFFERENT: [f64; 6] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0];
 
-/// Whether classes look exchangeable; none with too few classes, or where predictions do not name classes.
-pub(super) fn is_exchangeable(evidence: &Evidence) -> Option<bool> {
-    let n_true = evidence.class_counts().iter().filter(|count| **count > 0).count();
-    if n_true < MIN_CLASSES || evidence.n_labels() > evidence.n_classes() {
-        return None;
+impl Evidence {
+    /// Whether classes look exchangeable; none with too few classes, or where predictions do not name classes.
+    pub(crate) fn classes_are_exchangeable(&self) -> Option<bool> {
+        let n_true = self.class_counts().iter().filter(|count| **count > 0).count();
+        let cells = self.confusions().cells().iter();
+        let of_classes = cells.clone().filter(|cell| usize::from(cell.predicted) < self.n_classes());
+        let [all, of_classes] = [
+            cells.map(|cell| cell.count as f64).sum::<f64>(),
+            of_classes.map(|cell| cell.count as f64).sum(),
+        ];
+        if self.is_open() || n_true < MIN_CLASSES || of_classes < MIN_CLASS_SHARE * all {
+            return None;
+        }
+        let means: Vec<ExchangeableErrors> =
+            (0..self.n_classifiers()).map(|k| ExchangeableErrors::of(self, k)).collect();
+        let log_likelihood = |concentration: f64| -> f64 {
+            means.iter().map(|means| means.log_likelihood(concentration)).sum()
+        };
+        let different = DIFFERENT.map(log_likelihood).into_iter().fold(f64::NEG_INFINITY, f64::max);
+        Some(log_likelihood(EXCHANGEABLE) - different >= MIN_LOG_FACTOR)
     }
-    let means: Vec<ExchangeableErrors> =
-        (0..evidence.n_classifiers()).map(|k| ExchangeableErrors::of(evidence, k)).collect();
-    let log_likelihood =
-        |concentration: f64| -> f64 { means.iter().map(|means| means.log_likelihood(concentration)).sum() };
-    let different = DIFFERENT.map(log_likelihood).into_iter().fold(f64::NEG_INFINITY, f64::max);
-    Some(log_likelihood(EXCHANGEABLE) - different >= MIN_LOG_FACTOR)
 }
 
 /// The confusions of a classifier if classes are exchangeable: one accuracy, and errors that are spread over the other
@@ -98,9 +109,9 @@ mod tests {
     fn letters_are_exchangeable_and_classes_with_confusions_of_their_own_are_not() {
         // Any other class, equally often.
         let letters = |class: u64, draw: u64| (class + 1 + draw) % 5;
-        assert_eq!(is_exchangeable(&panel(400, letters)), Some(true));
+        assert_eq!(panel(400, letters).classes_are_exchangeable(), Some(true));
         // Always the same other class.
-        assert_eq!(is_exchangeable(&panel(400, |class, _| (class + 1) % 5)), Some(false));
-        assert_eq!(is_exchangeable(&panel(400, |class, _| u64::from(class == 0))), Some(false));
+        assert_eq!(panel(400, |class, _| (class + 1) % 5).classes_are_exchangeable(), Some(false));
+        assert_eq!(panel(400, |class, _| u64::from(class == 0)).classes_are_exchangeable(), Some(false));
     }
 }
