@@ -126,6 +126,8 @@ impl Location {
                 self.refused(expected, "something that is no directory in its path")
             }
             io::ErrorKind::FileTooLarge => self.refused("room to write", "a limit on the size of files"),
+            io::ErrorKind::QuotaExceeded => self.refused("room to write", "an exhausted disk quota"),
+            io::ErrorKind::ReadOnlyFilesystem => self.refused(expected, "a read-only file system"),
             io::ErrorKind::StorageFull => self.refused("room to write", "a full disk"),
             io::ErrorKind::PermissionDenied => self.refused(expected, "no permission"),
             io::ErrorKind::IsADirectory => self.refused(expected, "a directory"),

@@ -22,7 +22,8 @@ const HEAD: usize = 1 << 16;
 ///
 /// # Errors
 ///
-/// [`Error::Refused`] for a glob without a match, a directory without data, a file named twice.
+/// [`Error::Refused`] for a glob without a match, a directory without data, a pipe, socket or device in a directory or
+/// glob, a file named twice.
 pub fn expand(names: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for name in names {
@@ -49,13 +50,18 @@ pub fn expand(names: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
 }
 
 fn matching(pattern: &str, location: &Location) -> Result<Vec<PathBuf>, Error> {
-    let found = glob::glob(pattern)
+    // As in a shell. Hidden files include those that are being written.
+    let options = glob::MatchOptions { require_literal_leading_dot: true, ..Default::default() };
+    let found = glob::glob_with(pattern, options)
         .map_err(|error| location.refused("a pattern of file names", error.to_string()))?;
     let mut files = Vec::new();
     for path in found {
         let path = path.map_err(|error| location.io("files to read", error.into()))?;
         if path.is_dir() {
             files.extend(in_directory(&path, &Location::file(&path, ""))?);
+        } else if let Some(kind) = special_file(&path) {
+            let found = format!("{kind} `{}`", path.display());
+            return Err(location.refused("a pattern of data files", found));
         } else {
             files.push(path);
         }
@@ -81,6 +87,9 @@ fn in_directory(directory: &Path, location: &Location) -> Result<Vec<PathBuf>, E
         if path.is_dir() {
             return Err(location.refused("a directory of data files", format!("a directory `{name}` in it")));
         }
+        if let Some(kind) = special_file(&path) {
+            return Err(location.refused("a directory of data files", format!("{kind} `{name}` in it")));
+        }
         files.push(path);
     }
     files.sort();
@@ -88,6 +97,25 @@ fn in_directory(directory: &Path, location: &Location) -> Result<Vec<PathBuf>, E
         return Err(location.refused("a directory of data files", "none in it"));
     }
     Ok(files)
+}
+
+/// What a path is if it is neither a file nor a directory. Such a path is read only if it is named: a pipe without a
+/// writer would never end.
+#[cfg(unix)]
+fn special_file(path: &Path) -> Option<&'static str> {
+    use std::os::unix::fs::FileTypeExt;
+    let found = fs::metadata(path).ok()?.file_type();
+    let kinds = [
+        (found.is_fifo(), "a named pipe"),
+        (found.is_socket(), "a socket"),
+        (found.is_char_device() || found.is_block_device(), "a device"),
+    ];
+    kinds.into_iter().find(|(is_kind, _)| *is_kind).map(|(_, kind)| kind)
+}
+
+#[cfg(not(unix))]
+fn special_file(_: &Path) -> Option<&'static str> {
+    None
 }
 
 /// The content of a file.

@@ -210,6 +210,43 @@ fn a_directory_is_its_data_files() {
     dir.refused(&fit, "folder: expected a directory of data files, found a directory `deeper` in it");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_or_socket_in_a_directory_of_data_is_refused() {
+    use std::os::unix::{fs::symlink, net::UnixListener};
+    let dir = TestDir::with_model();
+    fs::create_dir(dir.path("folder")).expect("a fresh name");
+    dir.write("folder/part-0.csv", GOLD);
+    dir.make_pipe("folder/part-1.csv");
+    let expected = "expected a directory of data files, found a named pipe `part-1.csv` in it";
+    for arguments in [
+        "fit folder --label truth -o m.spocc",
+        "predict panel.spocc folder",
+        "inspect folder",
+        "merge folder -o m",
+    ] {
+        dir.refused(arguments, &format!("folder: {expected}"));
+    }
+    let pattern = "expected a pattern of data files, found a named pipe `folder/part-1.csv`";
+    dir.refused("inspect folder/*.csv", &format!("folder/*.csv: {pattern}"));
+    fs::remove_file(dir.path("folder/part-1.csv")).expect("ours");
+    symlink("/dev/zero", dir.path("folder/zero")).expect("a fresh name");
+    dir.refused("inspect folder", "folder: expected a directory of data files, found a device `zero` in it");
+    fs::remove_file(dir.path("folder/zero")).expect("ours");
+    let _listener = UnixListener::bind(dir.path("folder/s")).expect("a short path");
+    dir.refused("inspect folder", "folder: expected a directory of data files, found a socket `s` in it");
+}
+
+#[test]
+fn a_pattern_matches_no_hidden_files() {
+    let dir = TestDir::with_model();
+    fs::create_dir(dir.path("folder")).expect("a fresh name");
+    dir.write("folder/part-0.csv", GOLD);
+    dir.write("folder/.spocc-part-1.csv-0123456789ab", "half a ta");
+    dir.done("fit folder/* --label truth --id item -o m.spocc");
+    assert_eq!(dir.read("m.spocc"), dir.read("panel.spocc"));
+}
+
 #[test]
 fn models_and_decisions_go_through_pipes() {
     let dir = TestDir::with_model();

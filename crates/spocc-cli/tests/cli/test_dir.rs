@@ -50,6 +50,12 @@ impl TestDir {
         fs::write(self.path(name), content).expect("room in the temporary directory");
     }
 
+    #[cfg(unix)]
+    pub(crate) fn make_pipe(&self, name: &str) {
+        let made = Command::new("mkfifo").arg(self.path(name)).status().expect("mkfifo is everywhere");
+        assert!(made.success());
+    }
+
     pub(crate) fn read(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).expect("a file that was written")
     }
