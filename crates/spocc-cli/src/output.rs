@@ -1,5 +1,6 @@
 //! The target of `-o`: a file that is replaced as a whole or not at all, or standard output.
 
+use spocc_file::{FileTarget, PartFile, Target};
 use spocc_table::{Error, Location, expand};
 use std::{
     fs,
@@ -11,10 +12,10 @@ use std::{
 /// Bytes buffered before they are written.
 const BUFFER: usize = 1 << 16;
 
-/// The temporary file being written.
+/// The part file being written.
 static PARTIAL: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// Removes the temporary file, before the process exits on a signal.
+/// Removes the part file, before the process exits on a signal.
 pub(crate) fn remove_partial() {
     let partial = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(path) = &*partial {
@@ -29,19 +30,7 @@ pub(crate) fn remove_partial() {
 #[derive(Debug)]
 pub(crate) struct Output {
     place: Location,
-    destination: Destination,
-}
-
-#[derive(Debug)]
-enum Destination {
-    Standard,
-    /// A pipe or a device, written directly because it cannot be replaced.
-    Stream(PathBuf),
-    /// A file in an existing directory, replaced after everything is written.
-    File {
-        path: PathBuf,
-        directory: PathBuf,
-    },
+    target: Target,
 }
 
 impl Output {
@@ -49,35 +38,14 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] if it is a directory, is read-only or its directory does not exist.
+    /// [`Error::Refused`] if it is a directory, is read-only or its directory does not exist; [`Error::Io`].
     pub(crate) fn new(path: &Path) -> Result<Self, Error> {
         let place = Location::file(path, "standard output");
-        if path == Path::new("-") || path == Path::new("/dev/stdout") {
-            return Ok(Self { place, destination: Destination::Standard });
+        let target = if path == Path::new("-") { Ok(Target::StandardOutput) } else { Target::new(path) };
+        match target {
+            Ok(target) => Ok(Self { place, target }),
+            Err(error) => Err(refused(&place, error)),
         }
-        // Pipes, devices and paths to open files are written directly.
-        let is_stream = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
-        if is_stream || path.starts_with("/dev") || path.starts_with("/proc/self/fd") {
-            return Ok(Self { place, destination: Destination::Stream(path.to_owned()) });
-        }
-        let path = resolved(path);
-        let destination = match fs::metadata(&path) {
-            Ok(found) if found.is_dir() => return Err(place.refused("a file to write", "a directory")),
-            Ok(found) if !found.is_file() => Destination::Stream(path),
-            Ok(found) if found.permissions().readonly() => {
-                return Err(place.refused("a file with write permission", "a read-only file"));
-            }
-            _ => {
-                let parent = path.parent().filter(|parent| *parent != Path::new(""));
-                let directory = parent.unwrap_or(Path::new(".")).to_owned();
-                if !directory.is_dir() {
-                    let found = format!("no directory `{}`", directory.display());
-                    return Err(place.refused("an existing directory to write to", found));
-                }
-                Destination::File { path, directory }
-            }
-        };
-        Ok(Self { place, destination })
     }
 
     /// Refuses to overwrite an input.
@@ -89,13 +57,15 @@ impl Output {
         &self,
         inputs: impl IntoIterator<Item = &'a PathBuf>,
     ) -> Result<(), Error> {
-        let Destination::File { path, directory } = &self.destination else { return Ok(()) };
-        let own = fs::canonicalize(directory).unwrap_or_else(|_| directory.clone());
-        let own = own.join(path.file_name().unwrap_or_default());
+        // A file that is replaced can be read meanwhile, one that grows cannot.
+        let standard_input = if matches!(self.target, Target::File(_)) { "-" } else { "/dev/stdin" };
         let is_own = |input: &PathBuf| {
             // Missing or wrong inputs are reported when they are read.
             let files = expand(std::slice::from_ref(input)).unwrap_or_default();
-            files.iter().any(|file| fs::canonicalize(file).is_ok_and(|file| file == own))
+            files.iter().any(|file| {
+                let is_standard = file == Path::new("-");
+                self.target.overwrites(if is_standard { Path::new(standard_input) } else { file })
+            })
         };
         if inputs.into_iter().any(is_own) {
             return Err(self.place.refused("an output file that is not also an input", "one of the inputs"));
@@ -112,18 +82,38 @@ impl Output {
         &self,
         content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let written = match &self.destination {
-            Destination::Standard => into(io::stdout(), content),
-            Destination::Stream(path) => {
-                let stream = fs::File::options().append(true).open(path);
-                stream.map_err(Error::Writing).and_then(|stream| into(stream, content))
+        let written = match &self.target {
+            Target::StandardOutput => into(io::stdout(), content),
+            Target::Stream(path) => {
+                Target::open_stream(path).map_err(Error::Writing).and_then(|stream| into(stream, content))
             }
-            Destination::File { path, directory } => replace(path, directory, content),
+            Target::File(file) => self.replace(file, content),
         };
         written.map_err(|error| match error {
-            Error::Writing(source) => self.place.io("permission to write", source),
+            Error::Writing(source) => refused(&self.place, source.into()),
             other => other,
         })
+    }
+
+    fn replace<T>(
+        &self,
+        target: &FileTarget,
+        content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let failed = |error| refused(&self.place, error);
+        let mut part = {
+            // Created under the lock: a signal handler sees either no file or its name.
+            let mut partial = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
+            let part = PartFile::create(target).map_err(failed)?;
+            *partial = Some(part.path().to_owned());
+            part
+        };
+        let value = into(&mut part, content)?;
+        let finished = part.finish().map_err(failed)?;
+        let mut partial = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
+        finished.replace().map_err(failed)?;
+        *partial = None;
+        Ok(value)
     }
 
     /// Writes these bytes.
@@ -142,18 +132,13 @@ impl std::fmt::Display for Output {
     }
 }
 
-/// The target of a path. Symbolic links are resolved, also dangling ones, so that their target is replaced and not the
-/// link.
-fn resolved(path: &Path) -> PathBuf {
-    const LINKS: usize = 40;
-    let mut path = path.to_owned();
-    for _ in 0..LINKS {
-        match fs::read_link(&path) {
-            Ok(to) => path = path.parent().unwrap_or(Path::new("")).join(to),
-            Err(_) => break,
-        }
+/// The error of a target, with its place.
+fn refused(place: &Location, error: spocc_file::Error) -> Error {
+    match error {
+        spocc_file::Error::Io(source) => place.io("permission to write", source),
+        spocc_file::Error::Refused { expected, found, .. } => place.refused(expected, found),
+        other => place.io("permission to write", io::Error::other(other)),
     }
-    fs::canonicalize(&path).unwrap_or(path)
 }
 
 fn into<T>(
@@ -163,37 +148,6 @@ fn into<T>(
     let mut to = BufWriter::with_capacity(BUFFER, to);
     let value = content(&mut to)?;
     to.flush()?;
-    Ok(value)
-}
-
-fn replace<T>(
-    path: &Path,
-    directory: &Path,
-    content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>,
-) -> Result<T, Error> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".spocc-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As for any new file, the umask applies.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let mut part = {
-        // Created under the lock: a signal handler sees either no file or its name.
-        let mut partial = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
-        let part = builder.tempfile_in(directory)?;
-        *partial = Some(part.path().to_owned());
-        part
-    };
-    let value = into(part.as_file_mut(), content)?;
-    if let Ok(replaced) = fs::metadata(path) {
-        part.as_file().set_permissions(replaced.permissions())?;
-    }
-    part.as_file().sync_all()?;
-    let mut partial = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
-    part.persist(path).map_err(|error| error.error)?;
-    *partial = None;
     Ok(value)
 }
 

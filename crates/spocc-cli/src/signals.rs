@@ -1,13 +1,15 @@
 //! Signals: an interrupted command removes its partial output and exits with 128 plus the signal number.
 
 #[cfg(unix)]
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
 /// Removes the partial output file if the process receives SIGINT, SIGTERM or SIGHUP, then exits.
 ///
 /// Signals that the parent process ignores stay ignored, so that `nohup` works.
+/// A file that exceeds a limit on its size is an error of its writer, so that signal has no other effect.
 #[cfg(unix)]
 pub(crate) fn remove_partial_output_on_signal() {
+    let _ = signal_hook::flag::register(SIGXFSZ, std::sync::Arc::default());
     let ignored = ignored();
     let handled = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
     // Without handlers the command still works; only the removal of partial output is lost.

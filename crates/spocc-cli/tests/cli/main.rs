@@ -18,3 +18,4 @@ mod tallies;
 mod test_dir;
 mod unlabelled;
 mod weights;
+mod written_files;
