@@ -16,10 +16,10 @@ use crate::test_dir::{GOLD, TestDir};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// More rows than `predict` decides at a time, so that it writes before it has read everything.
-const MANY: usize = 300_000;
+pub(crate) const MANY: usize = 300_000;
 
 /// Waits for something; `None` if it does not come.
-fn wait_for<T>(mut what: impl FnMut() -> Option<T>) -> Option<T> {
+pub(crate) fn wait_for<T>(mut what: impl FnMut() -> Option<T>) -> Option<T> {
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
         if let Some(found) = what() {
@@ -30,7 +30,7 @@ fn wait_for<T>(mut what: impl FnMut() -> Option<T>) -> Option<T> {
     None
 }
 
-fn unfinished(dir: &TestDir) -> Vec<String> {
+pub(crate) fn unfinished(dir: &TestDir) -> Vec<String> {
     dir.names().into_iter().filter(|name| name.starts_with(".spocc-")).collect()
 }
 
@@ -41,7 +41,7 @@ fn send(signal: &str, child: &Child) {
 }
 
 /// How it ends, and what it says on standard error.
-fn end(mut child: Child) -> (ExitStatus, String) {
+pub(crate) fn end(mut child: Child) -> (ExitStatus, String) {
     let status = wait_for(|| child.try_wait().expect("a child of ours"));
     if status.is_none() {
         child.kill().expect("a child of ours");
@@ -65,7 +65,7 @@ fn with_default_signals(dir: &TestDir, arguments: &str) -> Command {
     command
 }
 
-fn start(mut command: Command, stdout: Stdio) -> Child {
+pub(crate) fn start(mut command: Command, stdout: Stdio) -> Child {
     command.stdin(Stdio::piped()).stdout(stdout).stderr(Stdio::piped());
     command.spawn().expect("the command is built")
 }
@@ -264,10 +264,10 @@ fn messages_are_short_whatever_is_in_the_cells() {
 }
 
 /// Noise with a fixed seed.
-struct Noise(u64);
+pub(crate) struct Noise(pub(crate) u64);
 
 impl Noise {
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

@@ -1,4 +1,4 @@
-//! What the path of an output names (links, devices, descriptors, pipes).
+//! What the path of an output names (links, devices, descriptors, pipes), and several writers of one file.
 #![cfg(unix)]
 
 use std::{
@@ -9,7 +9,10 @@ use std::{
     thread,
 };
 
-use crate::test_dir::{GOLD, TestDir};
+use crate::{
+    killed::{WRITING, inputs},
+    test_dir::{GOLD, TestDir},
+};
 
 /// Runs a shell script in which `$0` is the command.
 fn shell(dir: &TestDir, script: &str) -> Output {
@@ -121,4 +124,29 @@ fn a_new_file_has_the_mode_of_any_new_file() {
         );
         assert_eq!(String::from_utf8_lossy(&shell(&dir, &script).stdout).trim(), "1", "{umask}");
     }
+}
+
+#[test]
+fn several_commands_can_write_one_file_at_once() {
+    let dir = inputs();
+    let commands: Vec<&str> = WRITING
+        .iter()
+        .filter(|command| command.targets == ["out"])
+        .map(|command| command.arguments)
+        .collect();
+    let complete: Vec<Vec<u8>> =
+        commands.iter().map(|arguments| (dir.done(arguments), dir.read("out")).1).collect();
+    let before = dir.names();
+    thread::scope(|scope| {
+        for arguments in &commands {
+            let (dir, complete) = (&dir, &complete);
+            scope.spawn(move || {
+                for _ in 0..10 {
+                    dir.done(arguments);
+                    assert!(complete.contains(&dir.read("out")), "{arguments}: a complete file");
+                }
+            });
+        }
+    });
+    assert_eq!(dir.names(), before, "nothing is left");
 }
