@@ -44,7 +44,7 @@ impl PartFile {
             Err(_) => mode_of_new_files(&target.directory, &prefix)?,
         };
         loop {
-            let create = || Builder::new().prefix(&prefix).rand_bytes(RANDOM).tempfile_in(&target.directory);
+            let create = || create_in(&target.directory, &prefix, 0o600);
             let file = SystemCall::Create.run(create)?;
             // Where there are no locks, nobody can remove it either.
             let in_use = matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
@@ -77,11 +77,11 @@ impl PartFile {
 
 impl Write for PartFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        SystemCall::Write.run(|| self.file.write(bytes))
+        SystemCall::Write.run(|| self.file.as_file_mut().write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        SystemCall::Flush.run(|| self.file.flush())
+        SystemCall::Flush.run(|| self.file.as_file_mut().flush())
     }
 }
 
@@ -153,13 +153,16 @@ fn open_directory(directory: &Path) -> io::Result<Option<File>> {
 /// The mode that a new file gets in a directory, which depends on the umask and on access control lists: that of an empty
 /// file, removed at once.
 fn mode_of_new_files(directory: &Path, prefix: &str) -> io::Result<Permissions> {
-    let mut builder = Builder::new();
-    builder.prefix(prefix).rand_bytes(RANDOM);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(Permissions::from_mode(0o666));
-    }
-    let probe = SystemCall::ProbeMode.run(|| builder.tempfile_in(directory))?;
+    let probe = SystemCall::ProbeMode.run(|| create_in(directory, prefix, 0o666))?;
     Ok(probe.as_file().metadata()?.permissions())
+}
+
+/// Creates a file with this mode, as far as the umask allows. Unlike those of the library, its errors name no path.
+#[cfg_attr(not(unix), allow(unused_variables))]
+fn create_in(directory: &Path, prefix: &str, mode: u32) -> io::Result<NamedTempFile> {
+    let mut options = File::options();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    Builder::new().prefix(prefix).rand_bytes(RANDOM).make_in(directory, |path| options.open(path))
 }

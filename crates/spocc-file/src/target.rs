@@ -52,10 +52,10 @@ impl Target {
                 "a file with write permission",
                 "a read-only file",
             )),
-            Ok(_) => FileTarget::new(path).map(Self::File),
+            Ok(_) => FileTarget::new(&path).map(Self::File),
             Err(error) => match error.kind() {
                 io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-                    FileTarget::new(path).map(Self::File)
+                    FileTarget::new(&path).map(Self::File)
                 }
                 _ => Err(error.into()),
             },
@@ -76,12 +76,7 @@ impl Target {
     /// A file that is replaced changes only under its own name, a file behind a descriptor under each of its names.
     pub fn overwrites(&self, file: &Path) -> bool {
         match self {
-            Self::File(target) => {
-                let directory = fs::canonicalize(&target.directory);
-                let own =
-                    directory.map(|directory| directory.join(target.path.file_name().unwrap_or_default()));
-                own.is_ok_and(|own| fs::canonicalize(file).is_ok_and(|file| file == own))
-            }
+            Self::File(target) => fs::canonicalize(file).is_ok_and(|file| file == target.path),
             Self::StandardOutput => is_same_file(Path::new("/dev/stdout"), file),
             Self::Stream(path) => is_same_file(path, file),
         }
@@ -89,15 +84,21 @@ impl Target {
 }
 
 impl FileTarget {
-    fn new(path: PathBuf) -> Result<Self, Error> {
-        let parent = path.parent().filter(|parent| *parent != Path::new(""));
-        let directory = parent.unwrap_or(Path::new(".")).to_owned();
+    /// The directory is resolved, so that a later change of the working directory does not matter.
+    fn new(path: &Path) -> Result<Self, Error> {
+        let Some(name) = path.file_name() else {
+            return Err(Error::refused(io::ErrorKind::NotFound, "a file to write", "a path without a name"));
+        };
+        let ends_in_separator = path.as_os_str().to_string_lossy().ends_with(std::path::is_separator);
+        let parent = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+        let directory = if ends_in_separator { path } else { parent };
         if !directory.is_dir() {
             let found = format!("no directory `{}`", directory.display());
             let expected = "an existing directory to write to";
             return Err(Error::refused(io::ErrorKind::NotFound, expected, found));
         }
-        Ok(Self { path, directory })
+        let directory = fs::canonicalize(directory)?;
+        Ok(Self { path: directory.join(name), directory })
     }
 }
 

@@ -219,6 +219,19 @@ mod unix {
         assert_eq!(message.lines().count(), 1, "{message}");
     }
 
+    #[test]
+    fn a_path_without_a_file_name_is_refused() {
+        let directory = directory();
+        let refused = |path: &str| write(Path::new(path), b"new").expect_err("nothing to write").to_string();
+        assert_eq!(refused(""), "expected a file to write, found a path without a name");
+        assert_eq!(refused("/"), "expected a file to write, found a directory");
+        let missing = format!("{}/none/", directory.path().display());
+        assert!(
+            refused(&missing).starts_with("expected an existing directory to write to, found no directory")
+        );
+        assert_eq!(names(&directory), Vec::<String>::new());
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn a_file_in_the_directory_of_devices_is_replaced() {
