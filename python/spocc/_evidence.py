@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spocc import _input, _native, _open
-from spocc._files import FilePath, write
+from spocc._files import FilePath
 from spocc._native import SpoccError
 from spocc._progress import Progress, bar
 from spocc._reports import Audit, html, shown
@@ -253,8 +253,11 @@ class Evidence:
         return Evidence._of(_native.Evidence.from_bytes(data))
 
     def save(self, path: FilePath) -> None:
-        """Writes an evidence file."""
-        write(path, self.to_bytes())
+        """Writes an evidence file, as the command does: it is replaced as a whole or not at all.
+
+        An old file keeps its mode. The target of a link is replaced. Pipes and devices are written to.
+        """
+        _native.write(path, self.to_bytes())
 
     def __add__(self, other: Evidence) -> Evidence:
         if not isinstance(other, Evidence):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spocc import _input, _native, _open
 from spocc._accuracy import HeldOutAccuracy
 from spocc._evidence import Evidence
-from spocc._files import FilePath, write
+from spocc._files import FilePath
 from spocc._native import SpoccError
 from spocc._reports import Audit, Decisions, Explanation, html, shown
 from spocc._settings import Method, Missing, Normalise
@@ -272,8 +272,11 @@ class Model:
         return Model._of(_native.Model.from_bytes(data))
 
     def save(self, path: FilePath) -> None:
-        """Writes a model file."""
-        write(path, self.to_bytes())
+        """Writes a model file, as the command does: it is replaced as a whole or not at all.
+
+        An old file keeps its mode. The target of a link is replaced. Pipes and devices are written to.
+        """
+        _native.write(path, self.to_bytes())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Model):

@@ -6,6 +6,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from spocc._files import FilePath
 from spocc._settings import Level, Method, Missing, Normalise, Ties
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Options",
     "SpoccError",
     "read",
+    "write",
 ]
 
 DEFAULT_FOLDS: Final[int]
@@ -42,6 +44,7 @@ _Further = tuple[NDArray[np.float64], NDArray[np.uint32], NDArray[np.bool_], NDA
 class SpoccError(ValueError): ...
 
 def read(data: bytes) -> Evidence | Model: ...
+def write(path: FilePath, data: bytes) -> None: ...
 
 @final
 class Combiner:

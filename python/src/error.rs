@@ -1,12 +1,15 @@
 //! Errors as Python exceptions: the one place where they are translated.
 //!
 //! A value that is refused becomes a `SpoccError`, which is a `ValueError`; an argument of a wrong type becomes a
-//! `TypeError`. The engine counts rows from 1, as lines of a file are counted. Python counts them from 0, and so does
+//! `TypeError`; a file that cannot be written becomes an `OSError`. The engine counts rows from 1, as lines of a file are counted. Python counts them from 0, and so does
 //! every message here.
 
+use std::{ffi::OsString, io, path::PathBuf};
+
 use pyo3::{
-    PyErr, create_exception,
-    exceptions::{PyRuntimeError, PyTypeError, PyValueError},
+    PyErr, PyResult, Python, create_exception,
+    exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError},
+    prelude::*,
 };
 
 create_exception!(
@@ -25,6 +28,8 @@ pub(crate) enum BindingError {
     Value(String),
     /// An argument, an array or a label has a type that cannot be used.
     Type(String),
+    /// A file cannot be written.
+    File(PathBuf, spocc_file::Error),
     /// Python raised an exception: a signal, or an exception of a callback.
     Python(PyErr),
     /// An internal error.
@@ -61,12 +66,37 @@ impl From<BindingError> for PyErr {
             BindingError::Engine(error) => SpoccError::new_err(message(error)),
             BindingError::Value(line) => SpoccError::new_err(line),
             BindingError::Type(line) => PyTypeError::new_err(line),
+            BindingError::File(path, error) => {
+                Python::attach(|py| os_error(py, path.into(), &error)).unwrap_or_else(|failed| failed)
+            }
             BindingError::Python(error) => error,
             BindingError::Panic(text) => {
                 PyRuntimeError::new_err(format!("internal error, please report it: {text}"))
             }
         }
     }
+}
+
+/// The exception that Python itself would raise: `OSError` chooses the subclass by the number.
+fn os_error(py: Python<'_>, path: OsString, error: &spocc_file::Error) -> PyResult<PyErr> {
+    let (number, kind) = match error {
+        spocc_file::Error::Io(source) => (source.raw_os_error(), source.kind()),
+        spocc_file::Error::Refused { kind, .. } => (None, *kind),
+        _ => (None, io::ErrorKind::Other),
+    };
+    if let Some(number) = number {
+        let message: String = py.import("os")?.getattr("strerror")?.call1((number,))?.extract()?;
+        return Ok(PyOSError::new_err((number, message, path)));
+    }
+    let name = match kind {
+        io::ErrorKind::InvalidInput => "EINVAL",
+        io::ErrorKind::IsADirectory => "EISDIR",
+        io::ErrorKind::NotFound => "ENOENT",
+        io::ErrorKind::PermissionDenied => "EACCES",
+        _ => "EIO",
+    };
+    let number: i32 = py.import("errno")?.getattr(name)?.extract()?;
+    Ok(PyOSError::new_err((number, error.to_string(), path)))
 }
 
 /// The message of an engine error in Python's terms: rows counted from 0, options as arguments.

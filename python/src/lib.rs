@@ -26,6 +26,8 @@ mod error;
 /// The native module.
 #[pyo3::pymodule]
 mod _native {
+    use std::path::PathBuf;
+
     use pyo3::{IntoPyObjectExt, prelude::*, types::PyTuple};
 
     #[pymodule_export]
@@ -38,7 +40,10 @@ mod _native {
         settings::{PyCombiner, PyOptions},
     };
 
-    use crate::{error::BindingError, runtime::run_here};
+    use crate::{
+        error::BindingError,
+        runtime::{guard, run_here},
+    };
 
     /// Reads the bytes of a model file or of an evidence file.
     #[pyfunction]
@@ -53,6 +58,13 @@ mod _native {
             None => PyEvidence::from_bytes(py, data)?.into_py_any(py)?,
         };
         Ok(object)
+    }
+
+    /// Writes a file, which is replaced as a whole or not at all.
+    #[pyfunction]
+    fn write(py: Python<'_>, path: PathBuf, data: &[u8]) -> Result<(), BindingError> {
+        let written = py.detach(|| guard(|| Ok(spocc_file::write(&path, data))))?;
+        written.map_err(|error| BindingError::File(path, error))
     }
 
     #[pymodule_init]
