@@ -1,4 +1,4 @@
-//! Writes files that are replaced as a whole or not at all; used by the command and the Python package.
+//! Writes files that are replaced as a whole or not at all; used by every interface that writes files.
 //!
 //! In: a path. Out: the [`Target`] that it names, which is a file, a stream or standard output. A file is written in
 //! these steps:

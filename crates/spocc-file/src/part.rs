@@ -69,7 +69,10 @@ impl PartFile {
         let file = self.file.as_file();
         let mode =
             fs::metadata(&self.target.path).map_or_else(|_| self.mode.clone(), |old| old.permissions());
-        SystemCall::SetMode.run(|| file.set_permissions(mode))?;
+        // A file system without modes refuses to set one.
+        if file.metadata()?.permissions() != mode {
+            SystemCall::SetMode.run(|| file.set_permissions(mode))?;
+        }
         SystemCall::Sync.run(|| file.sync_all())?;
         Ok(FinishedFile(self))
     }
