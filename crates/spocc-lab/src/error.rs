@@ -9,6 +9,8 @@ pub(crate) enum Error {
     Unknown { what: &'static str, found: String, known: String, nearest: Option<String> },
     #[error("{}: {source}", .path.display())]
     Io { path: PathBuf, source: io::Error },
+    #[error("{}: {source}", .path.display())]
+    Write { path: PathBuf, source: spocc_file::Error },
     #[error("{}: expected the file of {dataset}; `spocc-lab datasets` lists its source", .path.display())]
     MissingFile { path: PathBuf, dataset: &'static str },
     #[error("{}, line {line}: expected {expected}, found {found}", .path.display())]

@@ -26,7 +26,7 @@ mod markdown;
 #[cfg(test)]
 pub(crate) mod simulated;
 
-use std::{fs, io::Write, path::Path};
+use std::path::Path;
 
 use crate::{error::Error, experiments, results::Results};
 
@@ -45,23 +45,13 @@ pub(crate) fn write(results: &[Results], dir: &Path) -> Result<(), Error> {
 
 fn replace(dir: &Path, name: &str, text: &str) -> Result<(), Error> {
     let path = dir.join(name);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".report-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // The permissions of any new file, before the umask.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let mut part = builder.tempfile_in(dir).map_err(Error::io(dir))?;
-    part.write_all(text.as_bytes()).map_err(Error::io(&path))?;
-    part.as_file().sync_all().map_err(Error::io(&path))?;
-    part.persist(&path).map_err(|error| error.error).map_err(Error::io(&path))?;
-    Ok(())
+    spocc_file::write(&path, text.as_bytes()).map_err(|source| Error::Write { path, source })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     /// Bytes that a browser opens quickly and a mail can carry.
