@@ -7,7 +7,9 @@ use crate::{
     error::Error,
     evidence::{Evidence, Level},
     math::ln,
-    methods::{ClassSums, Combiner, FittedRule, Learn, Method, Rule, Scratch, SumKind, check_numbers},
+    methods::{
+        ClassSums, Combiner, FittedRule, Learn, Method, Rule, Scratch, SumKind, check_numbers, check_sum,
+    },
     progress::Control,
 };
 
@@ -89,10 +91,10 @@ impl FittedRule for Vote {
 
     fn check(&self, [n, _, l]: [usize; 3]) -> Result<(), Error> {
         let weights = if self.n_classes == l { self.weights.as_slice() } else { &[] };
-        let rate_and_sum = [self.rate.unwrap_or(0.0), self.weights.iter().sum()];
-        check_numbers("a rate and weights with a sum", &rate_and_sum, Some(2), f64::is_finite)?;
+        check_numbers("a rate", &[self.rate.unwrap_or(0.0)], Some(1), f64::is_finite)?;
         check_numbers("a weight from 0 for every classifier", weights, Some(n), |weight| {
             weight.is_finite() && weight >= 0.0
-        })
+        })?;
+        check_sum(self.weights.iter().copied())
     }
 }

@@ -51,7 +51,7 @@ pub(crate) use class_sums::{ClassSums, CostTable, LEAD, SumKind};
 pub(crate) use rule::{Rule, Scratch};
 pub(crate) use spocc::{PossibilityTable, prediction_surprisals};
 
-use rule::{FittedRule, check_numbers};
+use rule::{FittedRule, check_numbers, check_sum, largest, largest_of_parts};
 
 /// The settings of one method; fitted to evidence it becomes a [`Model`](crate::Model).
 ///

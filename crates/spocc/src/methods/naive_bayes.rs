@@ -7,7 +7,10 @@ use crate::{
     error::Error,
     evidence::{Evidence, Level},
     math::ln,
-    methods::{ClassSums, Combiner, FittedRule, Learn, Method, Rule, Scratch, SumKind, check_numbers},
+    methods::{
+        ClassSums, Combiner, FittedRule, Learn, Method, Rule, Scratch, SumKind, check_numbers, check_sum,
+        largest, largest_of_parts,
+    },
     progress::Control,
 };
 
@@ -122,6 +125,7 @@ impl FittedRule for Likelihoods {
         let size = n.checked_mul(s).and_then(|size| size.checked_mul(l));
         check_numbers("a likelihood per prediction and class", &self.table, size, |s| {
             s >= 0.0 && s.is_finite()
-        })
+        })?;
+        check_sum(largest_of_parts(&self.table, n).chain([largest(&self.prior)]))
     }
 }

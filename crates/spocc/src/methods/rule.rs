@@ -282,6 +282,28 @@ pub(super) trait FittedRule {
     fn check(&self, size: [usize; 3]) -> Result<(), Error>;
 }
 
+/// The largest absolute value of some numbers, those that are infinite aside.
+pub(super) fn largest(numbers: &[f64]) -> f64 {
+    numbers.iter().filter(|number| number.is_finite()).fold(0.0, |most, number| most.max(number.abs()))
+}
+
+/// The largest absolute value of each of `n` equal parts of a table, those of the classifiers.
+pub(super) fn largest_of_parts(table: &[f64], n: usize) -> impl Iterator<Item = f64> {
+    table.chunks((table.len() / n.max(1)).max(1)).map(largest)
+}
+
+/// Refuses parameters whose sum over a row could overflow, given the largest absolute value of every term.
+pub(super) fn check_sum(terms: impl Iterator<Item = f64>) -> Result<(), Error> {
+    // A contribution is the difference of two differences of sums.
+    const MOST: f64 = f64::MAX / 8.0;
+    let sum: f64 = terms.sum();
+    if sum <= MOST {
+        return Ok(());
+    }
+    let found = format!("terms of up to {sum:e} in total");
+    Err(Error::Inconsistent { expected: "parameters whose sum over a row is a finite number", found })
+}
+
 /// Refuses a list of numbers of the wrong length or with an invalid number.
 pub(super) fn check_numbers(
     what: &'static str,

@@ -7,7 +7,10 @@ use crate::{
     error::Error,
     evidence::{Evidence, Level},
     fusion::{Exponent, Fusion, FusionStep, FusionTree, surprisal},
-    methods::{ClassSums, Combiner, FittedRule, Learn, Method, Rule, Scratch, SumKind, check_numbers},
+    methods::{
+        ClassSums, Combiner, FittedRule, Learn, Method, Rule, Scratch, SumKind, check_numbers, check_sum,
+        largest_of_parts,
+    },
     possibility::{Discount, Transform},
     progress::Control,
     tuning::{Search, Tuning, ValidationCases, median_of_best},
@@ -192,7 +195,9 @@ impl FittedRule for PossibilityTable {
         }
         self.tree().check(n)?;
         let size = n.checked_mul(s).and_then(|size| size.checked_mul(l));
-        check_numbers("surprisals from 0 to infinity", self.table(), size, |s| s >= 0.0)
+        check_numbers("surprisals from 0 to infinity", self.table(), size, |s| s >= 0.0)?;
+        // No norm exceeds the sum.
+        check_sum(largest_of_parts(self.table(), n))
     }
 }
 

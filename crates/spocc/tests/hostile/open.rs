@@ -28,7 +28,7 @@ fn evidence() -> Evidence {
     Evidence::new(rows.predictions(), rows.truth()).expect("rows")
 }
 
-fn open_models() -> Vec<Model> {
+pub(crate) fn open_models() -> Vec<Model> {
     let how = ConformalSettings { scheme: ConformalScheme::Cross, per_class: false, seed: 1 };
     let calibrated = Options { calibrate: Some(how), evaluate: true, ..Options::default() };
     let mut models = Vec::new();
@@ -43,7 +43,7 @@ fn open_models() -> Vec<Model> {
 }
 
 /// Uses a model that was believed.
-fn exercise(model: &Model) {
+pub(crate) fn exercise(model: &Model) {
     let mut rows = Answers::builder(model.classifiers().iter().cloned())
         .expect("a model's names are distinct")
         .normalised(model.normalise().unwrap_or_default());

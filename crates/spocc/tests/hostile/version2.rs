@@ -8,7 +8,7 @@ use super::{
 };
 
 /// The files of `testdata/format2` with this ending.
-fn files(ending: &str) -> Vec<Vec<u8>> {
+pub(crate) fn files(ending: &str) -> Vec<Vec<u8>> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/format2");
     let entries = fs::read_dir(folder).expect("the folder is in the repository");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();

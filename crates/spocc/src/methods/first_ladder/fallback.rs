@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     data::Row,
     error::Error,
-    methods::{FittedRule, Method, check_numbers, naive_bayes::Likelihoods, selection::best_ranked},
+    methods::{
+        FittedRule, Method, check_numbers, check_sum, naive_bayes::Likelihoods, selection::best_ranked,
+    },
 };
 
 /// A fitted fallback.
@@ -71,6 +73,7 @@ impl Fallback {
             Voting::Majority(is_voter) => is_voter.len(),
             Voting::MostAccurate(ranks) => ranks.len(),
         };
+        check_sum(std::iter::repeat_n(gain, n))?;
         if n_voters == n {
             return Ok(());
         }

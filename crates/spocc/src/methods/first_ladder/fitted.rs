@@ -7,13 +7,14 @@ use crate::{
     error::Error,
     math::{exp, log_normalise},
     methods::{
-        FittedRule, Parameters, Scratch, check_numbers,
+        FittedRule, Parameters, Scratch, check_numbers, check_sum,
         first_ladder::{
             fallback::Fallback,
             norm_tree::{NodeValues, NormTree},
             residual::Residual,
         },
         ladder::{DuplicateGroups, PatternTable},
+        largest,
     },
 };
 
@@ -138,6 +139,12 @@ impl FittedFirstLadder {
     }
 }
 
+/// The largest surprisal that each leaf gives a class, from their logarithms.
+fn largest_surprisals(logs: &[f64], n_leaves: usize) -> impl Iterator<Item = f64> {
+    let of_leaf = logs.chunks((logs.len() / n_leaves.max(1)).max(1));
+    of_leaf.map(|logs| exp(logs.iter().copied().fold(f64::NEG_INFINITY, f64::max)))
+}
+
 impl FittedRule for FittedFirstLadder {
     fn surprisals(&self, row: Row<'_>, scratch: &mut Scratch) -> bool {
         let is_decided = self.log_probabilities(row, scratch);
@@ -159,6 +166,9 @@ impl FittedRule for FittedFirstLadder {
         // A surprisal of 0 has the logarithm minus infinity.
         check_numbers("a distribution per prediction", &self.log_surprisals, size, |log| log < 700.0)?;
         self.norm_tree.check(n_leaves)?;
+        // No norm exceeds the sum of its surprisals.
+        let surprisals = largest_surprisals(&self.log_surprisals, n_leaves);
+        check_sum(surprisals.map(|s| self.norm_tree.gain * s).chain([largest(&self.log_prior)]))?;
         self.residual.iter().try_for_each(|residual| residual.check([n_leaves, s, l]))?;
         self.pattern_table.iter().try_for_each(|table| table.check([n_leaves, s, l]))?;
         self.fallback.iter().try_for_each(|fallback| fallback.check([n, n_leaves, s, l]))?;

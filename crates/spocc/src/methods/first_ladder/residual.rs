@@ -4,7 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{error::Error, methods::check_numbers};
+use crate::{
+    error::Error,
+    methods::{check_numbers, check_sum, largest, largest_of_parts},
+};
 
 /// The fitted correction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +38,7 @@ impl Residual {
         check_numbers("an intercept per class", &self.intercepts, Some(l), f64::is_finite)?;
         let size = n_leaves.checked_mul(s).and_then(|size| size.checked_mul(l));
         check_numbers("a coefficient per prediction and class", &self.coefficients, size, f64::is_finite)?;
+        check_sum(largest_of_parts(&self.coefficients, n_leaves).chain([largest(&self.intercepts)]))?;
         check_numbers("a penalty", &[self.penalty], Some(1), |m| m > 0.0 && m.is_finite())?;
         if self.n_labels == s {
             return Ok(());

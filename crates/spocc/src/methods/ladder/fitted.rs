@@ -7,8 +7,9 @@ use crate::{
     error::Error,
     math::{exp, log_normalise},
     methods::{
-        ClassSums, FittedRule, Parameters, Scratch, SumKind, check_numbers,
+        ClassSums, FittedRule, Parameters, Scratch, SumKind, check_numbers, check_sum,
         ladder::{deduplication::DuplicateGroups, experts::Expert, pattern_table::PatternTable},
+        largest, largest_of_parts,
     },
 };
 
@@ -133,6 +134,7 @@ impl FittedRule for FittedLadder {
         check_numbers("a score per class", &self.start, labels, f64::is_finite)?;
         let size = n.checked_mul(s).and_then(|size| size.checked_mul(l));
         check_numbers("a score per prediction and class", &self.scores, size, f64::is_finite)?;
+        check_sum(largest_of_parts(&self.scores, n).chain([largest(&self.start)]))?;
         self.groups.check(n, s)?;
         self.pattern_table.iter().try_for_each(|table| table.check([self.groups.n_leaves(), s, l]))?;
         let numbers: Vec<f64> = self.experts.iter().flat_map(|fitted| [fitted.gain, fitted.weight]).collect();

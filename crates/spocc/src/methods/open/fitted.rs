@@ -6,7 +6,7 @@ use crate::{
     data::Row,
     error::Error,
     math::log_normalise,
-    methods::{FittedExpert, FittedRule, Parameters, Scratch, check_numbers},
+    methods::{FittedExpert, FittedRule, Parameters, Scratch, check_numbers, check_sum},
 };
 
 /// One weight per classifier.
@@ -71,8 +71,8 @@ impl FittedRule for FittedOpen {
     fn check(&self, [n, s, l]: [usize; 3]) -> Result<(), Error> {
         let numbers = if self.n_classes == l && s == l && l > 0 { Some(n) } else { None };
         check_numbers("a weight per classifier", &self.weights, numbers, f64::is_finite)?;
-        let sum = self.weights.iter().map(|weight| weight.abs()).sum::<f64>() + self.none.abs();
-        check_numbers("weights and a score of none of these with a sum", &[sum], Some(1), f64::is_finite)?;
+        check_numbers("a score of none of these", &[self.none], Some(1), f64::is_finite)?;
+        check_sum(self.weights.iter().chain([&self.none]).map(|weight| weight.abs()))?;
         let of_experts: Vec<f64> =
             self.experts.iter().flat_map(|fitted| [fitted.gain, fitted.weight]).collect();
         check_numbers("gains and weights", &of_experts, Some(of_experts.len()), |x| {

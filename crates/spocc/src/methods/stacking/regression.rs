@@ -6,8 +6,8 @@ use crate::{
     data::Row,
     error::Error,
     methods::{
-        ClassSums, FittedRule, Inputs, Parameters, Scratch, SumKind, check_numbers, softmax::Softmax,
-        stacking::InputEncoding,
+        ClassSums, FittedRule, Inputs, Parameters, Scratch, SumKind, check_numbers, check_sum, largest,
+        largest_of_parts, softmax::Softmax, stacking::InputEncoding,
     },
 };
 
@@ -88,7 +88,14 @@ impl FittedRule for Regression {
         let size = size.and_then(|size| size.checked_mul(outputs));
         check_numbers("a coefficient per input and output", &self.softmax.coef, size, f64::is_finite)?;
         check_numbers("an intercept per output", &self.softmax.intercept, Some(outputs), f64::is_finite)?;
-        check_numbers("a strength and a unit", &[self.strength, encoding.unit], Some(2), f64::is_finite)
+        check_numbers("a strength and a unit", &[self.strength, encoding.unit], Some(2), f64::is_finite)?;
+        // An ordinal input is the number of a label or a mean.
+        let input = match encoding.inputs {
+            Inputs::OneHot => 1.0,
+            Inputs::Ordinal => largest(&encoding.means).max(s as f64),
+        };
+        let terms = largest_of_parts(&self.softmax.coef, n).map(|coefficient| coefficient * input);
+        check_sum(terms.chain([largest(&self.softmax.intercept)]))
     }
 }
 
