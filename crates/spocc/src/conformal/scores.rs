@@ -46,8 +46,7 @@ impl Scores {
         if !self.values.is_sorted_by(|a, b| a < b) {
             return wrong("distinct scores in ascending order", "another order".to_owned());
         }
-        // The row to be decided is counted too.
-        let total = self.counts.iter().try_fold(1u64, |sum, count| sum.checked_add(*count));
+        let total = self.counts.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
         if total.is_none() || self.counts.contains(&0) {
             return wrong("counts above 0 with a total below 2^64", "others".to_owned());
         }
@@ -76,7 +75,7 @@ impl Ranks<'_> {
         let from = self.values.partition_point(|value| *value < lower(score));
         let to = self.values.partition_point(|value| *value <= upper(score));
         let (greater, equal) = (self.above[to], self.above[from] - self.above[to]);
-        (greater as f64 + draw * (equal + 1) as f64) / (self.above[0] + 1) as f64
+        (greater as f64 + draw * (equal as f64 + 1.0)) / (self.above[0] as f64 + 1.0)
     }
 }
 
@@ -126,11 +125,11 @@ mod tests {
             (scores(&[2.0, 1.0], &[1, 1]), "distinct scores in ascending order, found another order"),
             (scores(&[1.0, 1.0], &[1, 1]), "distinct scores in ascending order, found another order"),
             (scores(&[1.0], &[0]), "counts above 0 with a total below 2^64, found others"),
-            (scores(&[1.0], &[u64::MAX]), "counts above 0 with a total below 2^64, found others"),
+            (scores(&[1.0, 2.0], &[u64::MAX, 1]), "counts above 0 with a total below 2^64, found others"),
         ];
         for (scores, message) in cases {
             assert_eq!(refusal(scores), Err(format!("file content: expected {message}")));
         }
-        assert_eq!(refusal(scores(&[0.0, f64::INFINITY], &[1, u64::MAX - 2])), Ok(()));
+        assert_eq!(refusal(scores(&[0.0, f64::INFINITY], &[1, u64::MAX - 1])), Ok(()));
     }
 }

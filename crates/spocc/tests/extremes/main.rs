@@ -2,6 +2,7 @@
 
 mod sizes;
 mod weights;
+mod counts;
 mod numbers;
 mod missing;
 mod limits;
