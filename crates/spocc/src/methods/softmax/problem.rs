@@ -4,6 +4,10 @@ use std::{collections::VecDeque, convert::Infallible, sync::Arc};
 
 use super::{Softmax, design::Design, newton::NewtonSolver, vector::axpy, width};
 
+/// Largest weight of all rows times the strength. Beyond it the penalty is lost in rounding, so that a larger strength has
+/// the same solution, and the search for it would step about for long.
+const MAX_WEIGHT: f64 = 1e16;
+
 /// Past solutions from which the next one is extrapolated.
 const EXTRAPOLATED: usize = 6;
 
@@ -70,16 +74,25 @@ impl SoftmaxProblem {
             Softmax { coef: vec![0.0; self.design.n_features * n_outputs], intercept: vec![0.0; n_outputs] };
         let mut solver = NewtonSolver::<N>::new(self);
         let mut solved: VecDeque<Softmax> = VecDeque::new();
+        let (limit, mut last) = (self.largest_strength(), f64::NAN);
         for &c in strengths {
-            let softmax = match self.n_classes {
-                0 | 1 => zero.clone(),
+            let c = c.min(limit);
+            let softmax = match (self.n_classes, solved.front()) {
+                (0 | 1, _) => zero.clone(),
+                (_, Some(same)) if c == last => same.clone(),
                 _ => solver.solve(c, extrapolated(&solved).as_ref()),
             };
+            last = c;
             visit(&softmax)?;
             solved.push_front(softmax);
             solved.truncate(EXTRAPOLATED);
         }
         Ok(())
+    }
+
+    /// The strength above which solutions do not change.
+    fn largest_strength(&self) -> f64 {
+        MAX_WEIGHT / self.outcomes.iter().map(|(_, weight)| weight).sum::<f64>()
     }
 
     pub(super) fn n_outputs(&self) -> usize {

@@ -203,3 +203,26 @@ fn extreme_problems_stay_finite() {
         }
     }
 }
+
+/// Rows of 2^61 hide the penalty at every strength of a search, which is one solution then and not a hundred.
+#[test]
+fn strengths_at_which_the_penalty_is_lost_share_a_solution() {
+    let row = |at: u16| {
+        let features = [at % 3, 3 + at / 2 % 3, 6 + at / 3 % 3].map(|feature| (u32::from(feature), 1.0));
+        (features.to_vec(), vec![(at % 3, 2.3e18 - f64::from(at))])
+    };
+    let rows: Vec<WeightedPattern> = (0..8).map(row).collect();
+    let strengths: Vec<f64> = (0..101).map(|at| 0.01 * 10_f64.powf(f64::from(at) / 25.0)).collect();
+    let mut path = Vec::new();
+    let Ok(()) = problem(9, 3, &rows).solve_path(&strengths, |softmax| {
+        path.push(softmax.clone());
+        Ok::<(), Infallible>(())
+    });
+    assert!(path.len() == 101 && path.iter().all(|softmax| *softmax == path[0]));
+    let mut scores = [0.0; 3];
+    for (features, outcomes) in &rows {
+        path[0].scores(features.iter().copied(), &mut scores);
+        let best = (0..3).max_by(|&a, &b| scores[usize::from(a)].total_cmp(&scores[usize::from(b)]));
+        assert_eq!(best, Some(outcomes[0].0), "{scores:?}");
+    }
+}
