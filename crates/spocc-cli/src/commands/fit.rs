@@ -1,6 +1,6 @@
 //! `spocc fit`: fits a model to a labelled table or a tally.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
 use spocc::{
     Control, Evidence, Method, Model, Options,
@@ -211,7 +211,8 @@ fn note_never_decided(model: &Model, evidence: &Evidence) {
         return;
     }
     let labels = evidence.labels();
-    let is_other = |label: &&spocc::Label| !labels.is_closed() && !model.classes().contains(label);
+    let classes: HashSet<&spocc::Label> = model.classes().iter().collect();
+    let is_other = |label: &&spocc::Label| !labels.is_closed() && !classes.contains(label);
     let others: Vec<&spocc::Label> = labels.all().iter().filter(is_other).collect();
     if !others.is_empty() {
         print_status(format_args!(

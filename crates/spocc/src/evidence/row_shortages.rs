@@ -73,12 +73,12 @@ impl Evidence {
             return Vec::new();
         }
         let candidates = self.candidate_classes();
-        let labels = self.labels();
-        let count = |class: &Label| {
-            let place = labels.classes().iter().position(|known| known == class);
-            place.map_or(0, |i| self.class_counts[i])
+        let places = self.labels().translate(&candidates);
+        let count = |place: &u16| self.class_counts.get(usize::from(*place)).copied().unwrap_or(0);
+        let with = |n: u64| {
+            let of_count = candidates.iter().zip(&places).filter(|(_, place)| count(place) == n);
+            of_count.map(|(class, _)| class.clone()).collect()
         };
-        let with = |n: u64| candidates.iter().filter(|class| count(class) == n).cloned().collect();
         let mut shortages = Vec::new();
         let (n_rows, n_classes) = (self.total(), candidates.len());
         if n_rows < n_classes as u64 {

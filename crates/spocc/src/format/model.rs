@@ -97,7 +97,7 @@ impl Model {
         let places = self.labels.translate(evidence.labels().all());
         let truths = evidence.class_counts().iter().zip(&places).filter(|(count, _)| **count > 0);
         let has_truths = truths.into_iter().all(|(_, place)| usize::from(*place) < classes.len());
-        let is_class = |id: &u16| usize::from(*id) < evidence.labels().n_classes();
+        let is_class = |id: &u16| usize::from(*id) < evidence.n_classes();
         let has_classes = evidence.labels().translate(classes).iter().all(is_class);
         // A model that grew may know answers that came with a later classifier.
         if has_truths && has_classes && !places.contains(&MISSING) {

@@ -268,3 +268,22 @@ fn a_hundred_thousand_voices_do_not_underflow() {
     assert_eq!(decision.label.to_string(), "dog");
     assert!(!decision.is_tie());
 }
+
+/// What looks every label up in a list of all of them takes minutes here.
+#[test]
+fn a_model_of_65_000_classes_is_fitted_saved_and_read() {
+    const N: i64 = 65_000;
+    let labels: Vec<Label> = (0..N).map(Label::from).collect();
+    let rows = Predictions::from_ids(["a", "b"], labels, (0..N as u16).flat_map(|id| [id, id]).collect());
+    let truth = Truth::new((0..N).map(Some)).expect("few enough labels");
+    let evidence = Evidence::new(&rows.expect("two columns"), &truth).expect("rows");
+    assert_eq!(evidence.row_shortages().len(), 1, "every class is true once");
+    for model in
+        [Majority.fit(&evidence), WeightedVote.fit(&evidence), Method::Selection.combiner().fit(&evidence)]
+    {
+        let model = model.expect("marginals");
+        let read = Model::from_bytes(&model.to_bytes()).expect("our own bytes");
+        assert_eq!((read.classes().len(), read.evidence().is_some()), (N as usize, true));
+        assert!(read.knows(&Label::from(N - 1)));
+    }
+}

@@ -1,6 +1,6 @@
 //! The description of a tally, and how many rows it could disclose.
 
-use std::fmt;
+use std::{collections::HashSet, fmt};
 
 use serde::Serialize;
 use spocc::{
@@ -55,14 +55,16 @@ impl TallyFacts {
         let rare = |below: u64| evidence.small_counts(below).ok().map(|counts| RareCounts { below, counts });
         let open_answers = evidence.labels().normalise();
         let classes = if open_answers.is_some() { Vec::new() } else { evidence.candidate_classes() };
-        let is_other = |label: &&spocc::Label| open_answers.is_none() && !classes.contains(label);
+        let known: HashSet<&spocc::Label> = classes.iter().collect();
+        let is_other = |label: &&spocc::Label| open_answers.is_none() && !known.contains(label);
+        let other_labels = evidence.labels().all().iter().filter(is_other).cloned().collect();
         Self {
             level: evidence.level(),
             n_rows: evidence.n_rows(),
             n_unlabelled: evidence.n_unlabelled(),
             is_weighted: evidence.is_weighted(),
             classifiers: evidence.classifiers().to_vec(),
-            other_labels: evidence.labels().all().iter().filter(is_other).cloned().collect(),
+            other_labels,
             classes,
             open_answers,
             n_patterns: evidence.n_patterns(),
