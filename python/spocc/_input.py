@@ -1,4 +1,6 @@
-"""Converts tables and columns of any library to what the native module reads, without copies where possible.
+"""Converts tables and columns of any library to what the native module reads.
+
+Only numpy arrays are copied, once: another thread may write to them while they are read.
 
 Tables become a two-dimensional array, an object with the Arrow PyCapsule interface, or a list of
 (name, column). Columns become an array of numbers or objects, an array of code points with one axis more for

@@ -1,4 +1,4 @@
-//! Columns of labels as views of Python's arrays, read without holding the interpreter.
+//! Columns of labels as views of input buffers, read without holding the interpreter.
 
 use std::ops::Range;
 

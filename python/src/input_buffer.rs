@@ -1,4 +1,4 @@
-//! One array or column as Python passes it, borrowed while it is read.
+//! One array or column as Python passes it: a copy of a numpy array, or Arrow's memory, which does not change.
 //!
 //! It is a numpy array of numbers or objects, an array of code points with one axis more (texts), a pair of codes and
 //! categories, or an object with the Arrow `PyCapsule` interface. Python objects are converted to label ids here, while
@@ -7,7 +7,11 @@
 use arrow_array::{ArrayRef, StructArray};
 use ndarray::{ArrayView1, ArrayViewD, Axis, Ix1, Ix2};
 use numpy::{Element, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
-use pyo3::{exceptions::PyValueError, prelude::*, types::PyTuple};
+use pyo3::{
+    exceptions::PyValueError,
+    prelude::*,
+    types::{PyDict, PyTuple},
+};
 use pyo3_arrow::{PyArray, PyChunkedArray};
 use spocc::Label;
 
@@ -40,7 +44,7 @@ pub(crate) enum InputBuffer<'py, I> {
 }
 
 impl<'py, I: LabelId> InputBuffer<'py, I> {
-    /// Borrows an array of `axes` axes, or a column if that is 1.
+    /// Takes an array of `axes` axes, or a column if that is 1.
     pub(crate) fn new(
         object: &Bound<'py, PyAny>,
         axes: usize,
@@ -55,14 +59,14 @@ impl<'py, I: LabelId> InputBuffer<'py, I> {
         macro_rules! hold {
             ($($shape:ident: $kind:ty),*) => {
                 $(if let Ok(array) = object.cast::<PyArrayDyn<$kind>>() {
-                    return view(array).map(Self::$shape);
+                    return private_copy(array).map(Self::$shape);
                 })*
             };
         }
         if array.ndim() == axes + 1
             && let Ok(points) = object.cast::<PyArrayDyn<u32>>()
         {
-            return view(points).map(Self::CodePoints);
+            return private_copy(points).map(Self::CodePoints);
         }
         if array.ndim() != axes {
             let found = array.ndim();
@@ -181,12 +185,22 @@ fn unsupported(found: &str) -> BindingError {
     BindingError::Type(format!("expected input as the package spocc passes it, found {found}"))
 }
 
-fn view<'py, T: Element>(
+/// A copy of an array that nothing else refers to.
+///
+/// Cells are read as slices while other Python threads run, and these may write to the caller's array: not even a
+/// read-only flag keeps them from writing through another view. So numpy copies the array, and the copy is never given to
+/// Python. A cell that is written to during the copy has its value before or after it.
+fn private_copy<'py, T: Element>(
     array: &Bound<'py, PyArrayDyn<T>>,
 ) -> Result<PyReadonlyArrayDyn<'py, T>, BindingError> {
-    array
-        .try_readonly()
-        .map_err(|_| BindingError::Value("expected an array that is not being written to, found one".into()))
+    let py = array.py();
+    let options = PyDict::new(py);
+    options.set_item("copy", true)?;
+    options.set_item("order", "K")?;
+    let copy = py.import("numpy")?.call_method("array", (array,), Some(&options))?;
+    let copy =
+        copy.cast_into::<PyArrayDyn<T>>().map_err(|_| unsupported("an array that numpy does not copy"))?;
+    Ok(copy.readonly())
 }
 
 /// The layout of the cells, and the columns that hold them.

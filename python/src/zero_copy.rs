@@ -1,4 +1,4 @@
-//! Integer tables that the engine counts and decides in the caller's memory, without a copy.
+//! Integer tables that the engine counts and decides as they are, without a table of label ids.
 
 use ndarray::{ArrayViewD, Axis};
 use spocc::{
@@ -8,14 +8,14 @@ use spocc::{
 
 use crate::{arrow, error::BindingError, input::InputTable, input_buffer::InputBuffer};
 
-/// Integers below this bound are read without a copy; most integer labels are small.
+/// Integers below this bound are read in place; most integer labels are small.
 pub(crate) const MAX_LABELS: usize = 1 << 8;
 /// Bound on the entries of all confusion tables, some of which may belong to labels that never occur.
 const MAX_ENTRIES: usize = 1 << 20;
 /// Number of rows from which the highest label is estimated.
 const SAMPLE_ROWS: usize = 1 << 10;
 
-/// Integers borrowed from the caller: all cells row after row, or one slice per column.
+/// Integers of the input: all cells row after row, or one slice per column.
 pub(crate) enum BorrowedIntegers<'a> {
     Rows(IntegerSlice<'a>),
     Columns(Vec<IntegerSlice<'a>>),
