@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use spocc::{Evidence, Model};
+use spocc::{Control, Evidence, Model};
 use spocc_table::{Error, Location, OpenedInput, ReadOptions, Table};
 
 /// An opened input.
@@ -41,9 +41,9 @@ impl Input {
     /// # Errors
     ///
     /// As [`open`](Self::open); [`Error::Refused`] for another kind of file.
-    pub(crate) fn model(path: &Path) -> Result<(Location, Model), Error> {
+    pub(crate) fn model(path: &Path, control: &Control<'_>) -> Result<(Location, Model), Error> {
         let expected = "a model written by `spocc fit`";
-        match Self::open_one(path, expected)? {
+        match Self::open_one(path, expected, control)? {
             Self::Model(place, model) => Ok((place, *model)),
             Self::Tally(place, _) => Err(place.refused(expected, "a tally")),
             Self::Table(table) => {
@@ -57,9 +57,9 @@ impl Input {
     /// # Errors
     ///
     /// As [`open`](Self::open); [`Error::Refused`] for another kind of file.
-    pub(crate) fn tally(path: &Path) -> Result<(Location, Evidence), Error> {
+    pub(crate) fn tally(path: &Path, control: &Control<'_>) -> Result<(Location, Evidence), Error> {
         let expected = "a tally written by `spocc tally`";
-        match Self::open_one(path, expected)? {
+        match Self::open_one(path, expected, control)? {
             Self::Tally(place, evidence) => Ok((place, *evidence)),
             Self::Model(place, _) => Err(place.refused(expected, "a model")),
             Self::Table(table) => Err(table.location().refused(expected, "a table")),
@@ -67,11 +67,15 @@ impl Input {
     }
 
     /// Opens one file that should be a model or a tally; an unreadable file is reported as not being one.
-    fn open_one(path: &Path, expected: &str) -> Result<Self, Error> {
+    fn open_one(path: &Path, expected: &str, control: &Control<'_>) -> Result<Self, Error> {
         if path.is_dir() {
             return Err(Location::file(path, "").refused(expected, "a directory"));
         }
-        let reading = ReadOptions { progress: Some(crate::progress::show_reading), ..ReadOptions::default() };
+        let reading = ReadOptions {
+            progress: Some(crate::progress::show_reading),
+            memory: control.memory_limit(),
+            ..ReadOptions::default()
+        };
         Self::open(&[path.to_owned()], &reading).map_err(|error| match error {
             // Omit the advice in parentheses: it is about tables.
             Error::Refused { location: place, found, .. } => {

@@ -54,7 +54,7 @@ fn run(args: &Args) -> Result<(), Error> {
         CliCommand::Predict(args) => commands::predict(args, control),
         CliCommand::Compare(args) => commands::compare(args, control),
         CliCommand::Audit(args) => commands::audit(args, control),
-        CliCommand::Explain(args) => commands::explain(args),
+        CliCommand::Explain(args) => commands::explain(args, control),
         CliCommand::Append(args) => commands::append(args, control),
         CliCommand::Tally(args) => commands::tally(args, control),
         CliCommand::Merge(args) => commands::merge(args, control),

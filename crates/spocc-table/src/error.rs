@@ -113,6 +113,19 @@ impl Location {
         Error::Refused { location: self.clone(), expected, hint, found }
     }
 
+    /// Refuses what needs more than the memory limit; both are in bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Engine`].
+    pub fn allow(&self, what: &str, needed: usize, limit: u64) -> Result<(), Error> {
+        let needed = needed as u64;
+        if needed <= limit {
+            return Ok(());
+        }
+        Err(self.engine(spocc::Error::MemoryLimit { what: what.to_owned(), needed, limit }))
+    }
+
     /// An error of the engine about this location.
     pub fn engine(&self, source: spocc::Error) -> Error {
         Error::Engine { location: self.clone(), source }
@@ -184,7 +197,12 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a String>) -> O
     let length = wanted.chars().count();
     // All names of one letter would be similar.
     let tolerated = (length / 3).max(1).min(length.saturating_sub(1));
+    // The lengths of similar names differ little; a very long name would take long to compare.
+    let is_longer = |known: &str| known.chars().nth(length + tolerated).is_some();
     let near = |known: &'a String| {
+        if is_longer(known.trim()) {
+            return None;
+        }
         let distance = strsim::damerau_levenshtein(&wanted, &known.trim().to_lowercase());
         (distance <= tolerated).then_some((distance, known))
     };

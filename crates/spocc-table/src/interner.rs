@@ -50,6 +50,12 @@ impl TextInterner {
         self.ends.is_empty()
     }
 
+    /// Bytes that the texts take in memory.
+    pub fn n_bytes(&self) -> usize {
+        let entry = size_of::<InternedText>() + 1;
+        self.texts.capacity() + self.ends.capacity() * size_of::<usize>() + self.table.capacity() * entry
+    }
+
     /// A text by its index in order of insertion.
     pub fn text(&self, index: usize) -> &[u8] {
         &self.texts[index.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[index]]

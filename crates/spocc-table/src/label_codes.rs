@@ -51,6 +51,13 @@ impl LabelCodes {
     }
 }
 
+impl LabelCodes {
+    /// Bytes of the texts of all labels.
+    pub fn n_bytes(&self) -> usize {
+        self.labels.iter().flatten().map(|label| label.canonical().len() + size_of::<Label>()).sum()
+    }
+}
+
 /// Encodes cells as label codes.
 #[derive(Default)]
 pub struct LabelEncoder {
@@ -129,6 +136,8 @@ impl LabelEncoder {
 pub struct LabelMerger {
     labels: Vec<Option<Label>>,
     codes: HashMap<Option<(String, Written)>, u32>,
+    /// Bytes of the texts of all labels.
+    n_text: usize,
 }
 
 impl LabelMerger {
@@ -137,11 +146,18 @@ impl LabelMerger {
         let code = |label: &Option<Label>| {
             let key = label.as_ref().map(|label| (label.canonical().to_owned(), label.written().clone()));
             *self.codes.entry(key).or_insert_with(|| {
+                self.n_text += label.as_ref().map_or(0, |label| label.canonical().len());
                 self.labels.push(label.clone());
                 self.labels.len() as u32 - 1
             })
         };
         labels.iter().map(code).collect()
+    }
+
+    /// Bytes that the labels take in memory, about: each is stored as a label, and as a key with its text.
+    pub fn n_bytes(&self) -> usize {
+        const ENTRY: usize = 2 * size_of::<(Option<(String, Written)>, u32)>();
+        self.labels.len() * (ENTRY + size_of::<Option<Label>>()) + 4 * self.n_text
     }
 
     /// The label of a merged code; none if it means missing.

@@ -42,6 +42,7 @@
 //! ```
 
 pub mod error;
+pub mod limits;
 
 mod options;
 mod source;

@@ -1,9 +1,9 @@
 //! How the cells of a table are read.
 
-use spocc::Label;
+use spocc::{Control, Label};
 
 /// Options of reading a table.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ReadOptions {
     /// The delimiter of a text file; if none, it is guessed from the first lines.
     pub delimiter: Option<u8>,
@@ -11,6 +11,16 @@ pub struct ReadOptions {
     pub na: Vec<String>,
     /// Called while a file is read.
     pub progress: Option<ReadProgress>,
+    /// The memory limit in bytes, of which reading takes a share.
+    pub memory: u64,
+}
+
+impl Default for ReadOptions {
+    /// Guesses the delimiter; the memory limit is the engine's default.
+    fn default() -> Self {
+        let memory = Control::default().memory_limit();
+        Self { delimiter: None, na: Vec::new(), progress: None, memory }
+    }
 }
 
 /// A callback that takes how much of a file was read, in bytes or rows, and how much there is, if that is known.

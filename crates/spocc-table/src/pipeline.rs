@@ -21,18 +21,12 @@ use crate::arrow::ColumnFile;
 use crate::{
     Table,
     error::{Error, Location},
+    limits,
     row_block::{CellStorage, FileLayout, RowBlock},
     table_file::TableFile,
     text_blocks::{BLOCK_SIZE, BlockReader, TextBlock},
     text_cells::{RowError, TextCells},
 };
-
-/// Text blocks that may be under way: about as many as the command counts in one go.
-const BLOCKS_AHEAD: usize = 128;
-
-/// Batches of a column file that may be under way.
-#[cfg(feature = "arrow")]
-const BATCHES_AHEAD: usize = 16;
 
 type BlockFn<T> = Arc<dyn Fn(&RowBlock) -> T + Send + Sync>;
 
@@ -106,7 +100,7 @@ impl<T: Send + 'static> BlockResults<T> {
         match file {
             TableFile::Text(text) => {
                 let file = layout.file.clone();
-                let (sender, pending) = sync_channel(BLOCKS_AHEAD);
+                let (sender, pending) = sync_channel(limits::blocks_ahead(layout.options.memory));
                 let function = Arc::clone(&self.function);
                 let dispatcher = BlockDispatcher { layout, delimiter: text.delimiter(), function };
                 let (first, reader) = text.into_blocks();
@@ -143,7 +137,8 @@ impl<T: Send + 'static> BlockResults<T> {
             }
             #[cfg(feature = "arrow")]
             Some(CurrentFile::Columns { layout, columns, pending, error }) => {
-                while pending.len() < BATCHES_AHEAD && error.is_none() {
+                let ahead = limits::batches_ahead(layout.options.memory);
+                while pending.len() < ahead && error.is_none() {
                     if let Some(progress) = layout.options.progress {
                         progress(columns.n_read(), columns.n_rows_hint());
                     }
@@ -197,9 +192,10 @@ impl<T: Send + 'static> BlockDispatcher<T> {
         pending: &SyncSender<io::Result<Option<PendingResult<T>>>>,
     ) {
         let buffers = Arc::new(BufferPool::default());
+        let ahead = limits::blocks_ahead(self.layout.options.memory);
         let mut block = first;
         loop {
-            let room = (block.bytes.len() / BLOCK_SIZE).clamp(1, BLOCKS_AHEAD / 2);
+            let room = (block.bytes.len() / BLOCK_SIZE).clamp(1, ahead / 2);
             if pending.send(Ok(Some(self.dispatch(block, &buffers)))).is_err() {
                 return;
             }

@@ -76,6 +76,11 @@ impl RowLocations {
         self.n_rows
     }
 
+    /// Bytes that the locations take in memory.
+    pub fn n_bytes(&self) -> usize {
+        self.runs.capacity() * size_of::<(usize, Location)>()
+    }
+
     /// The location of a row, counted from 0.
     pub fn get(&self, row: usize) -> Option<Location> {
         let run = self.runs.partition_point(|(first, _)| *first <= row).checked_sub(1)?;

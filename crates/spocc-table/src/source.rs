@@ -6,6 +6,10 @@ use std::{
     fs::{self, File},
     io::{self, Cursor, Read, Seek},
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use spocc::Model;
@@ -13,6 +17,7 @@ use spocc::Model;
 use crate::{
     ReadProgress,
     error::{Error, Location},
+    limits::{Expansion, MAX_EXPANSION, MAX_ZSTD_WINDOW_LOG},
 };
 
 /// Bytes read to recognise the format of a file.
@@ -124,8 +129,8 @@ pub(crate) enum FileContent {
     Text { head: Vec<u8>, rest: Box<dyn Read + Send> },
     /// A model or a tally.
     SpoccFile(Box<dyn Read + Send>),
-    /// A column file.
-    Columns(ColumnFormat, ByteSource),
+    /// A column file, and how much it may unpack to.
+    Columns(ColumnFormat, ByteSource, Expansion),
 }
 
 /// The formats of column files.
@@ -164,14 +169,17 @@ pub(crate) fn open(
     progress: Option<ReadProgress>,
 ) -> Result<FileContent, Error> {
     let failed = |source| location.io("a file to read", source);
+    let n_read = Arc::default();
     let (mut raw, file): (Box<dyn Read + Send>, Option<File>) = if path == Path::new("-") {
-        (Box::new(ProgressReader { source: io::stdin(), done: 0, total: None, progress }), None)
+        let n_read = Arc::clone(&n_read);
+        (Box::new(ProgressReader { source: io::stdin(), n_read, total: None, progress }), None)
     } else {
         let file = File::open(path).map_err(failed)?;
         let found = file.metadata().map_err(failed)?;
         let total = found.is_file().then_some(found.len());
         let again = found.is_file().then(|| file.try_clone()).transpose().map_err(failed)?;
-        (Box::new(ProgressReader { source: file, done: 0, total, progress }), again)
+        let n_read = Arc::clone(&n_read);
+        (Box::new(ProgressReader { source: file, n_read, total, progress }), again)
     };
     let head = read_head(&mut raw).map_err(failed)?;
     let compression = StreamCompression::of(&head);
@@ -179,11 +187,16 @@ pub(crate) fn open(
         StreamCompression::None => (head, raw),
         StreamCompression::Gzip | StreamCompression::Zstd => {
             let whole = Cursor::new(head).chain(raw);
-            let mut decompressed: Box<dyn Read + Send> = match compression {
+            let source: Box<dyn Read + Send> = match compression {
                 StreamCompression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(whole)),
-                _ => Box::new(zstd::Decoder::new(whole).map_err(failed)?),
+                _ => {
+                    let mut decoder = zstd::Decoder::new(whole).map_err(failed)?;
+                    decoder.window_log_max(MAX_ZSTD_WINDOW_LOG).map_err(failed)?;
+                    Box::new(decoder)
+                }
             };
-            decompressed = Box::new(Decompressed { source: decompressed, compression });
+            let mut decompressed: Box<dyn Read + Send> =
+                Box::new(Decompressed { source, compression, expansion: Expansion::of_stream(&n_read) });
             (read_head(&mut decompressed).map_err(failed)?, decompressed)
         }
     };
@@ -195,15 +208,16 @@ pub(crate) fn open(
         return Ok(FileContent::SpoccFile(joined(head, rest)));
     }
     if let Some(format) = column_format(&head) {
-        let source = match file.filter(|_| compression == StreamCompression::None) {
+        let (source, expansion) = match file.filter(|_| compression == StreamCompression::None) {
             Some(mut file) => {
+                let size = file.metadata().map_err(failed)?.len();
                 // Its first bytes were read to recognise the format.
                 file.rewind().map_err(failed)?;
-                ByteSource::File(file)
+                (ByteSource::File(file), Expansion::of_size(size))
             }
-            None => ByteSource::Stream(joined(head, rest)),
+            None => (ByteSource::Stream(joined(head, rest)), Expansion::of_stream(&n_read)),
         };
-        return Ok(FileContent::Columns(format, source));
+        return Ok(FileContent::Columns(format, source, expansion));
     }
     if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
         return Err(location.refused("a table in UTF-8", "UTF-16 (save it as \"CSV UTF-8\")"));
@@ -272,19 +286,28 @@ fn read_head(source: &mut dyn Read) -> io::Result<Vec<u8>> {
 struct Decompressed {
     source: Box<dyn Read + Send>,
     compression: StreamCompression,
+    expansion: Expansion,
 }
 
 impl Read for Decompressed {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let damaged = |error| io::Error::other(format!("expected {} data, found {error}", self.compression));
-        self.source.read(buffer).map_err(damaged)
+        let kind = self.compression;
+        let damaged = |error| io::Error::other(format!("expected {kind} data, found {error}"));
+        let n = self.source.read(buffer).map_err(damaged)?;
+        if self.expansion.add(n as u64) {
+            return Ok(n);
+        }
+        Err(io::Error::other(format!(
+            "expected {kind} data that unpacks to at most {MAX_EXPANSION} times its size, found more (a table \
+             unpacked before is read)"
+        )))
     }
 }
 
 /// Reports how many bytes were read.
 struct ProgressReader<R> {
     source: R,
-    done: u64,
+    n_read: Arc<AtomicU64>,
     total: Option<u64>,
     progress: Option<ReadProgress>,
 }
@@ -292,9 +315,9 @@ struct ProgressReader<R> {
 impl<R: Read> Read for ProgressReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.source.read(buffer)?;
-        self.done += n as u64;
+        let before = self.n_read.fetch_add(n as u64, Ordering::Relaxed);
         if let Some(progress) = self.progress {
-            progress(self.done, self.total);
+            progress(before + n as u64, self.total);
         }
         Ok(n)
     }

@@ -59,7 +59,12 @@ impl OpenedInput {
         let content = source::open(&path, &location, options.progress)?;
         if let FileContent::SpoccFile(mut source) = content {
             let mut bytes = Vec::new();
-            source.read_to_end(&mut bytes).map_err(|source| location.io("a file to read", source))?;
+            let read = source.by_ref().take(options.memory.saturating_add(1)).read_to_end(&mut bytes);
+            read.map_err(|source| location.io("a file to read", source))?;
+            if bytes.len() as u64 > options.memory {
+                let expected = format!("a file of at most {} bytes, the memory limit", options.memory);
+                return Err(location.refused(expected, "a longer one"));
+            }
             if rest.is_empty() {
                 return Ok(Self::SpoccFile(location, bytes));
             }
@@ -173,6 +178,11 @@ impl Table {
     /// The first file.
     pub fn location(&self) -> &Location {
         &self.location
+    }
+
+    /// The memory limit in bytes.
+    pub fn memory(&self) -> u64 {
+        self.options.memory
     }
 
     /// The delimiter, if the table is text.

@@ -3,13 +3,17 @@
 #[cfg(feature = "arrow")]
 use std::io::{BufReader, Cursor, Read as _};
 
-#[cfg(feature = "arrow")]
-use crate::arrow::ColumnFile;
 use crate::{
     CellType, ReadOptions,
     error::{Error, Location, Position},
+    limits::Expansion,
     source::{ByteSource, ColumnFormat, FileContent},
     text_file::TextFile,
+};
+#[cfg(feature = "arrow")]
+use crate::{
+    arrow::{ColumnFile, ColumnLimits},
+    limits::unpacked_bytes,
 };
 
 /// One file of a table.
@@ -35,7 +39,9 @@ impl TableFile {
                 Ok(Self::Text(Box::new(TextFile::open(location, options.delimiter, head, rest)?)))
             }
             FileContent::SpoccFile(_) => Err(location.refused("a table", "a model or a tally of spocc")),
-            FileContent::Columns(format, source) => open_columns(location, format, source),
+            FileContent::Columns(format, source, expansion) => {
+                open_columns(location, format, source, (expansion, options.memory))
+            }
         }
     }
 
@@ -89,19 +95,34 @@ impl TableFile {
 }
 
 #[cfg(feature = "arrow")]
-fn open_columns(location: &Location, format: ColumnFormat, source: ByteSource) -> Result<TableFile, Error> {
+fn open_columns(
+    location: &Location,
+    format: ColumnFormat,
+    source: ByteSource,
+    (expansion, memory): (Expansion, u64),
+) -> Result<TableFile, Error> {
+    let limits = ColumnLimits { expansion, memory };
     let columns = match (format, source) {
-        (ColumnFormat::Parquet, ByteSource::File(file)) => ColumnFile::parquet(file),
-        (ColumnFormat::ArrowFile, ByteSource::File(file)) => ColumnFile::ipc_file(BufReader::new(file)),
-        (ColumnFormat::ArrowStream, ByteSource::File(file)) => ColumnFile::ipc_stream(BufReader::new(file)),
-        (ColumnFormat::ArrowStream, ByteSource::Stream(stream)) => ColumnFile::ipc_stream(stream),
+        (ColumnFormat::Parquet, ByteSource::File(file)) => ColumnFile::parquet(file, limits),
+        (ColumnFormat::ArrowFile, ByteSource::File(file)) => {
+            ColumnFile::ipc_file(BufReader::new(file), limits)
+        }
+        (ColumnFormat::ArrowStream, ByteSource::File(file)) => {
+            ColumnFile::ipc_stream(BufReader::new(file), limits)
+        }
+        (ColumnFormat::ArrowStream, ByteSource::Stream(stream)) => ColumnFile::ipc_stream(stream, limits),
         // These formats are read from their end.
-        (format, ByteSource::Stream(mut stream)) => {
-            let mut bytes = Vec::new();
-            stream.read_to_end(&mut bytes).map_err(|source| location.io("a table", source))?;
+        (format, ByteSource::Stream(stream)) => {
+            let (mut bytes, most) = (Vec::new(), unpacked_bytes(memory));
+            let read = stream.take(most + 1).read_to_end(&mut bytes);
+            read.map_err(|source| location.io("a table", source))?;
+            if bytes.len() as u64 > most {
+                let expected = format!("a file to read, or {format} of at most {most} bytes from a stream");
+                return Err(location.refused(expected, "a longer stream"));
+            }
             match format {
-                ColumnFormat::Parquet => ColumnFile::parquet_bytes(bytes),
-                _ => ColumnFile::ipc_file(Cursor::new(bytes)),
+                ColumnFormat::Parquet => ColumnFile::parquet_bytes(bytes, limits),
+                _ => ColumnFile::ipc_file(Cursor::new(bytes), limits),
             }
         }
     };
@@ -109,7 +130,12 @@ fn open_columns(location: &Location, format: ColumnFormat, source: ByteSource) -
 }
 
 #[cfg(not(feature = "arrow"))]
-fn open_columns(location: &Location, format: ColumnFormat, _: ByteSource) -> Result<TableFile, Error> {
+fn open_columns(
+    location: &Location,
+    format: ColumnFormat,
+    _: ByteSource,
+    _: (Expansion, u64),
+) -> Result<TableFile, Error> {
     let found = format!(
         "{format} (this spocc cannot read it; one built with `--features arrow` can, see the README)"
     );

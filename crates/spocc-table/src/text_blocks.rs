@@ -10,11 +10,10 @@ use std::{
 
 use memchr::{memchr, memchr_iter, memrchr2};
 
+use crate::limits::MAX_ROW_BYTES;
+
 /// Size of a block in bytes. A block and its cells fit in the second-level cache of a core.
 pub(super) const BLOCK_SIZE: usize = 1 << 18;
-
-/// Maximal length of a block, so that offsets into it and into its unquoted cells fit in 32 bits.
-pub(super) const MAX_BLOCK: usize = i32::MAX as usize;
 
 /// Some rows of a text.
 #[derive(Debug, Default)]
@@ -22,6 +21,8 @@ pub(super) struct TextBlock {
     pub(super) bytes: Vec<u8>,
     /// The line, from 1, of the first byte.
     pub(super) line: u64,
+    /// Whether this is only the start of a row that is too long.
+    pub(super) is_cut: bool,
 }
 
 /// Reads a text block by block.
@@ -53,6 +54,7 @@ impl BlockReader {
     pub(super) fn next(&mut self, mut buffer: Vec<u8>) -> io::Result<Option<TextBlock>> {
         buffer.clear();
         let mut bytes = mem::replace(&mut self.rest, buffer);
+        let mut is_cut = false;
         let end = loop {
             if self.has_ended {
                 break if self.failure.is_some() {
@@ -66,7 +68,8 @@ impl BlockReader {
             if let Some(end) = self.end_of_rows(&bytes).filter(|_| !self.has_ended) {
                 break end;
             }
-            if bytes.len() > MAX_BLOCK {
+            if bytes.len() >= MAX_ROW_BYTES {
+                is_cut = bytes.iter().any(|byte| !matches!(byte, b'\n' | b'\r'));
                 break bytes.len();
             }
         };
@@ -77,7 +80,7 @@ impl BlockReader {
         bytes.truncate(end);
         let line = self.line;
         self.line += count_line_ends(&bytes);
-        Ok(Some(TextBlock { bytes, line }))
+        Ok(Some(TextBlock { bytes, line, is_cut }))
     }
 
     /// Whether the last block was returned.
@@ -88,6 +91,7 @@ impl BlockReader {
     /// Fills up the block, or doubles it if it is full.
     fn read(&mut self, bytes: &mut Vec<u8>) {
         let wanted = if bytes.len() < self.size { self.size - bytes.len() } else { bytes.len() };
+        let wanted = wanted.min(MAX_ROW_BYTES - bytes.len());
         // With some spare room, `read_to_end` needs no extra read to find the end.
         bytes.reserve(wanted + 64);
         let before = bytes.len();

@@ -8,9 +8,12 @@
 use std::mem;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
-use memchr::memchr2;
+use memchr::{memchr_iter, memchr2};
 
-use crate::text_blocks::{MAX_BLOCK, TextBlock, count_line_ends, ends_in_quotes};
+use crate::{
+    limits::{MAX_COLUMNS, MAX_ROW_BYTES},
+    text_blocks::{TextBlock, count_line_ends, ends_in_quotes},
+};
 
 /// Bytes after the last cell, so that eight bytes can be loaded at the start of any cell.
 const PADDING: usize = 8;
@@ -57,13 +60,11 @@ impl TextCells {
         let Self { mut spans, mut lines, .. } = buffer;
         spans.clear();
         lines.clear();
-        let TextBlock { mut bytes, line } = block;
-        let mut found = CellFinder { width, line, spans, lines };
-        if bytes.len() > MAX_BLOCK {
-            let expected = "rows of less than 2 GiB".to_owned();
-            let found = "a longer one (is every quote closed?)".to_owned();
-            return (Self::default(), Some(RowError { line, expected, found }));
+        if let Some(error) = too_long(&block) {
+            return (Self::default(), Some(error));
         }
+        let TextBlock { mut bytes, line, .. } = block;
+        let mut found = CellFinder { width, line, spans, lines };
         found.spans.reserve(bytes.len() / 2 + 1);
         let error = if memchr2(b'"', b'\r', &bytes).is_none() {
             found.find_plain(&bytes, delimiter)
@@ -118,12 +119,20 @@ pub(super) fn short_key(bytes: [u8; 8], length: u32) -> u64 {
     u64::from_le_bytes(bytes) & ((1 << (8 * length)) - 1) | u64::from(length) << 56
 }
 
+/// Refuses a block that is only the start of a row.
+fn too_long(block: &TextBlock) -> Option<RowError> {
+    let expected = || format!("rows of less than {} MiB", MAX_ROW_BYTES >> 20);
+    let found = || "a longer one (is every quote closed?)".to_owned();
+    block.is_cut.then(|| RowError { line: block.line, expected: expected(), found: found() })
+}
+
 /// The first row of a block, if there is one.
 ///
 /// # Errors
 ///
-/// A quote that is not closed.
+/// A quote that is not closed, a row that is too long, too many cells.
 pub(super) fn first_row(block: &TextBlock, delimiter: u8) -> Result<Option<FirstRow>, RowError> {
+    too_long(block).map_or(Ok(()), Err)?;
     let mut records = RecordReader::new(&block.bytes, delimiter, block.line);
     let mut spans = Vec::new();
     let Some(line) = records.read(&mut spans)? else { return Ok(None) };
@@ -143,6 +152,12 @@ impl CellFinder {
     /// Finds the cells of a block without quotes and returns, eight bytes at a time.
     #[inline(never)]
     fn find_plain(&mut self, bytes: &[u8], delimiter: u8) -> Option<RowError> {
+        // Few blocks are longer than a row of so many empty cells.
+        if bytes.len() > MAX_COLUMNS * 8
+            && let Some(error) = self.too_many_cells(bytes, delimiter)
+        {
+            return Some(error);
+        }
         let (delimiters, feeds) = (splat(delimiter), splat(b'\n'));
         let (words, rest) = bytes.as_chunks::<8>();
         let mut last = [delimiter ^ 1; 8];
@@ -199,6 +214,14 @@ impl CellFinder {
         }
     }
 
+    /// Refuses a row of more cells than a table can have, before they take memory.
+    fn too_many_cells(&self, bytes: &[u8], delimiter: u8) -> Option<RowError> {
+        let n_cells = |row: &[u8]| memchr_iter(delimiter, row).count() + 1;
+        let (row, n) =
+            bytes.split(|byte| *byte == b'\n').map(n_cells).enumerate().find(|(_, n)| *n > MAX_COLUMNS)?;
+        Some(RowError { line: self.line + row as u64, expected: cells(self.width), found: n.to_string() })
+    }
+
     /// Ends a row of `found` cells that begins on `line`.
     #[inline]
     fn end_row(&mut self, found: usize, line: u64, next_line: u64) -> Option<RowError> {
@@ -216,9 +239,12 @@ impl CellFinder {
             let expected = "a cell, or \"\" for a missing one".to_owned();
             return RowError { line: next_line, expected, found: "an empty line".to_owned() };
         }
-        let cells = |n: usize| if n == 1 { "1 cell".to_owned() } else { format!("{n} cells") };
         RowError { line, expected: cells(self.width), found: found.to_string() }
     }
+}
+
+fn cells(n: usize) -> String {
+    if n == 1 { "1 cell".to_owned() } else { format!("{n} cells") }
 }
 
 /// A word of eight copies of a byte.
@@ -267,6 +293,10 @@ impl<'a> RecordReader<'a> {
         }
         let (line, first_byte) = (self.line, self.n_output);
         let (end, n_cells) = self.read_record();
+        if n_cells > MAX_COLUMNS {
+            let expected = format!("at most {MAX_COLUMNS} cells");
+            return Err(RowError { line, expected, found: "more".to_owned() });
+        }
         if end == self.bytes.len() && ends_in_quotes(&self.bytes[start..], self.delimiter) {
             let (expected, found) = ("a closing quote".to_owned(), "the end of the table".to_owned());
             return Err(RowError { line, expected, found });
@@ -280,7 +310,8 @@ impl<'a> RecordReader<'a> {
         Ok(Some(line))
     }
 
-    /// Reads a record; returns the end of its line and the number of its cells, whose ends count from the record on.
+    /// Reads a record; returns the end of its line and the number of its cells, whose ends count from the record on. A
+    /// record of too many cells is not read to its end.
     fn read_record(&mut self) -> (usize, usize) {
         let (mut at, mut n_cells) = (self.at, 0);
         loop {
@@ -294,6 +325,7 @@ impl<'a> RecordReader<'a> {
             match result {
                 // The next call has no input, which ends the last record.
                 ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::OutputEndsFull if n_cells > MAX_COLUMNS => break,
                 ReadRecordResult::OutputFull => self.output.resize(2 * self.output.len(), 0),
                 ReadRecordResult::OutputEndsFull => self.ends.resize(2 * self.ends.len(), 0),
                 ReadRecordResult::Record | ReadRecordResult::End => break,

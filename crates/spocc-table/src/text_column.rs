@@ -25,6 +25,11 @@ impl TextColumn {
         self.ends.extend(other.ends[cells].iter().map(|(end, there)| (before + end - start, *there)));
     }
 
+    /// Bytes that the cells take in memory.
+    pub fn n_bytes(&self) -> usize {
+        self.text.len() + self.ends.len() * size_of::<(usize, bool)>()
+    }
+
     /// Number of cells.
     pub fn len(&self) -> usize {
         self.ends.len()

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, path::PathBuf, str::FromStr};
 
 use clap::{ValueEnum, error::ErrorKind};
-use spocc::{Label, data::Normalise};
+use spocc::{Control, Label, data::Normalise};
 use spocc_table::ReadOptions;
 
 use crate::args::{
@@ -74,12 +74,13 @@ pub(crate) struct TableArgs {
 }
 
 impl TableArgs {
-    /// The options about single cells.
-    pub(crate) fn reading(&self) -> ReadOptions {
+    /// The options about single cells, and the memory limit.
+    pub(crate) fn reading(&self, control: &Control<'_>) -> ReadOptions {
         ReadOptions {
             delimiter: self.delimiter,
             na: self.na.0.clone(),
             progress: Some(crate::progress::show_reading),
+            memory: control.memory_limit(),
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn append(args: &AppendArgs, control: &Control<'_>) -> Result<(), Err
     let tables = args.unlabelled.tables("append")?;
     let output = Output::new(&args.output)?;
     output.refuse_inputs(args.input.iter().chain(&args.columns.gold).chain(tables))?;
-    let (place, model) = Input::model(&args.model)?;
+    let (place, model) = Input::model(&args.model, control)?;
     if model.classifiers().contains(&args.name) {
         let found = format!("`{}`, which the model already has", args.name);
         return Err(place.refused("the name of a new classifier", found).into());

@@ -17,7 +17,7 @@ use crate::{
 /// [`Error::Usage`], [`Error::Table`].
 pub(crate) fn audit(args: &AuditArgs, control: &Control<'_>) -> Result<(), Error> {
     args.columns.refuse_double_use("audit")?;
-    let (audit, notes) = match Input::open(&args.input, &args.columns.table.reading())? {
+    let (audit, notes) = match Input::open(&args.input, &args.columns.table.reading(control))? {
         Input::Model(place, model) => (audit_model(&place, &model, args, control)?, None),
         Input::Tally(place, evidence) => {
             args.columns.refuse_columns("audit", "a tally")?;

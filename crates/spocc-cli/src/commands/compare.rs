@@ -24,7 +24,7 @@ pub(crate) fn compare(args: &CompareArgs, control: &Control<'_>) -> Result<(), E
     args.columns.refuse_double_use("compare")?;
     let tables = args.unlabelled.tables("compare")?;
     refuse_same_file(&args.input, tables, &args.columns)?;
-    let open = |names: &Vec<PathBuf>| Input::open(names, &args.columns.table.reading());
+    let open = |names: &Vec<PathBuf>| Input::open(names, &args.columns.table.reading(control));
     let input = open(&args.input)?;
     let test = if args.test.is_empty() { None } else { Some(open(&args.test)?) };
     // Options about columns apply to any input that is a table.

@@ -1,7 +1,7 @@
 //! `spocc explain`: explains the decision of one row.
 
 use serde::{Serialize, Serializer};
-use spocc::{Model, explain::Explanation};
+use spocc::{Control, Model, explain::Explanation};
 use spocc_table::{LabelCodes, LabelEncoder, RowBlock, RowPositions, Table};
 
 use crate::{
@@ -35,9 +35,9 @@ fn in_order<S: Serializer>(id: &[(String, String)], serializer: S) -> Result<S::
 /// # Errors
 ///
 /// [`Error::Table`].
-pub(crate) fn explain(args: &ExplainArgs) -> Result<(), Error> {
-    let (_, model) = Input::model(&args.model)?;
-    let table = Table::open(&args.input, &args.table.reading())?;
+pub(crate) fn explain(args: &ExplainArgs, control: &Control<'_>) -> Result<(), Error> {
+    let (_, model) = Input::model(&args.model, control)?;
+    let table = Table::open(&args.input, &args.table.reading(control))?;
     let explained = match &args.table.long {
         Some(long) => explain_long(args, long, &model, table)?,
         None => explain_wide(args, &model, table)?,

@@ -118,13 +118,13 @@ pub(crate) fn merge(args: &MergeArgs, control: &Control<'_>) -> Result<(), Error
     let mut sum: Option<Evidence> = None;
     let files = expand(&args.input)?;
     for path in &files {
-        let (place, evidence) = Input::tally(path)?;
+        let (place, evidence) = Input::tally(path, control)?;
         // A copy of a file under another name has the same bytes.
         let bytes = evidence.to_bytes();
         let before = seen.insert(hash(&bytes), path).filter(|_| !args.allow_equal);
         // Equal hashes do not prove equal bytes, so compare the bytes.
         if let Some(before) = before
-            && Input::tally(before)?.1.to_bytes() == bytes
+            && Input::tally(before, control)?.1.to_bytes() == bytes
         {
             let found = format!("the same counts as {} (--allow-equal adds them anyway)", before.display());
             return Err(place.refused("a different tally", found).into());

@@ -9,8 +9,8 @@ use crate::{
     args::ColumnArgs,
     error::{Error, rows},
     read::{
-        CountOptions, CountedInput, EvidenceSum, IdSet, ReadNotes, RepeatedIds, TruthNeed, long_table,
-        wide_table,
+        CountOptions, CountedInput, EvidenceSum, IdSet, ReadNotes, RepeatedIds, TruthNeed,
+        label_text::LabelText, long_table, wide_table,
     },
 };
 
@@ -50,6 +50,7 @@ impl TableCounts {
             parts: Vec::new(),
             ids,
             repeated_ids: RepeatedIds::default(),
+            label_text: LabelText::default(),
         };
         let notes = match &args.table.long {
             Some(columns) => long_table::count(table, args, columns, label, &mut sum)?,

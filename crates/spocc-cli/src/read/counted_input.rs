@@ -43,7 +43,7 @@ impl CountedInput {
         control: &Control<'_>,
     ) -> Result<Self, Error> {
         args.refuse_double_use(command)?;
-        let input = Input::open(names, &args.table.reading())?;
+        let input = Input::open(names, &args.table.reading(control))?;
         if matches!(input, Input::Tally(..)) {
             args.refuse_columns(command, "a tally")?;
         }
@@ -69,7 +69,7 @@ impl CountedInput {
         // Options about columns apply to the unlabelled tables, also if the labelled input is a tally.
         args.refuse_double_use(command)?;
         refuse_same_file(names, unlabelled, args)?;
-        let input = Input::open(names, &args.table.reading())?;
+        let input = Input::open(names, &args.table.reading(control))?;
         let mut labelled = Self::of(input, args, command, options.with_ids(), control)?;
         labelled.add_unlabelled(unlabelled, args, command, control)?;
         Ok(labelled)
@@ -114,7 +114,7 @@ impl CountedInput {
         command: &str,
         control: &Control<'_>,
     ) -> Result<(), Error> {
-        let found = match Input::open(names, &args.table.reading())? {
+        let found = match Input::open(names, &args.table.reading(control))? {
             Input::Table(table) => {
                 let filter =
                     RowFilter::Unlabelled { classifiers: self.evidence.classifiers(), counted: &self.ids };

@@ -1,18 +1,18 @@
 //! Evidence added up over the batches of a table.
 
 use spocc::{
-    Control, Evidence,
+    Control, Evidence, Label,
     evidence::{Counting, Level},
 };
 use spocc_table::{Error, Location, RowLocations};
 
-use crate::read::{CountOptions, IdSet, RepeatedIds, TableRows};
+use crate::read::{CountOptions, IdSet, RepeatedIds, TableRows, label_text::LabelText};
 
 /// The evidence of all batches so far.
 pub(super) struct EvidenceSum<'a> {
     pub(super) place: &'a Location,
     pub(super) options: CountOptions<'a>,
-    pub(super) classes: Option<Vec<spocc::Label>>,
+    pub(super) classes: Option<Vec<Label>>,
     pub(super) control: &'a Control<'a>,
     /// Partial sums with their numbers of batches. Equal numbers are merged, so that adding a batch costs a logarithmic
     /// number of merges.
@@ -20,6 +20,7 @@ pub(super) struct EvidenceSum<'a> {
     /// The ids of the rows, if they are kept.
     pub(super) ids: IdSet,
     pub(super) repeated_ids: RepeatedIds,
+    pub(super) label_text: LabelText,
 }
 
 /// Rows that are read and not yet counted.
@@ -45,6 +46,25 @@ impl EvidenceSum<'_> {
             self.or_reduced(Self::merge_last)?;
         }
         Ok(())
+    }
+
+    /// Refuses labels whose texts do not fit in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Engine`].
+    pub(super) fn allow_labels<'l>(&mut self, labels: impl Iterator<Item = &'l Label>) -> Result<(), Error> {
+        labels.for_each(|label| self.label_text.add(label));
+        self.place.allow("the texts of the labels", self.label_text.n_bytes(), self.control.memory_limit())
+    }
+
+    /// Refuses more ids than fit in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Engine`].
+    pub(super) fn allow_ids(&self) -> Result<(), Error> {
+        self.place.allow("the ids of the rows", self.ids.n_bytes(), self.control.memory_limit())
     }
 
     fn count(&self, batch: &CountBatch) -> Result<Evidence, Error> {

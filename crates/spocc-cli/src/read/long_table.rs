@@ -76,11 +76,12 @@ impl LongTable {
             truth,
         };
         table.select_columns([layout.item, layout.classifier, layout.label].into_iter().chain(truth));
-        let source = table.location().clone();
+        let (source, memory) = (table.location().clone(), table.memory());
         let mut blocks = table.map_blocks(move |rows| layout.read(rows));
         let mut merger = LongMerger::default();
         while let Some(block) = blocks.next()? {
             merger.add(&block)?;
+            source.allow("a long table", merger.n_bytes(), memory)?;
             block.fault.map_or(Ok(()), Err)?;
         }
         merger.finish(repeats, filter, &source)
@@ -259,6 +260,17 @@ impl LongMerger {
         Ok(())
     }
 
+    /// Bytes in memory once all items are rows, about: names are copied, and a prediction is stored four times.
+    fn n_bytes(&self) -> usize {
+        const CELL: usize = 4 * size_of::<LongCell>();
+        const ITEM: usize = 3 * size_of::<Option<u32>>();
+        2 * (self.items.n_bytes() + self.names.n_bytes() + self.labels.n_bytes())
+            + self.cells.len() * CELL
+            + self.truths.len() * ITEM
+            + self.places.n_bytes()
+            + self.lines.n_bytes()
+    }
+
     fn finish(
         self,
         repeats: Repeats,
@@ -388,8 +400,12 @@ pub(super) fn count(
 ) -> Result<ReadNotes, Error> {
     table.set_used(args.named_columns());
     let label = label.filter(|_| sum.options.filter.has_truths());
-    let truth_table =
-        args.gold.as_ref().zip(label).map(|(path, label)| TruthTable::read(path, args, label)).transpose()?;
+    let truth_table = args
+        .gold
+        .as_ref()
+        .zip(label)
+        .map(|(path, label)| TruthTable::read(path, args, label, sum.control))
+        .transpose()?;
     let column = label.filter(|_| truth_table.is_none()).map(|label| table.column(label)).transpose()?;
     let filter = match sum.options.filter {
         RowFilter::Unlabelled { classifiers, .. } => ClassifierFilter::Exactly(classifiers, args),
@@ -399,6 +415,7 @@ pub(super) fn count(
     let items = (0..long.items.len()).map(|item| long.items.get(item).unwrap_or_default());
     if sum.options.with_ids {
         items.clone().for_each(|item| sum.ids.insert(&id_of(item)));
+        sum.allow_ids()?;
     }
     // An item that is counted already has count 0 here.
     let counts = match sum.options.filter {

@@ -7,6 +7,7 @@ mod answers;
 mod count;
 mod counted_input;
 mod evidence_sum;
+mod label_text;
 mod long_table;
 mod notes;
 mod predictions;
@@ -31,7 +32,7 @@ pub(crate) use predictions::PredictionCollector;
 use row_ids::{IdSet, RepeatedIds};
 use select_columns::{refuse_other_classifiers, select_classifiers};
 use truth_table::TruthTable;
-pub(crate) use wide_table::batch_size;
+pub(crate) use wide_table::{batch_size, batch_text};
 
 /// Which rows of a table are counted, and in how much detail.
 #[derive(Clone, Copy)]

@@ -44,6 +44,11 @@ impl IdSet {
         }
     }
 
+    /// Bytes in memory while the set grows, about.
+    pub(super) fn n_bytes(&self) -> usize {
+        2 * self.0.n_bytes()
+    }
+
     /// Whether the set has the id of a row; a row with an empty id is never in the set.
     pub(super) fn has_row(&self, rows: &RowBlock, row: usize, columns: &[usize]) -> bool {
         let mut id = Vec::new();

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use spocc::Label;
+use spocc::{Control, Label};
 use spocc_table::{
     Error, LabelEncoder, LabelMerger, Location, ReadOptions, RowBlock, RowPositions, Table, TextInterner,
 };
@@ -50,9 +50,14 @@ impl TruthTable {
     /// # Errors
     ///
     /// [`Error::Refused`] for missing columns, and for two different true labels of an id.
-    pub(super) fn read(path: &Path, args: &ColumnArgs, label: &str) -> Result<Self, Error> {
+    pub(super) fn read(
+        path: &Path,
+        args: &ColumnArgs,
+        label: &str,
+        control: &Control<'_>,
+    ) -> Result<Self, Error> {
         // Its delimiter may differ from that of the predictions.
-        let reading = args.table.reading();
+        let reading = args.table.reading(control);
         let mut table = Table::open(&[path.to_owned()], &ReadOptions { delimiter: None, ..reading.clone() })?;
         if reading.delimiter.is_some() && !table.has_column(label) {
             table = Table::open(&[path.to_owned()], &reading)?;
@@ -65,11 +70,12 @@ impl TruthTable {
         table.set_used(names.iter().chain(&args.label));
         let (ids, column) = (table.columns(&names)?, table.column(label)?);
         table.select_columns(ids.iter().copied().chain([column]));
-        let place = table.location().clone();
+        let (place, memory) = (table.location().clone(), table.memory());
         let mut blocks = table.map_blocks(move |rows| read_block(rows, &ids, column));
         let mut merger = TruthMerger::default();
         while let Some(block) = blocks.next()? {
             merger.add(&block)?;
+            place.allow("the ids of the true labels", merger.n_bytes(), memory)?;
             block.fault.map_or(Ok(()), Err)?;
         }
         let TruthMerger { keys, truths, labels } = merger;
@@ -159,6 +165,11 @@ struct TruthMerger {
 }
 
 impl TruthMerger {
+    /// Bytes in memory while it grows, about.
+    fn n_bytes(&self) -> usize {
+        2 * self.keys.n_bytes() + self.truths.len() * size_of::<(u32, AtomicBool)>() + self.labels.n_bytes()
+    }
+
     fn add(&mut self, block: &TruthBlock) -> Result<(), Error> {
         let numbers = self.labels.codes(&block.labels);
         for (row, key) in block.ids.iter().enumerate() {

@@ -19,6 +19,11 @@ pub(crate) fn batch_size(n_columns: usize) -> usize {
     (CELLS / n_columns.max(1)).clamp(1 << 10, 1 << 20)
 }
 
+/// Bytes of the texts of a batch, of those that are not stored once: ids and open answers.
+pub(crate) fn batch_text(table: &Table) -> usize {
+    usize::try_from(table.memory() / 8).unwrap_or(usize::MAX)
+}
+
 /// Counts a wide table batch by batch.
 ///
 /// # Errors
@@ -38,9 +43,10 @@ pub(super) fn count(
         _ if !sum.options.filter.has_truths() => TruthSource::Unknown,
         (None, _) => TruthSource::Unknown,
         (Some(label), None) => TruthSource::Column(table.column(label)?),
-        (Some(label), Some(path)) => {
-            TruthSource::Joined { table: Box::new(TruthTable::read(path, args, label)?), ids: ids.clone() }
-        }
+        (Some(label), Some(path)) => TruthSource::Joined {
+            table: Box::new(TruthTable::read(path, args, label, sum.control)?),
+            ids: ids.clone(),
+        },
     };
     let weight = WeightColumn::find(args, &table)?;
     let mut others = ids.clone();
@@ -74,6 +80,7 @@ pub(super) fn count(
     let mut notes = ReadNotes::default();
     let open = args.open_answers();
     let mut buffer = UncountedRows::new(blocks.table(), &columns, open)?;
+    let most_text = batch_text(blocks.table());
     while let Some(block) = blocks.next()? {
         notes.n_skipped += block.n_skipped;
         notes.n_again += block.n_again;
@@ -83,12 +90,16 @@ pub(super) fn count(
             }
             notes.n_repeated_ids += u64::from(sum.repeated_ids.is_repeated(id));
         }
+        sum.allow_ids()?;
+        if open.is_none() {
+            sum.allow_labels(block.predictions.labels.iter().chain(block.truths.labels.iter()).flatten())?;
+        }
         let (mut from, end) = (0, block.places.n_rows());
         while from < end {
             let to = end.min(from + batch_size(columns.len()) - buffer.n_rows());
             buffer.add(&block, from..to)?;
             from = to;
-            if buffer.n_rows() == batch_size(columns.len()) {
+            if buffer.n_rows() == batch_size(columns.len()) || buffer.n_text > most_text {
                 let full = mem::replace(&mut buffer, UncountedRows::new(blocks.table(), &columns, open)?);
                 full.count(whole, blocks.table(), &mut notes, sum)?;
             }
@@ -230,6 +241,8 @@ struct UncountedRows {
     rows: CollectedRows,
     weights: Vec<f64>,
     counts: Vec<u64>,
+    /// Bytes of the texts of open answers.
+    n_text: usize,
 }
 
 /// Predictions and truths, or open answers.
@@ -244,7 +257,7 @@ impl UncountedRows {
             Some(normalise) => CollectedRows::Answers(AnswerCollector::new(table, columns, normalise)?),
             None => CollectedRows::Labels(PredictionCollector::new(table, columns)?, Truth::default()),
         };
-        Ok(Self { rows, weights: Vec::new(), counts: Vec::new() })
+        Ok(Self { rows, weights: Vec::new(), counts: Vec::new(), n_text: 0 })
     }
 
     fn n_rows(&self) -> usize {
@@ -256,13 +269,11 @@ impl UncountedRows {
 
     fn add(&mut self, block: &WideBlock, rows: Range<usize>) -> Result<(), Error> {
         match &mut self.rows {
-            CollectedRows::Answers(answers) => answers.add(
-                &block.predictions,
-                Some(&block.truths),
-                rows.clone(),
-                &block.file,
-                &block.places,
-            )?,
+            CollectedRows::Answers(answers) => {
+                let truths = Some(&block.truths);
+                answers.add(&block.predictions, truths, rows.clone(), &block.file, &block.places)?;
+                self.n_text += block.predictions.n_bytes() + block.truths.n_bytes();
+            }
             CollectedRows::Labels(predictions, truth) => {
                 let truths = add_truths(truth, block, rows.clone());
                 let predictions =

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
+mod bombs;
 mod decided_formats;
 mod exit_codes;
 mod fit_predict;

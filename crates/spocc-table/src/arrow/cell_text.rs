@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, StringArray,
+    Array, ArrayRef, ArrowPrimitiveType, LargeStringArray, PrimitiveArray, StringArray, StringViewArray,
     cast::AsArray as _,
     downcast_integer, downcast_temporal,
     temporal_conversions::{as_date, as_datetime, as_time},
@@ -41,10 +41,55 @@ pub(super) fn cell_type(data_type: &DataType) -> Option<CellType> {
     }
 }
 
+/// Texts, in the form in which they were read: a view may refer to a long text that others refer to too.
+#[derive(Clone)]
+enum TextList {
+    Strings(StringArray),
+    LongStrings(LargeStringArray),
+    Views(StringViewArray),
+}
+
+impl TextList {
+    fn len(&self) -> usize {
+        match self {
+            Self::Strings(list) => list.len(),
+            Self::LongStrings(list) => list.len(),
+            Self::Views(list) => list.len(),
+        }
+    }
+
+    /// The text of an entry; none if it is null or not in the list.
+    #[inline]
+    fn get(&self, at: usize) -> Option<&[u8]> {
+        match self {
+            Self::Strings(list) => (at < list.len() && list.is_valid(at)).then(|| list.value(at).as_bytes()),
+            Self::LongStrings(list) => {
+                (at < list.len() && list.is_valid(at)).then(|| list.value(at).as_bytes())
+            }
+            Self::Views(list) => (at < list.len() && list.is_valid(at)).then(|| list.value(at).as_bytes()),
+        }
+    }
+
+    /// Bytes of the first `n` texts.
+    fn n_bytes(&self, n: usize) -> u64 {
+        match self {
+            Self::Strings(list) => (list.value_offsets()[n] - list.value_offsets()[0]) as u64,
+            Self::LongStrings(list) => (list.value_offsets()[n] - list.value_offsets()[0]) as u64,
+            Self::Views(list) => list.lengths().take(n).map(u64::from).sum(),
+        }
+    }
+}
+
+impl FromIterator<Option<String>> for TextList {
+    fn from_iter<I: IntoIterator<Item = Option<String>>>(texts: I) -> Self {
+        Self::Strings(texts.into_iter().collect())
+    }
+}
+
 /// The texts of some cells of a column.
 #[derive(Clone)]
 pub(crate) struct CellTexts {
-    list: StringArray,
+    list: TextList,
     /// Index in the list of the text of each cell; without keys, the index is the row.
     keys: Option<Vec<u32>>,
     /// The dictionary whose texts are in the list.
@@ -54,7 +99,7 @@ pub(crate) struct CellTexts {
 impl CellTexts {
     /// No cells.
     pub(super) fn new() -> Self {
-        Self { list: StringArray::new_null(0), keys: None, dictionary: None }
+        Self { list: TextList::Strings(StringArray::new_null(0)), keys: None, dictionary: None }
     }
 
     /// Replaces the cells by those of an array.
@@ -76,11 +121,11 @@ impl CellTexts {
 
     fn read_dictionary(&mut self, keys: &dyn Array, values: &ArrayRef) -> Result<(), ArrowError> {
         if !self.dictionary.as_ref().is_some_and(|known| Arc::ptr_eq(known, values)) {
-            // The last entry is that of cells without a key.
-            self.list = texts(values)?.iter().chain([None]).collect();
+            self.list = texts(values)?;
             self.dictionary = Some(Arc::clone(values));
         }
-        let none = self.list.len() as u32 - 1;
+        // No entry: the index of cells without a key.
+        let none = self.list.len() as u32;
         let keys = numbers(keys).ok_or(ArrowError::DictionaryKeyOverflowError)?;
         let key =
             |key: Option<i64>| key.and_then(|key| u32::try_from(key).ok()).map_or(none, |key| key.min(none));
@@ -92,12 +137,23 @@ impl CellTexts {
     #[inline]
     pub(super) fn get(&self, row: usize) -> Option<&[u8]> {
         let at = self.keys.as_ref().map_or(row, |keys| keys[row] as usize);
-        self.list.is_valid(at).then(|| self.list.value(at).as_bytes())
+        self.list.get(at)
+    }
+
+    /// Bytes of the texts of the first `n` cells.
+    pub(super) fn n_bytes(&self, n: usize) -> u64 {
+        match &self.keys {
+            None => self.list.n_bytes(n),
+            Some(keys) => {
+                let length = |key: &u32| self.list.get(*key as usize).map_or(0, |text| text.len() as u64);
+                keys[..n].iter().map(length).sum()
+            }
+        }
     }
 }
 
 /// Booleans and small integers as indices into a list of their texts: several times faster than formatting each cell.
-fn listed(array: &dyn Array) -> Option<(StringArray, Vec<u32>)> {
+fn listed(array: &dyn Array) -> Option<(TextList, Vec<u32>)> {
     let numbers = numbers(array)?;
     let least = *numbers.iter().flatten().min()?;
     let span = numbers.iter().flatten().max()?.checked_sub(least).filter(|span| *span < SPAN)?;
@@ -140,7 +196,21 @@ fn whole<T: ArrowPrimitiveType<Native: Into<f64>>>(array: &PrimitiveArray<T>) ->
 }
 
 /// The text of each cell.
-fn texts(array: &dyn Array) -> Result<StringArray, ArrowError> {
+fn texts(array: &dyn Array) -> Result<TextList, ArrowError> {
+    Ok(match array.data_type() {
+        DataType::LargeUtf8 => TextList::LongStrings(array.as_string().clone()),
+        DataType::Utf8View => TextList::Views(array.as_string_view().clone()),
+        DataType::BinaryView => {
+            let views = array.as_binary_view();
+            views.iter().flatten().try_for_each(|bytes| text_of(bytes).map(|_| ()))?;
+            TextList::Views(views.clone().to_string_view()?)
+        }
+        _ => TextList::Strings(formatted(array)?),
+    })
+}
+
+/// The text of each cell that is not a view.
+fn formatted(array: &dyn Array) -> Result<StringArray, ArrowError> {
     use DataType as T;
     macro_rules! integers {
         ($type:ty) => {
@@ -156,11 +226,8 @@ fn texts(array: &dyn Array) -> Result<StringArray, ArrowError> {
     downcast_integer! {
         data_type => (integers),
         T::Utf8 => Ok(array.as_string().clone()),
-        T::LargeUtf8 => Ok(array.as_string::<i64>().iter().collect()),
-        T::Utf8View => Ok(array.as_string_view().iter().collect()),
         T::Binary => decode(array.as_binary::<i32>()),
         T::LargeBinary => decode(array.as_binary::<i64>()),
-        T::BinaryView => decode(array.as_binary_view()),
         T::FixedSizeBinary(_) => decode(array.as_fixed_size_binary()),
         T::Boolean => Ok(array.as_boolean().iter().map(|v| v.map(|v| v.to_string())).collect()),
         T::Float16 => Ok(floats(array.as_primitive::<Float16Type>())),
@@ -191,11 +258,14 @@ fn format_values<T: ArrowPrimitiveType>(
 }
 
 fn decode<'a>(array: impl IntoIterator<Item = Option<&'a [u8]>>) -> Result<StringArray, ArrowError> {
-    let text = |bytes: &'a [u8]| {
-        let found = || ArrowError::CastError(format!("bytes that are not UTF-8: {}", bytes.escape_ascii()));
-        str::from_utf8(bytes).map_err(|_| found())
-    };
-    array.into_iter().map(|bytes| bytes.map(text).transpose()).collect()
+    array.into_iter().map(|bytes| bytes.map(text_of).transpose()).collect()
+}
+
+fn text_of(bytes: &[u8]) -> Result<&str, ArrowError> {
+    const SHOWN: usize = 100;
+    let shown = || bytes[..bytes.len().min(SHOWN)].escape_ascii();
+    let found = |_| ArrowError::CastError(format!("bytes that are not UTF-8: {}", shown()));
+    str::from_utf8(bytes).map_err(found)
 }
 
 fn floats<T: ArrowPrimitiveType<Native: Into<f64>>>(array: &PrimitiveArray<T>) -> StringArray {
@@ -286,7 +356,7 @@ mod tests {
     #[test]
     fn small_integers_read_as_others_do() {
         let reference = |array: &dyn Array| -> Vec<Option<String>> {
-            texts(array).expect("text").iter().map(|text| text.map(str::to_owned)).collect()
+            formatted(array).expect("text").iter().map(|text| text.map(str::to_owned)).collect()
         };
         for shift in [0, -128, i64::MIN, i64::MAX - 255] {
             let numbers: Int64Array = (0..256).map(|n| (n % 5 > 0).then_some(n + shift)).collect();

@@ -5,7 +5,10 @@ use std::{error::Error, io};
 use arrow_schema::ArrowError;
 use parquet::errors::ParquetError;
 
-use crate::error::{Error as Refusal, Location};
+use crate::{
+    error::{Error as Refusal, Location},
+    limits::{MAX_COLUMNS, MAX_EXPANSION},
+};
 
 /// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +24,12 @@ pub(crate) enum ColumnFileError {
         /// The type or compression.
         found: String,
     },
+    /// It does not fit in the memory limit.
+    #[error("too large: {0}")]
+    TooLarge(String),
+    /// It unpacks to too much for its size.
+    #[error("it unpacks to more than {MAX_EXPANSION} times its size")]
+    Expanded,
     /// An error of the system.
     #[error(transparent)]
     Io(io::Error),
@@ -36,12 +45,23 @@ impl ColumnFileError {
             Self::Unsupported { column, found } => {
                 place.refused(format!("single values in column `{column}`"), found)
             }
+            Self::TooLarge(found) => place.refused("a file of columns that fits in the memory limit", found),
+            Self::Expanded => {
+                let expected =
+                    format!("columns that unpack to at most {MAX_EXPANSION} times the size of the file");
+                place.refused(expected, "more (a column of counts can stand for equal rows)")
+            }
             Self::Io(source) => place.io("a table", source),
         }
     }
 
     pub(super) fn damaged(message: &str) -> Self {
         Self::Damaged(one_line(message))
+    }
+
+    /// Refuses a table of more columns than a table can have.
+    pub(super) fn too_many_columns(n: usize) -> Self {
+        Self::TooLarge(format!("{n} columns, of which {MAX_COLUMNS} are allowed"))
     }
 
     fn of(error: Box<dyn Error + Send + Sync>) -> Self {

@@ -2,7 +2,8 @@
 //!
 //! In: a stream, whose messages follow one another, or a file, whose footer lists their offsets. Out: record batches of
 //! the selected columns. The readers of arrow-ipc allocate any length that a file claims, so this module checks lengths
-//! before arrow-ipc decodes a message.
+//! before arrow-ipc decodes a message: what a message unpacks to must fit into a share of the memory limit, and all
+//! messages together into the allowed expansion.
 
 use std::{
     collections::HashMap,
@@ -11,17 +12,30 @@ use std::{
     vec,
 };
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{Array as _, ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
 use arrow_ipc::{
-    Message, RecordBatch as Layout, Schema,
+    CompressionType, DictionaryBatch, Message, RecordBatch as Layout, Schema,
     convert::fb_to_schema,
     reader::{RecordBatchDecoder, read_dictionary, read_footer_length},
-    root_as_footer, root_as_message,
+    root_as_footer_with_opts, root_as_message_with_opts,
 };
 use arrow_schema::SchemaRef;
+use flatbuffers::VerifierOptions;
 
-use super::ColumnFileError;
+use super::{ColumnFileError, column_limits::ColumnLimits, unpacked_size};
+use crate::limits::MAX_COLUMNS;
+
+/// Limits of the metadata of a message: parts of it may be shared, so that it is larger in memory than in the file.
+const METADATA: VerifierOptions = VerifierOptions {
+    max_depth: 64,
+    max_tables: 8 * MAX_COLUMNS,
+    max_apparent_size: 1 << 26,
+    ignore_missing_null_terminator: false,
+};
+
+/// Bytes in memory for each entry of a dictionary, at least.
+const DICTIONARY_ENTRY: u64 = 16;
 
 /// Comes before the length of a message, except in files from before 2019.
 const CONTINUATION: [u8; 4] = [0xff; 4];
@@ -44,12 +58,13 @@ pub(super) struct IpcMessages<R> {
     schema: SchemaRef,
     wanted: Vec<usize>,
     dictionaries: HashMap<i64, ArrayRef>,
+    limits: ColumnLimits,
     ended: bool,
 }
 
 impl<R: Read + Seek> IpcMessages<R> {
     /// Reads the schema of a file and the offsets of its messages.
-    pub(super) fn of_file(mut source: R) -> Result<Self, ColumnFileError> {
+    pub(super) fn of_file(mut source: R, limits: ColumnLimits) -> Result<Self, ColumnFileError> {
         let cut = || ColumnFileError::damaged("it does not end as an Arrow file");
         let end = source.seek(SeekFrom::End(0))?.checked_sub(TAIL).ok_or_else(cut)?;
         source.seek(SeekFrom::Start(end))?;
@@ -57,7 +72,8 @@ impl<R: Read + Seek> IpcMessages<R> {
         let length = read_footer_length(tail).map_err(|_| cut())?;
         source.seek(SeekFrom::Start(end.checked_sub(length as u64).ok_or_else(cut)?))?;
         let footer = bytes(&mut source, length as i64)?;
-        let footer = root_as_footer(&footer).map_err(|error| ColumnFileError::damaged(&error.to_string()))?;
+        let footer = root_as_footer_with_opts(&METADATA, &footer)
+            .map_err(|error| ColumnFileError::damaged(&error.to_string()))?;
 
         // Rows may refer to any dictionary of the file, so dictionaries are read first.
         let blocks =
@@ -67,26 +83,37 @@ impl<R: Read + Seek> IpcMessages<R> {
         };
         let offsets: Vec<u64> = blocks.map(|block| offset(block.offset())).collect::<Result<_, _>>()?;
         let order = MessageOrder::File { offsets: offsets.into_iter(), seek: R::seek };
-        Self::new(source, order, footer.schema())
+        Self::new(source, order, footer.schema(), limits)
     }
 }
 
 impl<R: Read> IpcMessages<R> {
     /// Reads the schema of a stream.
-    pub(super) fn of_stream(mut source: R) -> Result<Self, ColumnFileError> {
+    pub(super) fn of_stream(mut source: R, limits: ColumnLimits) -> Result<Self, ColumnFileError> {
         let head = head(&mut source)?.unwrap_or_default();
         let message = message(&head)?;
+        limits.allow_message(message.bodyLength())?;
         bytes(&mut source, message.bodyLength())?;
-        Self::new(source, MessageOrder::BatchStream, message.header_as_schema())
+        Self::new(source, MessageOrder::BatchStream, message.header_as_schema(), limits)
     }
 
-    fn new(source: R, order: MessageOrder<R>, schema: Option<Schema<'_>>) -> Result<Self, ColumnFileError> {
+    fn new(
+        source: R,
+        order: MessageOrder<R>,
+        schema: Option<Schema<'_>>,
+        limits: ColumnLimits,
+    ) -> Result<Self, ColumnFileError> {
         let schema = schema.ok_or_else(|| ColumnFileError::damaged("it has no schema"))?;
         if !schema.endianness().equals_to_target_endianness() {
             return Err(ColumnFileError::damaged("its bytes are in the order of another kind of machine"));
         }
+        let n_columns = schema.fields().map_or(0, |fields| fields.len());
+        if n_columns > MAX_COLUMNS {
+            return Err(ColumnFileError::too_many_columns(n_columns));
+        }
         let schema = Arc::new(fb_to_schema(schema));
-        Ok(Self { source, order, schema, wanted: Vec::new(), dictionaries: HashMap::new(), ended: false })
+        let (wanted, dictionaries) = (Vec::new(), HashMap::new());
+        Ok(Self { source, order, schema, wanted, dictionaries, limits, ended: false })
     }
 
     /// The schema of all columns.
@@ -105,9 +132,11 @@ impl<R: Read> IpcMessages<R> {
         while let Some(head) = self.next_head()? {
             let message = message(&head)?;
             let version = message.version();
+            self.limits.allow_message(message.bodyLength())?;
             let body = Buffer::from_vec(bytes(&mut self.source, message.bodyLength())?);
             if let Some(batch) = message.header_as_record_batch() {
-                check(&batch, &body)?;
+                let size = unpacked(&batch, &body, &self.limits)?;
+                self.limits.allow_unpacked(size)?;
                 let schema = Arc::clone(&self.schema);
                 let decoder =
                     RecordBatchDecoder::try_new(&body, batch, schema, &self.dictionaries, &version)?;
@@ -115,10 +144,27 @@ impl<R: Read> IpcMessages<R> {
             }
             let unexpected = || ColumnFileError::damaged("a message is neither rows nor a dictionary");
             let dictionary = message.header_as_dictionary_batch().ok_or_else(unexpected)?;
-            check(&dictionary.data().ok_or_else(unexpected)?, &body)?;
+            self.allow_dictionary(&dictionary, &dictionary.data().ok_or_else(unexpected)?, &body)?;
             read_dictionary(&body, dictionary, &self.schema, &mut self.dictionaries, &version)?;
         }
         Ok(None)
+    }
+
+    /// Refuses a dictionary that does not fit in memory together with the others.
+    fn allow_dictionary(
+        &mut self,
+        dictionary: &DictionaryBatch<'_>,
+        layout: &Layout<'_>,
+        body: &[u8],
+    ) -> Result<(), ColumnFileError> {
+        let entries = u64::try_from(layout.length()).unwrap_or(u64::MAX).saturating_mul(DICTIONARY_ENTRY);
+        let new = unpacked(layout, body, &self.limits)?.max(entries);
+        // What is appended to is copied.
+        let size = |array: &ArrayRef| array.get_array_memory_size() as u64;
+        let known = self.dictionaries.get(&dictionary.id()).filter(|_| dictionary.isDelta());
+        let copied = known.map_or(0, size);
+        self.limits.allow_unpacked(new.saturating_add(copied))?;
+        self.limits.allow_in_memory(self.dictionaries.values().map(size).fold(new, u64::saturating_add))
     }
 
     fn next_head(&mut self) -> Result<Option<Vec<u8>>, ColumnFileError> {
@@ -171,11 +217,14 @@ fn bytes(source: &mut impl Read, length: i64) -> Result<Vec<u8>, ColumnFileError
 }
 
 fn message(head: &[u8]) -> Result<Message<'_>, ColumnFileError> {
-    root_as_message(head).map_err(|error| ColumnFileError::damaged(&error.to_string()))
+    root_as_message_with_opts(&METADATA, head).map_err(|error| ColumnFileError::damaged(&error.to_string()))
 }
 
-/// Refuses columns that are outside of their message, or that do not fit in memory once decompressed.
-fn check(layout: &Layout<'_>, body: &[u8]) -> Result<(), ColumnFileError> {
+/// The bytes that the columns of a message unpack to. Refuses columns that are outside of their message, and columns
+/// that unpack to more than they claim.
+fn unpacked(layout: &Layout<'_>, body: &[u8], limits: &ColumnLimits) -> Result<u64, ColumnFileError> {
+    let codec = layout.compression().map(|compression| compression.codec());
+    let mut total = body.len() as u64;
     for buffer in layout.buffers().into_iter().flatten() {
         let part = |start, length| body.get(start..)?.get(..length);
         let bounds = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
@@ -183,14 +232,16 @@ fn check(layout: &Layout<'_>, body: &[u8]) -> Result<(), ColumnFileError> {
         let bytes =
             bytes.ok_or_else(|| ColumnFileError::damaged("a column is beyond the end of its message"))?;
         // The length comes before the compressed bytes; -1 means that they are not compressed.
-        if let (Some(_), Some(length)) = (layout.compression(), bytes.first_chunk()) {
-            let length = usize::try_from(i64::from_le_bytes(*length)).unwrap_or_default();
-            Vec::<u8>::new()
-                .try_reserve_exact(length)
-                .map_err(|_| ColumnFileError::damaged("a column is larger than the memory"))?;
+        if let (Some(codec), Some((length, packed))) = (codec, bytes.split_first_chunk())
+            && let Ok(claimed) = u64::try_from(i64::from_le_bytes(*length))
+        {
+            let is_frame = codec == CompressionType::LZ4_FRAME;
+            let size = if is_frame { unpacked_size::lz4_frame(packed, claimed) } else { claimed };
+            total = total.saturating_add(size);
+            limits.allow_in_memory(total)?;
         }
     }
-    Ok(())
+    Ok(total)
 }
 
 #[cfg(test)]
@@ -215,7 +266,7 @@ mod tests {
     }
 
     fn read(bytes: &[u8]) -> Result<usize, ColumnFileError> {
-        let messages = IpcMessages::of_stream(bytes)?.project(&[0]);
+        let messages = IpcMessages::of_stream(bytes, ColumnLimits::of_size(bytes.len()))?.project(&[0]);
         messages.map(|batch| Ok(batch?.num_rows())).sum()
     }
 
@@ -236,7 +287,7 @@ mod tests {
         let at = bytes.windows(8).rposition(|window| window == claim).expect("the length before the column");
         bytes[at..at + 8].copy_from_slice(&(i64::MAX / 2).to_le_bytes());
         let error = read(&bytes).expect_err("too much").to_string();
-        assert_eq!(error, "damaged: a column is larger than the memory");
+        assert!(error.starts_with("too large: 4611686018427"), "{error}");
     }
 
     #[test]

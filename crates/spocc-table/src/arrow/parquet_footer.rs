@@ -1,40 +1,46 @@
 //! Checks the footer of a Parquet file before the parquet crate reads it.
 //!
 //! parquet 59 reads a schema by recursion, as deep as the file says: a schema of a few thousand nested groups overflows
-//! the stack and ends the process. This module finds the depth without recursion.
+//! the stack and ends the process. It also allocates lists as long as the file says. This module finds the depth without
+//! recursion, and refuses lists that are not there.
 
 use parquet::file::reader::ChunkReader;
 
-use super::ColumnFileError;
-
-/// Maximal depth of a schema; a list counts as two or three.
-const MAX_DEPTH: usize = 128;
+use super::{
+    ColumnFileError,
+    column_limits::ColumnLimits,
+    thrift::{LIST, STOP, STRUCT, ThriftReader},
+};
+use crate::limits::{MAX_COLUMNS, MAX_SCHEMA_DEPTH as MAX_DEPTH, footer_bytes};
 
 /// Bytes at the end of a file: the length of the footer, and `PAR1`.
 const TAIL: usize = 8;
 
-/// Refuses a footer whose schema is too deep. Most other damage is left to the parquet crate, which describes it better.
-pub(super) fn check(file: &impl ChunkReader) -> Result<(), ColumnFileError> {
+/// Groups and columns of a schema.
+const MAX_ELEMENTS: u64 = 8 * MAX_COLUMNS as u64;
+
+/// Bytes of the shortest description of a row group or of a chunk of a column.
+const MIN_PART: usize = 8;
+
+/// Refuses a footer that is too long or whose schema is too deep. Most other damage is left to the parquet crate, which
+/// describes it better.
+pub(super) fn check(file: &impl ChunkReader, limits: &ColumnLimits) -> Result<(), ColumnFileError> {
     let Some(end) = file.len().checked_sub(TAIL as u64) else { return Ok(()) };
     let tail = file.get_bytes(end, TAIL)?;
     let Some((length, b"PAR1")) = tail.split_first_chunk() else { return Ok(()) };
     let length = u32::from_le_bytes(*length);
     let Some(start) = end.checked_sub(length.into()) else { return Ok(()) };
+    let most = footer_bytes(limits.memory);
+    if u64::from(length) > most {
+        let found = format!("a footer of {length} bytes, of which {most} are allowed");
+        return Err(ColumnFileError::TooLarge(found));
+    }
     match ThriftReader(&file.get_bytes(start, length as usize)?).depth() {
         Some(depth) if depth <= MAX_DEPTH => Ok(()),
         Some(depth) => Err(ColumnFileError::damaged(&format!("its schema is {depth} groups deep"))),
         None => Err(ColumnFileError::damaged("its footer cannot be read")),
     }
 }
-
-/// The rest of a message in Thrift's compact protocol, read as far as the schema needs. All methods return none if the
-/// message is malformed.
-struct ThriftReader<'a>(&'a [u8]);
-
-/// The type code that ends a struct.
-const STOP: u8 = 0;
-const LIST: u8 = 9;
-const STRUCT: u8 = 12;
 
 impl ThriftReader<'_> {
     /// The depth of the schema, the second field of a footer.
@@ -45,7 +51,8 @@ impl ThriftReader<'_> {
                 (STOP, _) => return Some(depth),
                 // A reader could use any of several such fields.
                 (LIST, 2) => depth = self.depth_of_elements()?.max(depth),
-                (kind, _) => self.skip(kind, MAX_DEPTH)?,
+                (LIST, 4) => self.skip_row_groups()?,
+                (kind, _) => self.skip_field(kind)?,
             }
         }
     }
@@ -53,6 +60,9 @@ impl ThriftReader<'_> {
     /// The depth of a schema: a tree in depth-first order, in which each element has its number of children.
     fn depth_of_elements(&mut self) -> Option<usize> {
         let (n, STRUCT) = self.list()? else { return None };
+        if n > MAX_ELEMENTS {
+            return None;
+        }
         // Children that are still to come, for the last element and each of its ancestors.
         let (mut depth, mut pending) = (0, Vec::new());
         for _ in 0..n {
@@ -74,90 +84,39 @@ impl ThriftReader<'_> {
                 (STOP, _) => return Some(n),
                 // Zigzag encoding doubles a positive number.
                 (4..=6, 5) => n = self.number()? / 2,
-                (kind, _) => self.skip(kind, MAX_DEPTH)?,
+                (kind, _) => self.skip_field(kind)?,
             }
         }
     }
 
-    fn skip(&mut self, kind: u8, levels: usize) -> Option<()> {
-        let below = levels.checked_sub(1)?;
-        match kind {
-            // The type code of a boolean field is its value.
-            1 | 2 => Some(()),
-            3 => self.skip_bytes(1),
-            4..=6 => self.number().map(|_| ()),
-            7 => self.skip_bytes(8),
-            8 => self.number().and_then(|n| self.skip_bytes(n)),
-            LIST | 10 => {
-                let (n, kind) = self.list()?;
-                (0..n).try_for_each(|_| self.skip_element(kind, below))
-            }
-            11 => {
-                let n = self.number()?;
-                let kinds = if n == 0 { 0 } else { self.byte()? };
-                (0..n).try_for_each(|_| {
-                    self.skip_element(kinds >> 4, below)?;
-                    self.skip_element(kinds & 15, below)
-                })
-            }
-            STRUCT => {
+    /// Skips row groups, each of which has chunks of columns. The parquet crate allocates a description of each before
+    /// it reads it, so that they must not be shorter than any real one.
+    fn skip_row_groups(&mut self) -> Option<()> {
+        let (n, STRUCT) = self.list()? else { return None };
+        (0..n).try_for_each(|_| {
+            self.skip_long(|group| {
                 let mut id = 0;
                 loop {
-                    match self.field(&mut id)? {
-                        STOP => return Some(()),
-                        kind => self.skip(kind, below)?,
+                    match (group.field(&mut id)?, id) {
+                        (STOP, _) => return Some(()),
+                        (LIST, 1) => group.skip_chunks()?,
+                        (kind, _) => group.skip_field(kind)?,
                     }
                 }
-            }
-            13 => self.skip_bytes(16),
-            _ => None,
-        }
+            })
+        })
     }
 
-    /// A boolean in a list or map takes a byte, so that no element takes none.
-    fn skip_element(&mut self, kind: u8, levels: usize) -> Option<()> {
-        if matches!(kind, 1 | 2) { self.skip_bytes(1) } else { self.skip(kind, levels) }
+    fn skip_chunks(&mut self) -> Option<()> {
+        let (n, STRUCT) = self.list()? else { return None };
+        (0..n).try_for_each(|_| self.skip_long(|chunk| chunk.skip_field(STRUCT)))
     }
 
-    /// The type of the next field. Its id is stored as the difference to the previous one.
-    fn field(&mut self, id: &mut u64) -> Option<u8> {
-        let byte = self.byte()?;
-        match (byte & 15, byte >> 4) {
-            (STOP, _) => {}
-            (_, 0) => *id = self.number()? / 2,
-            (_, step) => *id = id.checked_add(step.into())?,
-        }
-        Some(byte & 15)
-    }
-
-    /// The number of elements of a list and their type.
-    fn list(&mut self) -> Option<(u64, u8)> {
-        let byte = self.byte()?;
-        let n = if byte >> 4 == 15 { self.number()? } else { (byte >> 4).into() };
-        Some((n, byte & 15))
-    }
-
-    fn number(&mut self) -> Option<u64> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(number);
-            }
-        }
-        None
-    }
-
-    fn byte(&mut self) -> Option<u8> {
-        let byte = *self.0.first()?;
-        self.skip_bytes(1)?;
-        Some(byte)
-    }
-
-    fn skip_bytes(&mut self, n: u64) -> Option<()> {
-        self.0 = self.0.get(usize::try_from(n).ok()?..)?;
-        Some(())
+    /// Skips a part that has at least [`MIN_PART`] bytes.
+    fn skip_long(&mut self, skip: impl FnOnce(&mut Self) -> Option<()>) -> Option<()> {
+        let before = self.0.len();
+        skip(self)?;
+        (before - self.0.len() >= MIN_PART).then_some(())
     }
 }
 
@@ -166,6 +125,7 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
+    use crate::arrow::ColumnFile;
 
     /// A file without rows whose schema is `n` nested groups.
     fn nested(n: usize) -> Bytes {
@@ -181,12 +141,16 @@ mod tests {
         [b"PAR1", &footer[..], &length, b"PAR1"].concat().into()
     }
 
+    fn read(file: &Bytes) -> Result<ColumnFile, ColumnFileError> {
+        ColumnFile::parquet_bytes(file.to_vec(), ColumnLimits::of_size(file.len()))
+    }
+
     #[test]
     fn the_depth_of_a_schema_is_found() {
         for n in [1, 5, MAX_DEPTH - 1] {
             let file = nested(n);
             assert_eq!(ThriftReader(&file[4..]).depth(), Some(n + 1));
-            assert!(crate::arrow::ColumnFile::parquet_bytes(file.to_vec()).is_ok(), "{n}");
+            assert!(read(&file).is_ok(), "{n}");
         }
     }
 
@@ -204,7 +168,7 @@ mod tests {
     #[test]
     fn a_very_deep_schema_is_refused() {
         for n in [MAX_DEPTH, 100_000] {
-            let error = crate::arrow::ColumnFile::parquet_bytes(nested(n).to_vec()).err().expect("too deep");
+            let error = read(&nested(n)).err().expect("too deep");
             assert_eq!(error.to_string(), format!("damaged: its schema is {} groups deep", n + 1));
         }
     }

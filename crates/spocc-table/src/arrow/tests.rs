@@ -49,17 +49,32 @@ fn stream_of(batches: &[RecordBatch], codec: Option<CompressionType>) -> Vec<u8>
     writer.into_inner().expect("an end")
 }
 
+fn parquet_bytes(bytes: Vec<u8>) -> Result<ColumnFile, ColumnFileError> {
+    let limits = ColumnLimits::of_size(bytes.len());
+    ColumnFile::parquet_bytes(bytes, limits)
+}
+
+fn ipc_file(bytes: Vec<u8>) -> Result<ColumnFile, ColumnFileError> {
+    let limits = ColumnLimits::of_size(bytes.len());
+    ColumnFile::ipc_file(Cursor::new(bytes), limits)
+}
+
+fn ipc_stream(bytes: Vec<u8>) -> Result<ColumnFile, ColumnFileError> {
+    let limits = ColumnLimits::of_size(bytes.len());
+    ColumnFile::ipc_stream(Cursor::new(bytes), limits)
+}
+
 /// The same table in every format, with every compression.
 fn forms(batch: &RecordBatch) -> Vec<Result<ColumnFile, ColumnFileError>> {
     let zstd = Compression::ZSTD(ZstdLevel::default());
     let gzip = Compression::GZIP(parquet::basic::GzipLevel::default());
     let codecs =
         [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::LZ4_RAW, Compression::LZ4, gzip, zstd];
-    let parquet = codecs.map(|codec| ColumnFile::parquet_bytes(parquet_of(batch, codec)));
+    let parquet = codecs.map(|codec| parquet_bytes(parquet_of(batch, codec)));
     let codecs = [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)];
-    let file = codecs.map(|codec| ColumnFile::ipc_file(Cursor::new(file_of(batch, codec))));
+    let file = codecs.map(|codec| ipc_file(file_of(batch, codec)));
     let whole = std::slice::from_ref(batch);
-    let stream = codecs.map(|codec| ColumnFile::ipc_stream(Cursor::new(stream_of(whole, codec))));
+    let stream = codecs.map(|codec| ipc_stream(stream_of(whole, codec)));
     parquet.into_iter().chain(file).chain(stream).collect()
 }
 
@@ -120,7 +135,7 @@ fn a_dictionary_holds_until_the_next_one() {
         table(vec![("word", Arc::new(words.iter().copied().collect::<DictionaryArray<Int8Type>>()))])
     };
     let bytes = stream_of(&[coded(&["a", "b", "a"]), coded(&[]), coded(&["c", "a"])], None);
-    let cells = column_of(ColumnFile::ipc_stream(Cursor::new(bytes)), 0).expect("rows");
+    let cells = column_of(ipc_stream(bytes), 0).expect("rows");
     assert_eq!(cells.into_iter().flatten().collect::<String>(), "abaca");
 }
 
@@ -206,9 +221,9 @@ type Reader = fn(Vec<u8>) -> Result<ColumnFile, ColumnFileError>;
 fn samples() -> [(Vec<u8>, Reader); 3] {
     let codec = Some(CompressionType::LZ4_FRAME);
     [
-        (parquet_of(&small(), Compression::SNAPPY), ColumnFile::parquet_bytes),
-        (file_of(&small(), codec), |bytes| ColumnFile::ipc_file(Cursor::new(bytes))),
-        (stream_of(&[small()], codec), |bytes| ColumnFile::ipc_stream(Cursor::new(bytes))),
+        (parquet_of(&small(), Compression::SNAPPY), parquet_bytes as Reader),
+        (file_of(&small(), codec), ipc_file),
+        (stream_of(&[small()], codec), ipc_stream),
     ]
 }
 

@@ -266,7 +266,8 @@ fn cells_are_encoded_by_their_label() {
         }
     }
     for size in [1, 50, 3000, 1 << 18] {
-        let options = ReadOptions { delimiter: Some(b','), na: vec!["null".to_owned()], progress: None };
+        let options =
+            ReadOptions { delimiter: Some(b','), na: vec!["null".to_owned()], ..ReadOptions::default() };
         let text = TextFile::in_blocks(&file(), Some(b','), text.clone(), Box::new(io::empty()), size);
         let file_of_table = TableFile::Text(Box::new(text.expect("a header")));
         let table = Table::new(file(), file_of_table, VecDeque::new(), &options).expect("three columns");

@@ -36,7 +36,7 @@ enum Inspection {
 ///
 /// [`Error::Usage`], [`Error::Table`].
 pub(crate) fn inspect(args: &InspectArgs, control: &Control<'_>) -> Result<(), Error> {
-    let inspection = match Input::open(&args.input, &args.columns.table.reading())? {
+    let inspection = match Input::open(&args.input, &args.columns.table.reading(control))? {
         Input::Model(_, model) => {
             args.columns.refuse_columns("inspect", "a model")?;
             Inspection::Model(Box::new(ModelFacts::of(&model)))

@@ -13,6 +13,9 @@ const MAX_DISTINCT: usize = 10_000;
 /// Distinct values that are counted in all columns together.
 const MAX_TOTAL: usize = 1_000_000;
 
+/// Bytes of the distinct values of all columns together.
+const MAX_BYTES: usize = 1 << 26;
+
 /// Values of a column that are shown.
 const SHOWN: usize = 4;
 
@@ -32,6 +35,9 @@ struct ColumnFacts {
     n_missing: u64,
     /// Distinct values that are not missing, counted up to [`MAX_DISTINCT`].
     n_distinct: usize,
+    /// Whether there are more than were counted.
+    #[serde(skip)]
+    is_cut: bool,
     /// The first few of them.
     examples: Vec<String>,
 }
@@ -40,7 +46,10 @@ impl TableFacts {
     pub(super) fn read(mut table: Table) -> Result<Self, Error> {
         let width = table.header().len();
         table.select_columns(0..width);
-        let limit = MAX_DISTINCT.min(MAX_TOTAL / width.max(1)).max(SHOWN);
+        let limit = DistinctLimit {
+            n: MAX_DISTINCT.min(MAX_TOTAL / width.max(1)).max(SHOWN),
+            n_bytes: MAX_BYTES / width.max(1),
+        };
         let mut blocks = table.map_blocks(move |rows| {
             let columns = (0..width).map(|column| ColumnValues::of(rows, column, limit));
             (rows.n_rows(), columns.collect::<Vec<_>>())
@@ -57,15 +66,24 @@ impl TableFacts {
     }
 }
 
+/// Up to where the distinct values of a column are counted.
+#[derive(Clone, Copy)]
+struct DistinctLimit {
+    n: usize,
+    n_bytes: usize,
+}
+
 /// The values of a column.
 #[derive(Default)]
 struct ColumnValues {
     n_missing: u64,
     distinct: TextInterner,
+    /// Whether there are more than were counted.
+    is_cut: bool,
 }
 
 impl ColumnValues {
-    fn of(rows: &RowBlock, column: usize, limit: usize) -> Self {
+    fn of(rows: &RowBlock, column: usize, limit: DistinctLimit) -> Self {
         let mut values = Self::default();
         for row in 0..rows.n_rows() {
             if rows.is_missing(row, column) {
@@ -77,13 +95,20 @@ impl ColumnValues {
         values
     }
 
-    fn add(&mut self, more: &Self, limit: usize) {
+    fn add(&mut self, more: &Self, limit: DistinctLimit) {
         self.n_missing += more.n_missing;
         more.distinct.iter().for_each(|cell| self.insert(cell, limit));
+        self.is_cut |= more.is_cut;
     }
 
-    fn insert(&mut self, cell: &[u8], limit: usize) {
-        if self.distinct.len() < limit && self.distinct.get(cell).is_none() {
+    fn insert(&mut self, cell: &[u8], limit: DistinctLimit) {
+        if self.is_cut || self.distinct.get(cell).is_some() {
+            return;
+        }
+        let is_first = self.distinct.is_empty();
+        self.is_cut = self.distinct.len() == limit.n
+            || !is_first && self.distinct.n_bytes() + cell.len() > limit.n_bytes;
+        if !self.is_cut {
             self.distinct.insert(cell, 0);
         }
     }
@@ -94,6 +119,7 @@ impl ColumnValues {
             name: name.to_owned(),
             n_missing: self.n_missing,
             n_distinct: self.distinct.len(),
+            is_cut: self.is_cut,
             examples: examples.collect(),
         }
     }
@@ -111,7 +137,7 @@ impl fmt::Display for TableFacts {
         let width = widths.max().unwrap_or(0).clamp(6, 60);
         writeln!(out, "\n  {:width$}  missing  distinct  examples", "column")?;
         for column in &self.columns {
-            let more = if column.n_distinct == MAX_DISTINCT { "+" } else { "" };
+            let more = if column.is_cut { "+" } else { "" };
             let distinct = format!("{}{more}", column.n_distinct);
             let mut examples = column.examples.join(", ");
             if column.n_distinct > column.examples.len() {

@@ -1,6 +1,6 @@
 //! Reads a table of predictions in batches, so that memory does not grow with the number of rows.
 
-use spocc::{Model, data::Normalise};
+use spocc::{Control, Model, data::Normalise};
 use spocc_table::{
     BlockResults, Error, LabelCodes, LabelEncoder, Location, RowBlock, RowLocations, RowPositions, Table,
     TextColumn, write::ColumnType,
@@ -9,7 +9,7 @@ use spocc_table::{
 use crate::{
     args::PredictArgs,
     commands::predict::columns_of,
-    read::{ClassifierFilter, LongTable, RowCollector, TableRows, batch_size},
+    read::{ClassifierFilter, LongTable, RowCollector, TableRows, batch_size, batch_text},
 };
 
 /// Rows to decide at once.
@@ -59,8 +59,8 @@ impl BatchReader {
     /// # Errors
     ///
     /// [`Error::Refused`], [`Error::Io`].
-    pub(super) fn open(args: &PredictArgs, model: &Model) -> Result<Self, Error> {
-        let mut table = Table::open(&args.input, &args.table.reading())?;
+    pub(super) fn open(args: &PredictArgs, model: &Model, control: &Control<'_>) -> Result<Self, Error> {
+        let mut table = Table::open(&args.input, &args.table.reading(control))?;
         if let Some(long) = &args.table.long {
             table.set_used([&long.item, &long.classifier, &long.label]);
             let place = table.location().clone();
@@ -112,7 +112,8 @@ impl WideBatches {
         let limit = batch_size(self.columns.len()) / 4;
         let mut predictions = RowCollector::new(self.blocks.table(), &self.columns, self.open)?;
         let mut ids = vec![TextColumn::default(); self.n_ids];
-        while predictions.n_rows() < limit {
+        let (most_text, mut n_text) = (batch_text(self.blocks.table()), 0);
+        while predictions.n_rows() < limit && n_text <= most_text {
             let (block, from) = match self.rest.take() {
                 Some(rest) => rest,
                 None => match self.blocks.next()? {
@@ -123,6 +124,8 @@ impl WideBatches {
             let to = block.places.n_rows().min(from + limit - predictions.n_rows());
             predictions.add(&block.predictions, from..to, &block.file, &block.places)?;
             ids.iter_mut().zip(&block.ids).for_each(|(ids, more)| ids.extend(more, from..to));
+            n_text += block.ids.iter().map(TextColumn::n_bytes).sum::<usize>();
+            n_text += block.predictions.n_bytes();
             // The error behind the last row of a full batch belongs to the next one.
             let is_full = predictions.n_rows() == limit;
             if to < block.places.n_rows() || is_full && block.fault.is_some() {

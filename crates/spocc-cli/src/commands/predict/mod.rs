@@ -32,14 +32,14 @@ pub(crate) fn predict(args: &PredictArgs, control: &Control<'_>) -> Result<(), E
     let (format, compression) = file_format(args.format, &args.output)?;
     let output = Output::new(&args.output)?;
     output.refuse_inputs(args.input.iter().chain([&args.model]))?;
-    let (place, model) = Input::model(&args.model)?;
+    let (place, model) = Input::model(&args.model, control)?;
     let supported = args.sets.coverage.map_or(Ok(()), |coverage| model.check_coverage(coverage));
     supported.map_err(|error| place.engine(error))?;
     if columns.contains(&OutputColumn::Probability) && !model.method().capabilities().probabilities {
         let expected = "a model with probabilities for --columns probability";
         return Err(place.refused(expected, format!("a model of {}", model.method())).into());
     }
-    let mut batches = BatchReader::open(args, &model)?;
+    let mut batches = BatchReader::open(args, &model, control)?;
     let schema = write::schema(
         batches.ids.clone(),
         &columns,

@@ -12,7 +12,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use super::*;
 use crate::{
     TextColumn,
-    arrow::ColumnFile,
+    arrow::{ColumnFile, ColumnLimits},
     write::{ColumnSpec, ColumnType, FileCompression, FileFormat, TableWriter, write_table},
 };
 
@@ -161,7 +161,8 @@ fn texts_come_back_as_they_were() {
     for (name, from, to, texts) in own.into_iter().chain(nearest) {
         let bytes = write_texts(name, from, texts).expect(name);
         assert_eq!(*read(bytes.clone()).column(0).data_type(), to, "{name}");
-        let mut columns = ColumnFile::parquet_bytes(bytes.to_vec()).expect(name);
+        let mut columns =
+            ColumnFile::parquet_bytes(bytes.to_vec(), ColumnLimits::of_size(bytes.len())).expect(name);
         let batch = columns.next().expect(name).expect(name);
         for (row, text) in texts.into_iter().enumerate() {
             assert_eq!(batch.cell(row, 0), text.map(str::as_bytes), "{name}");
