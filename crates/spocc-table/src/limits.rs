@@ -81,8 +81,14 @@ impl Expansion {
     #[must_use]
     pub(crate) fn add(&mut self, bytes: u64) -> bool {
         self.unpacked = self.unpacked.saturating_add(bytes);
+        self.has_room_for(0)
+    }
+
+    /// Whether so many bytes could be added.
+    pub(crate) fn has_room_for(&self, bytes: u64) -> bool {
         let packed = self.packed.load(Ordering::Relaxed);
-        self.unpacked <= packed.saturating_mul(MAX_EXPANSION).saturating_add(MIN_UNPACKED)
+        let most = packed.saturating_mul(MAX_EXPANSION).saturating_add(MIN_UNPACKED);
+        self.unpacked.saturating_add(bytes) <= most
     }
 }
 

@@ -187,13 +187,12 @@ pub(crate) fn open(
         StreamCompression::None => (head, raw),
         StreamCompression::Gzip | StreamCompression::Zstd => {
             let whole = Cursor::new(head).chain(raw);
-            let source: Box<dyn Read + Send> = match compression {
-                StreamCompression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(whole)),
-                _ => {
-                    let mut decoder = zstd::Decoder::new(whole).map_err(failed)?;
-                    decoder.window_log_max(MAX_ZSTD_WINDOW_LOG).map_err(failed)?;
-                    Box::new(decoder)
-                }
+            let source: Box<dyn Read + Send> = if compression == StreamCompression::Gzip {
+                Box::new(flate2::read::MultiGzDecoder::new(whole))
+            } else {
+                let mut decoder = zstd::Decoder::new(whole).map_err(failed)?;
+                decoder.window_log_max(MAX_ZSTD_WINDOW_LOG).map_err(failed)?;
+                Box::new(decoder)
             };
             let mut decompressed: Box<dyn Read + Send> =
                 Box::new(Decompressed { source, compression, expansion: Expansion::of_stream(&n_read) });

@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, global = true, value_name = "N", value_parser = whole::<u16>(1..=1024), help_heading = "Running")]
     pub(crate) threads: Option<u16>,
 
-    /// Memory limit for a single table of counts, such as 512M or 16G
+    /// Memory limit for reading, and for a single table of counts, such as 512M or 16G
     #[arg(long, global = true, value_name = "SIZE", value_parser = memory, default_value = "4G", help_heading = "Running")]
     pub(crate) memory: u64,
 }

@@ -43,14 +43,14 @@ const FIT: &str = "--label truth --no-evaluate --method majority -o m.spocc";
 #[test]
 fn a_line_without_an_end() {
     let dir = TestDir::new();
-    let line = vec![b'a'; 40 << 20];
+    let line = vec![b'a'; 17 << 20];
     let message = "expected rows of less than 16 MiB, found a longer one";
     for (name, packed) in [("gzip", gzip(&line)), ("zstd", zstd(&line)), ("plain", line)] {
         dir.write(name, packed);
         refused(&dir, &format!("fit {name} {FIT}"), &format!("{name}: line 1: {message}"));
     }
     // 200 frames of 64 MiB: a cell of 12 GiB.
-    let cell = [b"ann,truth\nb".as_slice(), &[b'a'; 64 << 20]].concat();
+    let cell = [b"ann,truth\nb".as_slice(), &vec![b'a'; 64 << 20]].concat();
     dir.write("cell", [zstd(&cell), zstd(&cell[11..]).repeat(200)].concat());
     refused(&dir, &format!("fit cell {FIT}"), "cell: line 2: expected rows of less than 16 MiB");
 }
@@ -58,7 +58,7 @@ fn a_line_without_an_end() {
 #[test]
 fn a_quote_that_is_never_closed() {
     let dir = TestDir::new();
-    let rows = "cat,cat\n".repeat(4 << 20);
+    let rows = "cat,cat\n".repeat(9 << 18);
     dir.write("header", zstd(format!("ann,\"truth\n{rows}").as_bytes()));
     refused(&dir, &format!("fit header {FIT}"), "header: line 1: expected rows of less than 16 MiB");
     dir.write("row", zstd(format!("ann,truth\ncat,cat\ncat,\"cat\n{rows}").as_bytes()));
@@ -173,4 +173,36 @@ fn many_files() {
     std::fs::create_dir(dir.path("parts")).expect("a fresh name");
     (0..2000).for_each(|at| dir.write(&format!("parts/{at}"), "ann,truth\ncat,cat\n"));
     done(&dir, &format!("fit parts {FIT}"));
+}
+
+/// Each file of columns, and what is in the message that refuses it.
+#[cfg(feature = "arrow")]
+const COLUMN_FILES: [(&str, &str); 14] = [
+    ("runs.parquet", EXPANDED),
+    ("page-size.parquet", "found 2147483647 bytes to unpack at a time"),
+    ("dictionary.parquet", "a dictionary has more values than bytes"),
+    ("gzip.parquet", "found 167772326 bytes to unpack at a time"),
+    ("long-text.parquet", EXPANDED),
+    ("prefixes.parquet", "the texts of the labels: expected at most 268435456 bytes of memory"),
+    ("lengths.parquet", "bytes to unpack at a time, of which 134217728 are allowed"),
+    ("zstd.arrows", "bytes to unpack at a time, of which 134217728 are allowed"),
+    ("claim.arrows", "found 4611686018427392127 bytes to unpack at a time"),
+    ("nulls.arrows", EXPANDED),
+    ("null-dictionary.arrows", "found 17592186044416 bytes to unpack at a time"),
+    ("views.arrows", EXPANDED),
+    ("batches.arrow", EXPANDED),
+    ("nested.arrows", "a damaged one: nested table depth limit reached"),
+];
+
+#[cfg(feature = "arrow")]
+const EXPANDED: &str = "expected columns that unpack to at most 1024 times the size of the file, found more";
+
+#[cfg(feature = "arrow")]
+#[test]
+fn files_of_columns() {
+    let dir = TestDir::new();
+    for (name, message) in COLUMN_FILES {
+        let path = format!("{}/../../testdata/bombs/{name}", env!("CARGO_MANIFEST_DIR"));
+        refused(&dir, &format!("fit {path} {FIT}"), message);
+    }
 }

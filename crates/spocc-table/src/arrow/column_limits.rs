@@ -42,6 +42,12 @@ impl ColumnLimits {
         self.add(bytes)
     }
 
+    /// Refuses cells that will be too much text, by their number: a cell counts as a byte at least.
+    pub(super) fn allow_cells(&self, n_rows: u64, n_columns: usize) -> Result<(), ColumnFileError> {
+        let n_cells = n_rows.saturating_mul(n_columns.max(1) as u64);
+        if self.expansion.has_room_for(n_cells) { Ok(()) } else { Err(ColumnFileError::Expanded) }
+    }
+
     /// Adds text that was made of unpacked columns, or unpacked bytes.
     pub(super) fn add(&mut self, bytes: u64) -> Result<(), ColumnFileError> {
         if self.expansion.add(bytes) {

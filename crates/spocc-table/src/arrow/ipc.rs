@@ -135,6 +135,8 @@ impl<R: Read> IpcMessages<R> {
             self.limits.allow_message(message.bodyLength())?;
             let body = Buffer::from_vec(bytes(&mut self.source, message.bodyLength())?);
             if let Some(batch) = message.header_as_record_batch() {
+                let n_rows = u64::try_from(batch.length()).unwrap_or(0);
+                self.limits.allow_cells(n_rows, self.wanted.len())?;
                 let size = unpacked(&batch, &body, &self.limits)?;
                 self.limits.allow_unpacked(size)?;
                 let schema = Arc::clone(&self.schema);

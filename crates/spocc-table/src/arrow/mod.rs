@@ -163,10 +163,11 @@ impl ColumnFile {
         let page_limits = limits.clone();
         let open = move |wanted: &[usize]| {
             refuse_codecs(metadata.metadata(), wanted)?;
-            let n_rows = parquet_pages::check(&*file, metadata.metadata(), wanted, &page_limits)?;
+            page_limits.allow_cells(n_rows.unwrap_or(0), wanted.len())?;
+            let n_at_once = parquet_pages::check(&*file, metadata.metadata(), wanted, &page_limits)?;
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(SharedFile(file), metadata);
             let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
-            let reader = builder.with_projection(mask).with_batch_size(n_rows.min(ROWS)).build()?;
+            let reader = builder.with_projection(mask).with_batch_size(n_at_once.min(ROWS)).build()?;
             Ok(Box::new(reader.map(|batch| Ok(batch?))) as BatchStream)
         };
         Self::new(schema, n_rows, Box::new(open), limits)
@@ -280,7 +281,7 @@ impl ColumnFile {
     fn refuse_long_cells(&self) -> Result<(), ColumnFileError> {
         let long = self.wanted.iter().find(|&&column| self.texts[column].n_bytes(1) > MAX_ROW_BYTES as u64);
         long.map_or(Ok(()), |&column| {
-            let found = format!("a cell of {} bytes or more", MAX_ROW_BYTES);
+            let found = format!("a cell of more than {MAX_ROW_BYTES} bytes");
             Err(self.unsupported(column, &found))
         })
     }
