@@ -14,9 +14,10 @@ use crate::{
 /// The address space of the command: `--memory`, 256 MiB more for what is under way, and the program with its stacks.
 const KIB: u32 = (256 + 256 + 192) << 10;
 
-/// Runs the command with limited memory.
+/// Runs the command with limited memory, of which the arguments may ask for less.
 fn run(dir: &TestDir, arguments: &str) -> CommandRun {
-    let script = format!("ulimit -v {KIB} && exec \"$0\" {arguments} --memory 256M --threads 2");
+    let memory = if arguments.contains("--memory") { "" } else { "--memory 256M" };
+    let script = format!("ulimit -v {KIB} && exec \"$0\" {arguments} {memory} --threads 2");
     let mut command = Command::new("bash");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_spocc")]).current_dir(dir.path("."));
     // Each thread of the allocator of glibc reserves 64 MiB of addresses that it does not use.
@@ -153,6 +154,14 @@ fn millions_of_distinct_names() {
     dir.done("fit gold --label truth --id item -o panel.spocc");
     refused(&dir, "predict panel.spocc long --long item,worker,answer", memory);
     done(&dir, "inspect wide");
+    let ids: String = (0..200_000).map(|row| format!("a rather long item {row},cat,cat\n")).collect();
+    dir.write("ids", format!("item,ann,truth\n{ids}"));
+    let options = "--unlabelled gold --id item --label truth --no-evaluate -o m.spocc";
+    refused(
+        &dir,
+        &format!("fit ids {options} --memory 16M"),
+        "ids: the ids of the rows: expected at most 16777216",
+    );
 }
 
 #[test]
