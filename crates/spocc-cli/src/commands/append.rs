@@ -47,7 +47,7 @@ pub(crate) fn append(args: &AppendArgs, control: &Control<'_>) -> Result<(), Err
     let uses_unlabelled = uses_unlabelled && args.unlabelled.asked() != Some(false);
     let keep = if uses_unlabelled { CountOptions::all(level) } else { CountOptions::labelled(level) };
     let labelled = CountedInput::read_with(&args.input, tables, &columns, "append", keep, control)?;
-    let engine = |error| labelled.place.engine(error);
+    let engine = |error| labelled.engine(error);
     let evidence = labelled.evidence.select(&classifiers, control).map_err(engine)?;
     let grown = model.append(&evidence, control).map_err(|error| match error {
         // Errors about the rows name the table, all others the model.

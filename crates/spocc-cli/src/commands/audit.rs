@@ -57,5 +57,5 @@ fn audit_model(
 }
 
 fn audit_labelled(labelled: &CountedInput, control: &Control<'_>) -> Result<Audit, Error> {
-    Ok(Audit::of_evidence(&labelled.evidence, control).map_err(|error| labelled.place.engine(error))?)
+    Ok(Audit::of_evidence(&labelled.evidence, control).map_err(|error| labelled.engine(error))?)
 }

@@ -69,7 +69,7 @@ pub(crate) fn compare(args: &CompareArgs, control: &Control<'_>) -> Result<(), E
     let comparison =
         spocc::evaluate::compare(&labelled.evidence, tested, &settings, control).map_err(|error| {
             let is_about_test = matches!(error, spocc::Error::SameRows);
-            test.as_ref().filter(|_| is_about_test).unwrap_or(&labelled).place.engine(error)
+            test.as_ref().filter(|_| is_about_test).unwrap_or(&labelled).engine(error)
         })?;
     progress::clear();
     report::print(args.json, &comparison, || report::comparison(&comparison))?;

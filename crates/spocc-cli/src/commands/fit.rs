@@ -47,7 +47,7 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
         CountOptions::labelled(level).or_reduced_to(enough)
     };
     let labelled = CountedInput::read_with(&args.input, tables, &args.columns, "fit", keep, control)?;
-    let engine = |error| labelled.place.engine(error);
+    let engine = |error| labelled.engine(error);
     let evidence = if method.uses_unlabelled(&labelled.evidence) {
         Cow::Borrowed(&labelled.evidence)
     } else {

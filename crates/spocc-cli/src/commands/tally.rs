@@ -40,7 +40,7 @@ pub(crate) fn tally(args: &TallyArgs, control: &Control<'_>) -> Result<(), Error
     if args.marginals && labelled.evidence.is_open() {
         return Err(labelled.place.refused("counts of classes for --marginals", "open answers").into());
     }
-    let engine = |error| labelled.place.engine(error);
+    let engine = |error| labelled.engine(error);
     let mut evidence = labelled.evidence.reduce_to(level, control).map_err(engine)?;
     if let Some(min_count) = args.min_count {
         evidence = evidence.without_rare(min_count, control).map_err(|error| match error {

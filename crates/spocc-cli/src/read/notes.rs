@@ -1,6 +1,7 @@
 //! What was noticed while a labelled table was read, printed on standard error.
 
 use spocc::evidence::ColumnIssue;
+use spocc_table::{Error, Location};
 
 use crate::{
     error::{count, rows},
@@ -57,6 +58,15 @@ impl ReadNotes {
     }
 }
 
+/// The refusal of a column that identifies rows, so that counts of its labels exceed the memory.
+pub(super) fn id_in_memory(place: &Location, name: &str) -> Error {
+    let expected = format!("predictions in column `{name}`, in memory");
+    place.refused(
+        expected,
+        format!("a different label in every row (if it identifies the rows, use --id '{name}')"),
+    )
+}
+
 impl CountedInput {
     /// Prints what was skipped and what looks like a mistake.
     pub(crate) fn report_notes(&self) {
@@ -64,6 +74,16 @@ impl CountedInput {
         if let Some(notes) = &self.notes {
             notes.report();
             self.note_labels();
+        }
+    }
+
+    /// An error of the engine about these counts; a refusal for lack of memory gets its likely reason, a column that is an id.
+    pub(crate) fn engine(&self, error: spocc::Error) -> Error {
+        let warnings = self.evidence.column_warnings();
+        let id = warnings.iter().find(|warning| matches!(warning.issue, ColumnIssue::Id { .. }));
+        match (&error, id) {
+            (spocc::Error::MemoryLimit { .. }, Some(id)) => id_in_memory(&self.place, &id.classifier),
+            _ => self.place.engine(error),
         }
     }
 

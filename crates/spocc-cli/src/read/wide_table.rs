@@ -9,7 +9,8 @@ use crate::{
     args::ColumnArgs,
     read::{
         AnswerCollector, CountBatch, EvidenceSum, IdSet, PredictionCollector, ReadNotes, RowFilter,
-        TableRows, TruthTable, refuse_other_classifiers, row_ids::RowIds, select_classifiers,
+        TableRows, TruthTable, notes::id_in_memory, refuse_other_classifiers, row_ids::RowIds,
+        select_classifiers,
     },
 };
 
@@ -124,12 +125,7 @@ fn explain_memory_limit(batch: &CountBatch, table: &Table, error: Error) -> Erro
     let distinct = predictions.n_distinct_labels();
     let is_name = |(_, distinct): &(&String, &usize)| **distinct == n_rows && n_rows >= ENOUGH;
     match predictions.classifiers().iter().zip(&distinct).find(is_name) {
-        Some((name, _)) => {
-            let expected = format!("predictions in column `{name}`, in memory");
-            let found =
-                format!("a different label in every row (if it identifies the rows, use --id '{name}')");
-            table.header_location().refused(expected, found)
-        }
+        Some((name, _)) => id_in_memory(&table.header_location(), name),
         None => error,
     }
 }

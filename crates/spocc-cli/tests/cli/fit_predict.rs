@@ -311,7 +311,7 @@ fn an_id_column_that_exceeds_memory_is_named() {
     dir.write("gold.csv", format!("item,ann,truth\n{}", rows.concat()));
     dir.refused(
         "fit gold.csv --label truth --memory 64M -o m.spocc",
-        "gold.csv: line 1: expected predictions in column `item`, in memory, found a different label in every row \
+        "gold.csv: expected predictions in column `item`, in memory, found a different label in every row \
          (if it identifies the rows, use --id 'item')",
     );
 }
