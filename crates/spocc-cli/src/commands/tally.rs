@@ -71,8 +71,16 @@ pub(crate) fn tally(args: &TallyArgs, control: &Control<'_>) -> Result<(), Error
     Ok(())
 }
 
+/// Least --min-count below which it is warned that counts that were dropped can be derived from others.
+const ADVISED_MIN_COUNT: u64 = 5;
+
 /// Prints how much --min-count dropped.
 fn report_dropped(before: &Evidence, after: &Evidence, min_count: u64) {
+    if min_count < ADVISED_MIN_COUNT {
+        print_status(format_args!(
+            "warning: --min-count below {ADVISED_MIN_COUNT} hides little: a reader who knows the rule can derive some hidden counts"
+        ));
+    }
     let n_predictions = |evidence: &Evidence| {
         (0..evidence.classifiers().len()).map(|k| evidence.n_answered(k)).sum::<f64>().round() as u64
     };
@@ -106,6 +114,14 @@ fn hash(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
+/// The bytes of the same counts with the classifiers in the order of their names: those of a copy under another name, or of
+/// the same rows with other columns first, are the same.
+fn canonical_bytes(evidence: &Evidence, control: &Control<'_>) -> Result<Vec<u8>, spocc::Error> {
+    let mut names = evidence.classifiers().to_vec();
+    names.sort();
+    Ok(evidence.select(&names, control)?.to_bytes())
+}
+
 /// Adds up tallies and writes the sum.
 ///
 /// # Errors
@@ -119,12 +135,11 @@ pub(crate) fn merge(args: &MergeArgs, control: &Control<'_>) -> Result<(), Error
     let files = expand(&args.input)?;
     for path in &files {
         let (place, evidence) = Input::tally(path, control)?;
-        // A copy of a file under another name has the same bytes.
-        let bytes = evidence.to_bytes();
+        let bytes = canonical_bytes(&evidence, control).map_err(|error| place.engine(error))?;
         let before = seen.insert(hash(&bytes), path).filter(|_| !args.allow_equal);
         // Equal hashes do not prove equal bytes, so compare the bytes.
         if let Some(before) = before
-            && Input::tally(before, control)?.1.to_bytes() == bytes
+            && canonical_bytes(&Input::tally(before, control)?.1, control).is_ok_and(|before| before == bytes)
         {
             let found = format!("the same counts as {} (--allow-equal adds them anyway)", before.display());
             return Err(place.refused("a different tally", found).into());

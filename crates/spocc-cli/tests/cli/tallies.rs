@@ -182,6 +182,42 @@ fn no_count_below_the_minimum_is_left() {
 }
 
 #[test]
+fn counts_of_weights_are_no_counts_of_rows() {
+    let dir = TestDir::new();
+    dir.write("gold.csv", "a,b,t,w\nx,y,x,7\ny,y,y,9\n");
+    dir.done("tally gold.csv --label t --weight w -o weighted.tally");
+    for level in ["", "--marginals"] {
+        let run = dir.run(&format!("tally weighted.tally --min-count 5 {level} -o rows.tally"));
+        assert_eq!(run.code, Some(1), "{}", run.stderr);
+        assert!(run.stderr.contains("found weights"), "{}", run.stderr);
+    }
+    dir.done("tally gold.csv --label t --ignore w -o rows.tally");
+    dir.done("merge weighted.tally rows.tally -o sum.tally");
+    assert_eq!(dir.run("tally sum.tally --min-count 5 -o none.tally").code, Some(1), "a sum of both");
+    let warned = dir.done("tally rows.tally --min-count 1 -o all.tally").stderr;
+    assert!(warned.contains("warning: --min-count below 5 hides little"), "{warned}");
+    let rows = format!("a,b,t\n{}", "x,y,x\n".repeat(6));
+    dir.write("six.csv", rows);
+    let quiet = dir.done("tally six.csv --label t --min-count 5 -o six.tally").stderr;
+    assert!(!quiet.contains("min-count"), "{quiet}");
+}
+
+#[test]
+fn the_same_rows_with_other_columns_first_are_not_added_twice() {
+    let dir = TestDir::new();
+    dir.write("gold.csv", "a,b,t\nx,y,x\ny,y,y\ny,,x\n");
+    dir.write("other.csv", "b,t,a\ny,x,x\ny,y,y\n,x,y\n");
+    for (level, open) in [("", ""), ("--marginals", ""), ("", "--open")] {
+        dir.done(&format!("tally gold.csv --label t {level} {open} -o one.tally"));
+        dir.done(&format!("tally other.csv --label t {level} {open} -o two.tally"));
+        dir.refused(
+            "merge one.tally two.tally -o sum.tally",
+            "two.tally: expected a different tally, found the same counts as one.tally (--allow-equal adds them anyway)",
+        );
+    }
+}
+
+#[test]
 fn the_same_tally_is_not_added_twice() {
     let dir = dir();
     dir.write("copy.tally", dir.read("north.tally"));

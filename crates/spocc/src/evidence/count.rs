@@ -101,12 +101,15 @@ impl Evidence {
         let unlabelled = rows.unlabelled(truth, options, control)?;
         let pairs = (options.level == Level::Pairs).then(|| rows.pairs(control)).transpose()?;
         let CountedRows { labels, fraction_bits, .. } = rows;
+        let is_weighted = |weights: &[f64]| weights.iter().any(|weight| *weight != 0.0 && *weight != 1.0);
+        let whole_weights = fraction_bits == 0 && options.weights.is_some_and(is_weighted);
         let classifiers = table.classifiers().to_vec();
         let row_units = Vec::new();
         let evidence = Self {
             classifiers,
             labels,
             fraction_bits,
+            whole_weights,
             class_counts,
             confusions,
             pairs,

@@ -26,7 +26,7 @@ impl Evidence {
     ///
     /// [`Error::Weighted`], [`Error::LevelTooLow`] for pair counts.
     pub fn small_counts(&self, min_count: u64) -> Result<SmallCounts, Error> {
-        if self.is_weighted() {
+        if !self.counts_rows() {
             return Err(Error::Weighted { what: "small counts" });
         }
         if self.level() == Level::Pairs {
@@ -57,7 +57,7 @@ impl Evidence {
     ///
     /// [`Error::Weighted`], [`Error::LevelTooLow`] for pair counts, [`Error::NoLabelledRows`] if nothing is left.
     pub fn without_rare(&self, min_count: u64, control: &Control<'_>) -> Result<Self, Error> {
-        if self.is_weighted() {
+        if !self.counts_rows() {
             return Err(Error::Weighted { what: "dropping rare patterns" });
         }
         let kept = match self.level() {

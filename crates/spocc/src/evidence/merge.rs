@@ -48,6 +48,7 @@ impl Evidence {
         let add =
             |to: &mut [u64], from: &[u64]| to.iter_mut().zip(from).for_each(|(sum, count)| *sum += count);
         add(&mut sum.class_counts, &part.class_counts);
+        sum.whole_weights = sum.fraction_bits == 0 && (self.whole_weights || other.whole_weights);
         sum.confusions = sum.confusions.plus(&part.confusions);
         if let (Some(sum), Some(part)) = (&mut sum.pairs, &part.pairs) {
             sum.plus(part);

@@ -88,6 +88,8 @@ pub struct Evidence {
     pub(crate) labels: Labels,
     /// Counts are in units of 2^-fraction_bits rows: 0 for whole counts, [`WEIGHT_BITS`] for weights.
     pub(crate) fraction_bits: u32,
+    /// Whether counts are sums of whole weights, so that they do not say how many rows there are.
+    pub(crate) whole_weights: bool,
     pub(crate) class_counts: Vec<u64>,
     pub(crate) confusions: Confusions,
     pub(crate) pairs: Option<Pairs>,
@@ -164,6 +166,11 @@ impl Evidence {
     /// Whether rows with fractional weights were counted.
     pub fn is_weighted(&self) -> bool {
         self.fraction_bits > 0
+    }
+
+    /// Whether counts are numbers of rows: every row was counted with weight 1.
+    pub fn counts_rows(&self) -> bool {
+        self.fraction_bits == 0 && !self.whole_weights
     }
 
     /// Whether it counts [open answers](crate::data::Answers): its classes are the candidate numbers of a row, 0 for "none
@@ -318,6 +325,7 @@ impl Evidence {
         self.classifiers == other.classifiers
             && self.labels.all() == other.labels.all()
             && self.fraction_bits == other.fraction_bits
+            && self.whole_weights == other.whole_weights
             && self.class_counts == other.class_counts
             && self.confusions == other.confusions
             && self.pairs == other.pairs

@@ -80,6 +80,7 @@ impl Evidence {
             classifiers,
             labels,
             fraction_bits,
+            whole_weights: self.whole_weights,
             class_counts,
             confusions: self.confusions.relabelled(map),
             pairs,

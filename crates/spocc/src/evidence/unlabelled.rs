@@ -172,6 +172,7 @@ impl Evidence {
             classifiers: self.classifiers.clone(),
             labels: self.labels.clone(),
             fraction_bits: self.fraction_bits,
+            whole_weights: self.whole_weights,
             class_counts: vec![0; self.class_counts.len()],
             confusions: Confusions::empty(self.n_classifiers()),
             pairs: None,

@@ -14,6 +14,9 @@ impl Evidence {
         if self.fraction_bits != 0 && self.fraction_bits != WEIGHT_BITS {
             return wrong("weights of 0 or 30 binary digits", "others");
         }
+        if self.fraction_bits != 0 && self.whole_weights {
+            return wrong("whole weights", "fractions");
+        }
         let (k, s, l) = (self.n_classifiers(), self.n_labels(), self.n_classes());
         if self.class_counts.len() != l {
             return wrong("one count per class", "another number");

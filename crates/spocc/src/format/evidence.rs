@@ -7,8 +7,17 @@ use crate::{
     format::sections::{SectionWriter, Sections},
 };
 
-const SECTIONS: [&str; 8] =
-    ["Confusion", "Confusion-cells", "Counts", "Pairs", "Panel", "Tally", "Unlabelled", "Unlabelled-total"];
+const SECTIONS: [&str; 9] = [
+    "Confusion",
+    "Confusion-cells",
+    "Counts",
+    "Pairs",
+    "Panel",
+    "Tally",
+    "Unlabelled",
+    "Unlabelled-total",
+    "Weights",
+];
 
 pub(super) fn write(evidence: &Evidence, bytes: &mut Vec<u8>) {
     let mut sections = SectionWriter::new(bytes);
@@ -24,6 +33,7 @@ pub(super) fn write(evidence: &Evidence, bytes: &mut Vec<u8>) {
         sections.value("Unlabelled", patterns);
         sections.optional("Unlabelled-total", total.as_ref());
     }
+    sections.optional("Weights", evidence.whole_weights.then_some(&()));
 }
 
 pub(super) fn read(payload: &[u8]) -> Result<Evidence, Error> {
@@ -36,6 +46,7 @@ pub(super) fn read(payload: &[u8]) -> Result<Evidence, Error> {
         return Err(Error::Inconsistent { expected: "the patterns of unlabelled rows", found });
     }
     let size = sizes(&classifiers, &labels);
+    let whole_weights = sections.optional::<()>("Weights")?.is_some();
     let confusions = match (sections.optional("Confusion-cells")?, sections.content("Confusion")) {
         (None, _) => dense_confusions(&sections.value::<Vec<u64>>("Confusion")?, size)?,
         (Some(confusions), None) => confusions,
@@ -48,6 +59,7 @@ pub(super) fn read(payload: &[u8]) -> Result<Evidence, Error> {
         classifiers,
         labels,
         fraction_bits,
+        whole_weights,
         class_counts,
         confusions,
         pairs: sections.optional("Pairs")?,

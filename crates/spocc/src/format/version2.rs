@@ -78,6 +78,7 @@ impl TryFrom<StoredEvidence> for Evidence {
             classifiers: stored.classifiers,
             labels: stored.labels,
             fraction_bits: stored.fraction_bits,
+            whole_weights: false,
             class_counts: stored.class_counts,
             confusions: dense_confusions(&stored.confusion, size)?,
             pairs: stored.pairs,
