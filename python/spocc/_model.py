@@ -155,6 +155,11 @@ class Model:
         native = self._engine.evidence
         return None if native is None else Evidence._of(native)
 
+    @property
+    def row_parts(self) -> list[str]:
+        """The parts beside the evidence from which rows can be read, such as a table of patterns; mostly none."""
+        return self._engine.row_parts
+
     @cached_property
     def _are_indices(self) -> bool:
         """Whether the classes are 0, 1, 2, .., so that labels need no lookup."""
@@ -259,7 +264,10 @@ class Model:
         return Model._of(self._engine.append(evidence._engine))
 
     def slim(self) -> Model:
-        """The same model without its evidence: smaller, equal decisions, no audit and no append."""
+        """The same model without its evidence: smaller, equal decisions, no audit and no append.
+
+        Its :attr:`row_parts` stay.
+        """
         return Model._of(self._engine.slim())
 
     def to_bytes(self) -> bytes:

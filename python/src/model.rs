@@ -156,6 +156,12 @@ impl PyModel {
         self.engine.evidence().map(|evidence| PyEvidence { engine: evidence.clone() })
     }
 
+    /// The parts beside the evidence from which rows can be read.
+    #[getter]
+    fn row_parts(&self) -> Vec<&'static str> {
+        self.engine.row_parts()
+    }
+
     /// The same model without its evidence.
     fn slim(&self) -> Self {
         Self { engine: self.engine.slim() }

@@ -198,6 +198,12 @@ def test_a_classifier_can_be_appended(panel: Panel) -> None:
         model.slim().append(spocc.Evidence(predictions, truth))
 
 
+def test_a_model_names_the_parts_that_hold_rows(panel: Panel) -> None:
+    predictions, truth = panel
+    assert spocc.fit(predictions, truth).row_parts == []
+    assert spocc.fit(predictions, truth, method="bayes").slim().row_parts == ["a table of patterns"]
+
+
 def test_a_slim_model_decides_alike(panel: Panel) -> None:
     predictions, truth = panel
     model = spocc.fit(predictions, truth)

@@ -34,7 +34,8 @@ pub(crate) struct FitArgs {
     #[arg(short, long, value_name = "MODEL")]
     pub(crate) output: PathBuf,
 
-    /// Do not store the counts: the model is smaller and discloses less, but `append` and `audit` need them
+    /// Do not store the counts: the model is smaller and discloses less, but `append` and `audit` need them. A warning says
+    /// if rows can be read from what is left
     #[arg(long)]
     pub(crate) slim: bool,
 

@@ -95,6 +95,12 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
         note_guarantee(calibration, &model);
         note_coverage(calibration, &model, labelled.evidence.n_rows());
     }
+    if args.slim && !model.row_parts().is_empty() {
+        print_status(format_args!(
+            "warning: rows can be read from the model, slim as it is: it has {}",
+            model.row_parts().join(" and ")
+        ));
+    }
     note_never_decided(&model, &evidence);
     note_sample(&evidence);
     labelled.report_notes();

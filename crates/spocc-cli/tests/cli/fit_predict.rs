@@ -94,6 +94,31 @@ fn every_method_and_option_fits_and_decides() {
 }
 
 #[test]
+fn a_slim_model_from_which_rows_can_be_read_says_so() {
+    let dir = TestDir::with_model();
+    let fit = |options: &str| {
+        let fitted = dir.done(&format!("fit gold.csv --label truth --id item --slim {options} -o m.spocc"));
+        (fitted.stderr, dir.done("inspect m.spocc").stdout)
+    };
+    for (options, parts) in [
+        ("--method bayes", "a table of patterns"),
+        ("--method majority --calibrate cross", "conformal scores"),
+        ("--method bayes --calibrate cross", "a table of patterns and conformal scores"),
+    ] {
+        let (fitted, inspected) = fit(options);
+        let warning = format!("warning: rows can be read from the model, slim as it is: it has {parts}\n");
+        assert!(fitted.contains(&warning), "{fitted}");
+        let line = format!("no counts (fitted with --slim), but {parts}, from which rows can be read\n");
+        assert!(inspected.ends_with(&line), "{inspected}");
+    }
+    for method in ["ladder", "spocc", "adaspocc", "naive-bayes", "stacking", "dawid-skene"] {
+        let (fitted, inspected) = fit(&format!("--method {method}"));
+        assert!(!fitted.contains("rows can be read"), "{fitted}");
+        assert!(inspected.ends_with("no counts (fitted with --slim)\n"), "{inspected}");
+    }
+}
+
+#[test]
 fn slim_models_are_smaller_and_decide_alike() {
     let dir = TestDir::with_model();
     dir.done("fit gold.csv --label truth --id item --slim -o slim.spocc");

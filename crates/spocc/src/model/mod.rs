@@ -218,7 +218,23 @@ impl Model {
         self.evidence.as_ref()
     }
 
-    /// The same model without its evidence: smaller, reveals less, decides alike, but cannot be appended to.
+    /// The parts beside the evidence from which rows that it was fitted to can be read: a table of patterns with their
+    /// counts, or the conformal scores of single rows. Most models have none.
+    pub fn row_parts(&self) -> Vec<&'static str> {
+        let has_patterns = match self.parameters() {
+            Parameters::Bayes { .. } => true,
+            Parameters::Ladder { pattern_shrinkage, .. } => pattern_shrinkage.is_some(),
+            Parameters::FirstLadder { pattern_shrinkage, fallback, .. } => {
+                pattern_shrinkage.is_some() || fallback.is_some()
+            }
+            _ => false,
+        };
+        let parts = [("a table of patterns", has_patterns), ("conformal scores", self.calibration.is_some())];
+        parts.into_iter().filter(|part| part.1).map(|part| part.0).collect()
+    }
+
+    /// The same model without its evidence: smaller, decides alike, but cannot be appended to. Its
+    /// [`row_parts`](Self::row_parts) stay.
     #[must_use]
     pub fn slim(&self) -> Self {
         Self { evidence: None, ..self.clone() }

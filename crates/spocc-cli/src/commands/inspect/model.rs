@@ -37,6 +37,8 @@ pub(super) struct ModelFacts {
     held_out_accuracy: Option<HeldOutAccuracy>,
     /// How prediction sets are calibrated; none if the model has no prediction sets.
     conformal: Option<ConformalFacts>,
+    /// The parts beside the counts from which rows can be read.
+    row_parts: Vec<&'static str>,
     /// The counts that the model keeps; none for a slim model.
     evidence: Option<TallyFacts>,
 }
@@ -64,6 +66,7 @@ impl ModelFacts {
             open_answers: model.normalise(),
             fitted: model.parameters(),
             held_out_accuracy: model.held_out_accuracy().cloned(),
+            row_parts: model.row_parts(),
             conformal: model.calibration().map(|calibration| ConformalFacts {
                 settings: calibration.settings(),
                 n_rows: calibration.n_rows(),
@@ -110,7 +113,11 @@ impl fmt::Display for ModelFacts {
         }
         match &self.evidence {
             Some(facts) => write!(out, "counts, used by append and audit (`fit --slim` omits them)\n{facts}"),
-            None => writeln!(out, "no counts (fitted with --slim)"),
+            None if self.row_parts.is_empty() => writeln!(out, "no counts (fitted with --slim)"),
+            None => {
+                let parts = self.row_parts.join(" and ");
+                writeln!(out, "no counts (fitted with --slim), but {parts}, from which rows can be read")
+            }
         }
     }
 }
