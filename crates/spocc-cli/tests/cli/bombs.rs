@@ -154,8 +154,8 @@ fn millions_of_distinct_names() {
     dir.done("fit gold --label truth --id item -o panel.spocc");
     refused(&dir, "predict panel.spocc long --long item,worker,answer", memory);
     done(&dir, "inspect wide");
-    let ids: String = (0..200_000).map(|row| format!("a rather long item {row},cat,cat\n")).collect();
-    dir.write("ids", format!("item,ann,truth\n{ids}"));
+    let ids: Vec<String> = (0..200_000).map(|row| format!("a rather long item {row},cat,cat\n")).collect();
+    dir.write("ids", format!("item,ann,truth\n{}", ids.concat()));
     let options = "--unlabelled gold --id item --label truth --no-evaluate -o m.spocc";
     refused(
         &dir,
