@@ -211,8 +211,10 @@ fn a_grouped_table_counts_as_its_rows_do() {
     dir.write("grouped.csv", "n,a,b,t\n2,x,x,x\n1,y,x,y\n1,x,y,y\n0,y,y,x\n");
     dir.done("fit rows.csv --label t -o rows.spocc");
     dir.done("fit grouped.csv --label t --count n -o grouped.spocc");
-    dir.done("fit grouped.csv --label t --weight n -o weighted.spocc");
     assert_eq!(dir.read("rows.spocc"), dir.read("grouped.spocc"));
+    // Evidence records that its counts are sums of weights.
+    dir.done("fit rows.csv --label t --slim -o rows.spocc");
+    dir.done("fit grouped.csv --label t --weight n --slim -o weighted.spocc");
     assert_eq!(dir.read("rows.spocc"), dir.read("weighted.spocc"));
 }
 
