@@ -32,22 +32,14 @@ impl Error {
     }
 }
 
-/// A message as one line of limited length, with control characters escaped.
+/// A message as one line of limited length, with hidden characters escaped.
 pub(crate) fn one_line(message: &str) -> String {
     const LONGEST: usize = 600;
-    let mut line = String::new();
-    for character in message.chars() {
-        if line.len() > LONGEST {
-            line.push_str(" ..");
-            break;
-        }
-        if character.is_control() {
-            line.extend(character.escape_default());
-        } else {
-            line.push(character);
-        }
+    let line = spocc::printable(message);
+    match line.char_indices().find(|(at, _)| *at > LONGEST) {
+        Some((end, _)) => format!("{} ..", &line[..end]),
+        None => line.into_owned(),
     }
-    line
 }
 
 /// A number with its noun in singular or plural.

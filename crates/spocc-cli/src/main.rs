@@ -17,15 +17,13 @@ mod error;
 
 use std::{io::Write, process::ExitCode};
 
-use clap::Parser;
-
 use crate::{
     args::{Args, CliCommand},
     error::Error,
 };
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = args::parse();
     progress::start();
     signals::remove_partial_output_on_signal();
     let done = run(&args);

@@ -28,9 +28,19 @@ pub(crate) fn print<T: Serialize>(
 ) -> Result<(), Error> {
     if as_json {
         let json = serde_json::to_string_pretty(report).map_err(std::io::Error::from);
-        return json.map_err(standard_output).and_then(|json| print_text(&(json + "\n")));
+        return json.map_err(standard_output).and_then(|json| print_exactly(&(json + "\n")));
     }
     print_text(&text())
+}
+
+/// Prints a text that programs read.
+///
+/// # Errors
+///
+/// [`Error::Table`] if standard output cannot be written.
+pub(crate) fn print_exactly(text: &str) -> Result<(), Error> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(standard_output)
 }
 
 /// Prints a text, with its colours only on a terminal and only without `NO_COLOR`.
@@ -47,15 +57,6 @@ fn standard_output(source: std::io::Error) -> Error {
     Location::file("-".as_ref(), "standard output").io("permission to write", source).into()
 }
 
-/// A text with the control characters of names and labels escaped, except line ends.
-pub(crate) fn plain(text: &str) -> String {
-    let escaped = |character: char| {
-        let is_kept = character == '\n' || !character.is_control();
-        if is_kept { character.to_string() } else { character.escape_default().to_string() }
-    };
-    text.chars().map(escaped).collect()
-}
-
 /// A heading in bold, 80 columns wide.
 pub(crate) fn heading(title: &str) -> String {
     format!("\n{BOLD}== {title} {}{PLAIN}\n\n", "=".repeat(76usize.saturating_sub(title.len())))
@@ -64,12 +65,13 @@ pub(crate) fn heading(title: &str) -> String {
 /// An audit as text with coloured verdicts: green for useful classifiers, red for adversaries and copies, yellow for
 /// the rest.
 pub(crate) fn audit(audit: &Audit) -> String {
-    let text = plain(&audit.to_string());
+    let text = audit.to_string();
     let mut verdicts = audit.classifiers.iter().peekable();
     let mut painted = String::with_capacity(text.len() + 10 * audit.classifiers.len());
     for line in text.lines() {
         let entry = verdicts.next_if(|entry| {
-            line.starts_with(&entry.name) && line.ends_with(&format!("  {}", entry.verdict))
+            line.starts_with(&*spocc::printable(&entry.name))
+                && line.ends_with(&format!("  {}", entry.verdict))
         });
         let _ = match entry {
             Some(entry) => {
@@ -86,7 +88,7 @@ pub(crate) fn audit(audit: &Audit) -> String {
 
 /// A comparison as text with a bold table header.
 pub(crate) fn comparison(comparison: &Comparison) -> String {
-    let text = plain(&comparison.to_string());
+    let text = comparison.to_string();
     let paint = |line: &str| {
         if line.starts_with("method ") { format!("{BOLD}{line}{PLAIN}\n") } else { format!("{line}\n") }
     };

@@ -168,12 +168,12 @@ impl Error {
     }
 }
 
-/// A quoted name for a message; a long one is shortened.
+/// A quoted name for a message, with hidden characters escaped; a long one is shortened.
 pub fn quoted(name: &str) -> String {
     const LONGEST: usize = 60;
     match name.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("`{}..`", &name[..end]),
-        None => format!("`{name}`"),
+        Some((end, _)) => format!("`{}..`", spocc::printable(&name[..end])),
+        None => format!("`{}`", spocc::printable(name)),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The one error type. Each message says where, what was expected and what was found.
 
+use crate::printable;
+
 /// Every error of the engine.
 ///
 /// Each message is one line that lets the reader correct the input without reading this source.
@@ -344,10 +346,11 @@ pub enum Error {
     },
 }
 
-/// A list of names for a message, shortened when it is long.
+/// A list of names for a message, shortened when it is long, with hidden characters escaped.
 pub(crate) fn list<T: std::fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
     const SHOWN: usize = 8;
-    let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
+    let names: Vec<String> =
+        names.into_iter().map(|name| printable(&name.to_string()).into_owned()).collect();
     let more = names.len().saturating_sub(SHOWN);
     let shown = names[..names.len() - more].join(", ");
     if more == 0 { shown } else { format!("{shown} and {more} more") }

@@ -43,6 +43,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod error;
+mod printable;
 mod math;
 mod hash;
 mod parallel;
@@ -73,6 +74,7 @@ pub use evidence::Evidence;
 pub use fit::Fit;
 pub use methods::{Combiner, Ladder, Method};
 pub use model::{Model, Options};
+pub use printable::printable;
 pub use progress::Control;
 
 /// The README's example, run as it is printed.

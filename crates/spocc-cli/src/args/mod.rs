@@ -209,9 +209,20 @@ pub(crate) fn command() -> clap::Command {
     all
 }
 
+/// The arguments of this process. Wrong usage ends it with a message in which hidden characters are escaped.
+pub(crate) fn parse() -> Args {
+    Args::try_parse().unwrap_or_else(|error| {
+        // Escaped arguments are refused as the given ones are, in a message that shows them.
+        let given = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+        let escaped: Vec<String> = given.map(|argument| spocc::printable(&argument).into_owned()).collect();
+        Args::try_parse_from(escaped).err().unwrap_or(error).exit()
+    })
+}
+
 /// A usage error of a subcommand.
 pub(crate) fn usage(command: &str, kind: ErrorKind, message: &str) -> clap::Error {
     let mut all = self::command();
+    let message = spocc::printable(message);
     match all.find_subcommand_mut(command) {
         Some(command) => command.error(kind, message),
         None => all.error(kind, message),

@@ -1,7 +1,7 @@
 //! `spocc explain`: explains the decision of one row.
 
 use serde::{Serialize, Serializer};
-use spocc::{Control, Model, explain::Explanation};
+use spocc::{Control, Model, explain::Explanation, printable};
 use spocc_table::{LabelCodes, LabelEncoder, RowBlock, RowPositions, Table};
 
 use crate::{
@@ -44,7 +44,7 @@ pub(crate) fn explain(args: &ExplainArgs, control: &Control<'_>) -> Result<(), E
     };
     report::print(args.json, &explained, || {
         let id: Vec<String> = explained.id.iter().map(|(name, value)| format!(", {name} {value}")).collect();
-        report::plain(&format!("row {}{}\n{}", explained.row, id.concat(), explained.explanation))
+        format!("row {}{}\n{}", explained.row, printable(&id.concat()), explained.explanation)
     })?;
     note_absent(&explained.absent, &model);
     Ok(())

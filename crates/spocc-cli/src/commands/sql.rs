@@ -22,7 +22,7 @@ pub(crate) fn sql(args: &SqlArgs) -> Result<(), Error> {
         let message = format!("the query would have two columns `{twice}`");
         return Err(usage("sql", ErrorKind::ArgumentConflict, &message).into());
     }
-    report::print_text(&query(args))
+    report::print_exactly(&query(args))
 }
 
 fn query(args: &SqlArgs) -> String {

@@ -8,6 +8,7 @@ mod exit_codes;
 mod fit_predict;
 mod full_disks;
 mod held_out_accuracy;
+mod hidden_characters;
 mod interrupted;
 mod killed;
 mod long;

@@ -6,6 +6,7 @@ use crate::{
     audit::{Audit, ClassifierAudit},
     dendrogram::{Dendrogram, Merge},
     dependence::Dependence,
+    printable,
 };
 
 /// Longer names are not aligned.
@@ -42,7 +43,7 @@ impl Audit {
         let width = self
             .classifiers
             .iter()
-            .map(|entry| entry.name.chars().count())
+            .map(|entry| printable(&entry.name).chars().count())
             .max()
             .unwrap_or(0)
             .clamp(10, MAX_NAME);
@@ -78,6 +79,7 @@ impl Audit {
                 [low, high] if low == high => low,
                 [low, high] => format!("{low}-{high}"),
             };
+            let name = printable(name);
             let (accuracy, relabelled) = (percent(*accuracy), percent(*relabelled_accuracy));
             let coverage = coverage * 100.0;
             write!(out, "{name:width$} {accuracy:>8} {interval:>6}    ")?;
@@ -126,7 +128,8 @@ impl Audit {
             let [original, copies @ ..] = &family[..] else { continue };
             writeln!(
                 out,
-                "family of copies: {original} (the most accurate), {}",
+                "family of copies: {} (the most accurate), {}",
+                printable(original),
                 crate::error::list(copies)
             )?;
         }
@@ -166,7 +169,7 @@ impl Audit {
                 let mean = 1.0 - tree.merges()[merge].height + 0.0;
                 lines.push(if known[merge] { format!("{first}{mean:.2}\n") } else { format!("{first}-\n") });
             } else {
-                lines.push(format!("{first}{}\n", self.classifiers[node].name));
+                lines.push(format!("{first}{}\n", printable(&self.classifiers[node].name)));
             }
         }
         lines.concat()

@@ -45,7 +45,7 @@ impl std::fmt::Display for Verdict {
             Self::Unproven => out.pad("unproven"),
             Self::Adversary => out.pad("adversary"),
             Self::Constant => out.pad("constant"),
-            Self::CopyOf(name) => out.pad(&format!("copy of {name}")),
+            Self::CopyOf(name) => out.pad(&format!("copy of {}", crate::printable(name))),
             Self::NoPredictions => out.pad("no predictions"),
         }
     }

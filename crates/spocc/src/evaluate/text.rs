@@ -6,6 +6,7 @@ use crate::{
     Method,
     data::ClassWeights,
     evaluate::{Comparison, HeldOutRows, LearningCurve, MethodResult, RiskCoverage},
+    printable,
 };
 
 const WIDTH: usize = 80;
@@ -179,10 +180,10 @@ fn short(n: u64) -> String {
     if n < 100_000_000 { n.to_string() } else { format!("{:.1e}", n as f64) }
 }
 
-/// Writes a text in lines of at most [`WIDTH`] characters, broken between words.
+/// Writes a text in lines of at most [`WIDTH`] characters, broken between words, with hidden characters escaped.
 fn paragraph(out: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     let mut line = String::new();
-    for word in text.split(' ') {
+    for word in printable(text).split(' ') {
         if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > WIDTH {
             writeln!(out, "{line}")?;
             line.replace_range(.., "  ");

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use crate::evidence::Evidence;
+use crate::{evidence::Evidence, printable};
 
 /// A column with more labels than this can be a row id.
 const MANY_LABELS: usize = 20;
@@ -45,7 +45,7 @@ pub enum ColumnIssue {
 
 impl fmt::Display for ColumnWarning {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "column `{}` ", self.classifier)?;
+        write!(out, "column `{}` ", printable(&self.classifier))?;
         match self.issue {
             ColumnIssue::Id { labels, rows } => {
                 write!(out, "has a different label in nearly every row ({labels} labels in {rows} rows)")

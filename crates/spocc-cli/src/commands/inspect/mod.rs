@@ -7,7 +7,7 @@ mod tally;
 use std::{fmt, path::Path};
 
 use serde::Serialize;
-use spocc::{Control, evidence::Level};
+use spocc::{Control, evidence::Level, printable};
 use spocc_table::Table;
 
 use crate::{
@@ -49,7 +49,7 @@ pub(crate) fn inspect(args: &InspectArgs, control: &Control<'_>) -> Result<(), E
         Input::Table(table) => Inspection::Table(inspect_table(*table, args, control)?),
     };
     crate::progress::clear();
-    report::print(args.json, &inspection, || report::plain(&inspection.to_string()))
+    report::print(args.json, &inspection, || inspection.to_string())
 }
 
 fn inspect_table(table: Table, args: &InspectArgs, control: &Control<'_>) -> Result<TableFacts, Error> {
@@ -83,9 +83,9 @@ impl fmt::Display for Inspection {
     }
 }
 
-/// Writes one named value on a line of its own.
+/// Writes one named value on a line of its own, with hidden characters escaped.
 fn write_fact(out: &mut fmt::Formatter<'_>, name: &str, value: impl fmt::Display) -> fmt::Result {
-    writeln!(out, "  {name:<12} {value}")
+    writeln!(out, "  {name:<12} {}", printable(&value.to_string()))
 }
 
 /// The number of names, and the first of them without quotes.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
+use spocc::printable;
 use spocc_table::{Error, RowBlock, Table, TextInterner};
 
 use crate::{commands::inspect::tally::TallyFacts, error::rows};
@@ -129,21 +130,22 @@ impl fmt::Display for TableFacts {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let delimiter = match self.delimiter {
             Some('\t') => ", delimiter tab".to_owned(),
-            Some(delimiter) => format!(", delimiter `{delimiter}`"),
+            Some(delimiter) => format!(", delimiter `{}`", printable(&delimiter.to_string())),
             None => String::new(),
         };
         writeln!(out, "table of {}{delimiter}", rows(self.n_rows))?;
-        let widths = self.columns.iter().map(|column| column.name.chars().count());
+        let widths = self.columns.iter().map(|column| printable(&column.name).chars().count());
         let width = widths.max().unwrap_or(0).clamp(6, 60);
         writeln!(out, "\n  {:width$}  missing  distinct  examples", "column")?;
         for column in &self.columns {
             let more = if column.is_cut { "+" } else { "" };
             let distinct = format!("{}{more}", column.n_distinct);
-            let mut examples = column.examples.join(", ");
+            let mut examples = printable(&column.examples.join(", ")).into_owned();
             if column.n_distinct > column.examples.len() {
                 examples.push_str(", ..");
             }
-            writeln!(out, "  {:width$}  {:>7}  {distinct:>8}  {examples}", column.name, column.n_missing)?;
+            let (name, n_missing) = (printable(&column.name), column.n_missing);
+            writeln!(out, "  {name:width$}  {n_missing:>7}  {distinct:>8}  {examples}")?;
         }
         match &self.tally {
             Some(facts) => write!(out, "\ntally of this table\n{facts}"),
