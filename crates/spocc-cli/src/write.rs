@@ -12,7 +12,10 @@ use spocc_table::{
     },
 };
 
-use crate::args::{OutputColumn, OutputFormat, usage};
+use crate::{
+    args::{OutputColumn, OutputFormat, PredictArgs, usage},
+    error::{Error, Location},
+};
 
 /// The columns of the output: the copied columns, the decision, then `columns`.
 pub(crate) fn schema(
@@ -70,15 +73,14 @@ pub(crate) fn refuse_repeats(schema: &TableSchema, is_json: bool) -> Result<(), 
     }
 }
 
-/// The format of --format or of the file name, and the compression of the file name.
+/// The format of --format or of the file name of -o, and the compression of that name.
 ///
 /// # Errors
 ///
-/// A usage error for Parquet in a build without it, or with another compression.
-pub(crate) fn file_format(
-    asked: Option<OutputFormat>,
-    path: &Path,
-) -> Result<(FileFormat, FileCompression), clap::Error> {
+/// [`Error::Usage`] for Parquet in a build without it, or with another compression; [`Error::Table`] for
+/// --protect-formulas with another format than CSV.
+pub(crate) fn file_format(args: &PredictArgs) -> Result<(FileFormat, FileCompression), Error> {
+    let path = &args.output;
     let extension = |path: &Path| {
         path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase).unwrap_or_default()
     };
@@ -88,14 +90,23 @@ pub(crate) fn file_format(
         _ => (FileCompression::None, path.to_owned()),
     };
     let extension = extension(&inner);
-    let asked = asked.unwrap_or(match extension.as_str() {
+    let asked = args.format.unwrap_or(match extension.as_str() {
         "parquet" | "pq" => OutputFormat::Parquet,
         "json" | "jsonl" | "ndjson" => OutputFormat::Json,
         _ => OutputFormat::Csv,
     });
-    let refuse = |message: &str| Err(usage("predict", ErrorKind::InvalidValue, message));
+    let refuse = |message: &str| Err(usage("predict", ErrorKind::InvalidValue, message).into());
+    if args.protect_formulas && asked != OutputFormat::Csv {
+        let found = if asked == OutputFormat::Json { "JSON" } else { "Parquet" };
+        return Err(Location::file(path, "standard output")
+            .refused("CSV for --protect-formulas", found)
+            .into());
+    }
     let format = match asked {
-        OutputFormat::Csv => FileFormat::Csv { delimiter: if extension == "tsv" { b'\t' } else { b',' } },
+        OutputFormat::Csv => FileFormat::Csv {
+            delimiter: if extension == "tsv" { b'\t' } else { b',' },
+            protect_formulas: args.protect_formulas,
+        },
         OutputFormat::Json => FileFormat::Json { lines: matches!(extension.as_str(), "jsonl" | "ndjson") },
         OutputFormat::Parquet if cfg!(not(feature = "arrow")) => {
             return refuse(

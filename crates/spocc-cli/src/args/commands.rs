@@ -86,6 +86,11 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_enum)]
     pub(crate) format: Option<OutputFormat>,
 
+    /// Put an apostrophe before cells of CSV that a spreadsheet would take for formulas: those that start with =, +, -, @,
+    /// a tab or a carriage return and are no numbers
+    #[arg(long)]
+    pub(crate) protect_formulas: bool,
+
     /// Refuse labels that the model does not know, instead of counting them as missing
     #[arg(long)]
     pub(crate) strict: bool,

@@ -13,6 +13,7 @@ mod interrupted;
 mod killed;
 mod long;
 mod open;
+mod protected_formulas;
 mod refused_inputs;
 mod refused_tables;
 mod reports;

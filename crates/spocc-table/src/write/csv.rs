@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use csv::{Writer, WriterBuilder};
 use rayon::prelude::*;
 
-use super::{BlockValues, TableSchema, join, join_texts};
+use super::{BlockValues, TableSchema, formula::protected, join, join_texts};
 
 /// Rows that one task formats.
 const ROWS: usize = 1 << 12;
@@ -17,6 +17,7 @@ const CHUNKS: usize = 64;
 pub(super) struct CsvWriter<'a> {
     out: &'a mut (dyn Write + Send),
     delimiter: u8,
+    protect_formulas: bool,
     texts: Vec<String>,
 }
 
@@ -26,14 +27,19 @@ impl<'a> CsvWriter<'a> {
         out: &'a mut (dyn Write + Send),
         schema: &TableSchema,
         delimiter: u8,
+        protect_formulas: bool,
     ) -> io::Result<Self> {
-        let header = format(delimiter, |writer| writer.write_record(schema.names()))?;
+        let names = schema.names();
+        let header = format(delimiter, |writer| {
+            names.iter().try_for_each(|name| write_text(writer, name, protect_formulas))?;
+            writer.write_record(None::<&[u8]>)
+        })?;
         out.write_all(&header)?;
-        Ok(Self { out, delimiter, texts: schema.texts() })
+        Ok(Self { out, delimiter, protect_formulas, texts: schema.texts() })
     }
 
     pub(super) fn write(&mut self, n_rows: usize, block: &[BlockValues<'_>]) -> io::Result<()> {
-        let Self { out, delimiter, texts } = self;
+        let Self { out, delimiter, protect_formulas, texts } = self;
         let starts: Vec<usize> = (0..n_rows).step_by(ROWS).collect();
         for starts in starts.chunks(CHUNKS) {
             let chunks: Vec<io::Result<Vec<u8>>> = starts
@@ -41,7 +47,9 @@ impl<'a> CsvWriter<'a> {
                 .map(|&start| {
                     let mut rows = start..n_rows.min(start + ROWS);
                     format(*delimiter, |writer| {
-                        rows.try_for_each(|row| write_row(writer, block, row, texts, n_rows))
+                        rows.try_for_each(|row| {
+                            write_row(writer, block, row, texts, n_rows, *protect_formulas)
+                        })
                     })
                 })
                 .collect();
@@ -65,23 +73,29 @@ fn format(delimiter: u8, write: impl FnOnce(&mut Writer<Vec<u8>>) -> csv::Result
     writer.into_inner().map_err(|error| io::Error::other(error.to_string()))
 }
 
+fn write_text(out: &mut Writer<Vec<u8>>, text: &str, protect_formulas: bool) -> csv::Result<()> {
+    if protect_formulas { out.write_field(&*protected(text)) } else { out.write_field(text) }
+}
+
 fn write_row(
     out: &mut Writer<Vec<u8>>,
     block: &[BlockValues<'_>],
     row: usize,
     texts: &[String],
     n_rows: usize,
+    protect_formulas: bool,
 ) -> csv::Result<()> {
+    let text = |out: &mut Writer<Vec<u8>>, text: &str| write_text(out, text, protect_formulas);
     for values in block {
         match values {
             BlockValues::Text(column, first) => {
-                out.write_field(column.get(first + row).unwrap_or_default())?;
+                text(out, column.get(first + row).unwrap_or_default())?;
             }
             BlockValues::Label(labels) => {
-                out.write_field(labels[row].map_or("", |label| &texts[usize::from(label)]))?;
+                text(out, labels[row].map_or("", |label| &texts[usize::from(label)]))?;
             }
-            BlockValues::LabelLists(lists) => out.write_field(join(lists.get(row), texts))?,
-            BlockValues::TextLists(lists) => out.write_field(join_texts(lists.get(row)))?,
+            BlockValues::LabelLists(lists) => text(out, &join(lists.get(row), texts))?,
+            BlockValues::TextLists(lists) => text(out, &join_texts(lists.get(row)))?,
             BlockValues::Integer(integers) => out.write_field(integers[row].to_string())?,
             BlockValues::Float(floats) => {
                 let width = floats.len() / n_rows;

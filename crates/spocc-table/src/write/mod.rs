@@ -4,6 +4,7 @@
 //! ([`BlockValues`]). Labels are values of a fixed list, given by index.
 
 mod csv;
+mod formula;
 mod json;
 #[cfg(feature = "arrow")]
 mod parquet;
@@ -202,6 +203,8 @@ pub enum FileFormat {
     Csv {
         /// The delimiter.
         delimiter: u8,
+        /// Whether cells that a spreadsheet would take for formulas get an apostrophe before them.
+        protect_formulas: bool,
     },
     /// An object per row, in an array or on lines of their own.
     Json {
@@ -281,7 +284,9 @@ enum FormatWriter<'a> {
 impl<'a> TableWriter<'a> {
     fn new(out: &'a mut (dyn Write + Send), format: FileFormat, schema: &'a TableSchema) -> io::Result<Self> {
         let writer = match format {
-            FileFormat::Csv { delimiter } => FormatWriter::Csv(CsvWriter::new(out, schema, delimiter)?),
+            FileFormat::Csv { delimiter, protect_formulas } => {
+                FormatWriter::Csv(CsvWriter::new(out, schema, delimiter, protect_formulas)?)
+            }
             FileFormat::Json { lines } => FormatWriter::Json(JsonWriter::new(out, schema, lines)?),
             #[cfg(feature = "arrow")]
             FileFormat::Parquet => FormatWriter::Parquet(Box::new(ParquetWriter::new(out, schema)?)),

@@ -73,7 +73,7 @@ fn csv_has_a_column_per_label_and_joined_lists() {
     let expected = "id\tdecision\tmargin\tpossibility:a|b\tpossibility:2\tset\tties\tanswered\n\
         x,y\t2\t0.5\t0.5\t1.0\t2\t\t2\n\
         \t\t1e-7\t1.0\t0.0\ta\\|b|2\ta\\|b|2\t0\n";
-    let written = write(FileFormat::Csv { delimiter: b'\t' }, FileCompression::None);
+    let written = write(FileFormat::Csv { delimiter: b'\t', protect_formulas: false }, FileCompression::None);
     assert_eq!(String::from_utf8(written).expect("text"), expected);
 }
 
@@ -104,7 +104,7 @@ fn lists_of_texts_are_joined_in_csv_and_lists_in_json() {
             .expect("memory");
         String::from_utf8(out).expect("text")
     };
-    assert_eq!(write(FileFormat::Csv { delimiter: b',' }), "set\n72|a\\|b\n\"\"\n");
+    assert_eq!(write(FileFormat::Csv { delimiter: b',', protect_formulas: false }), "set\n72|a\\|b\n\"\"\n");
     assert_eq!(write(FileFormat::Json { lines: true }), "{\"set\":[\"72\",\"a|b\"]}\n{\"set\":[]}\n");
     let refused = schema.check(3, &[BlockValues::TextLists(&lists)]).expect_err("two lists");
     assert_eq!(refused.kind(), io::ErrorKind::InvalidInput);
@@ -112,7 +112,7 @@ fn lists_of_texts_are_joined_in_csv_and_lists_in_json() {
 
 #[test]
 fn compressed_files_hold_the_same_bytes() {
-    let format = FileFormat::Csv { delimiter: b',' };
+    let format = FileFormat::Csv { delimiter: b',', protect_formulas: false };
     let plain = write(format, FileCompression::None);
     let gzip = write(format, FileCompression::Gzip);
     let mut bytes = Vec::new();
@@ -126,7 +126,7 @@ fn compressed_files_hold_the_same_bytes() {
 fn values_that_do_not_fit_the_columns_are_refused() {
     let (schema, ids) = (schema(), ids());
     let mut out = Vec::new();
-    let format = FileFormat::Csv { delimiter: b',' };
+    let format = FileFormat::Csv { delimiter: b',', protect_formulas: false };
     let write = |writer: &mut TableWriter<'_>| {
         let refused = |n_rows, block: &[BlockValues<'_>]| {
             let error = schema.check(n_rows, block).expect_err("values that do not fit");

@@ -29,7 +29,7 @@ use predict_run::PredictRun;
 pub(crate) fn predict(args: &PredictArgs, control: &Control<'_>) -> Result<(), Error> {
     let columns = columns(args);
     refuse_repeats(args, &columns)?;
-    let (format, compression) = file_format(args.format, &args.output)?;
+    let (format, compression) = file_format(args)?;
     let output = Output::new(&args.output)?;
     output.refuse_inputs(args.input.iter().chain([&args.model]))?;
     let (place, model) = Input::model(&args.model, control)?;
