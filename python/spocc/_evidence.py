@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from spocc import _input, _native, _open
 from spocc._files import FilePath
-from spocc._native import SpoccError
+from spocc._native import SpoccError, printable
 from spocc._progress import Progress, bar
-from spocc._reports import Audit, html, shown
+from spocc._reports import Audit, first, html, shown
 from spocc._settings import Level, Normalise
 
 __all__ = ["Evidence"]
@@ -223,7 +223,7 @@ class Evidence:
         names = self.classifiers
         k = names.index(classifier) if isinstance(classifier, str) and classifier in names else classifier
         if isinstance(k, str) or not 0 <= k < len(names):
-            known = ", ".join(names[:8])
+            known = printable(", ".join(names[:8]))
             raise SpoccError(f"classifier {classifier!r}: expected one of {known}, found no such")
         return np.ascontiguousarray(self._engine.confusion(k).T)
 
@@ -292,8 +292,7 @@ class Evidence:
         if self.is_open:
             return _open.described(self.normalise)
         classes = [str(label) for label in self._engine.classes]
-        some = ", ".join(classes[:6]) + (", .." if len(classes) > 6 else "")
-        return f"{len(classes)} classes: {some}"
+        return f"{len(classes)} classes: {first(classes, 6)}"
 
     def __repr__(self) -> str:
         n = len(self.classifiers)

@@ -17,7 +17,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from spocc._native import SpoccError
+from spocc._native import SpoccError, printable
 
 # Rows of a pandas frame up to which copying its cells costs less than a Series per column.
 _FEW_ROWS = 256
@@ -70,9 +70,9 @@ def column(what: str, values: object) -> object:
     try:
         return _column(values)
     except SpoccError as error:
-        raise SpoccError(f"{what}: {error}") from None
+        raise SpoccError(f"{printable(what)}: {error}") from None
     except _LabelTypeError as error:
-        raise TypeError(f"{what}: {error}") from None
+        raise TypeError(f"{printable(what)}: {error}") from None
 
 
 def truth_by_item(truth: object) -> tuple[object, object]:
@@ -83,7 +83,9 @@ def truth_by_item(truth: object) -> tuple[object, object]:
         series: Any = truth
         if series.index.has_duplicates:
             repeated = series.index[series.index.duplicated()][0]
-            raise SpoccError(f"truth: expected one label per item, found two for `{repeated}`")
+            raise SpoccError(
+                f"truth: expected one label per item, found two for `{printable(str(repeated))}`"
+            )
         return column("truth", series.index), column("truth", series)
     if not isinstance(truth, Mapping):
         found = type(truth).__name__
@@ -129,7 +131,7 @@ def strings(what: str, names: Iterable[object] | None) -> list[str] | None:
     if names is None:
         return None
     if isinstance(names, str):
-        raise TypeError(f"{what}: expected a sequence of names, found the text `{names}`")
+        raise TypeError(f"{what}: expected a sequence of names, found the text `{printable(names)}`")
     return [str(name) for name in names]
 
 
@@ -181,7 +183,7 @@ def _named(columns: Iterable[tuple[str, object]], selected: Iterable[str] | None
     for name, values in columns:
         is_wanted = wanted is None or name in wanted
         if is_wanted and name in seen:
-            raise SpoccError(f"classifiers: expected distinct names, found `{name}` twice")
+            raise SpoccError(f"classifiers: expected distinct names, found `{printable(name)}` twice")
         seen.add(name)
         named.append((name, column(f"`{name}`", values) if is_wanted else None))
     return named

@@ -16,7 +16,7 @@ from spocc._accuracy import HeldOutAccuracy
 from spocc._evidence import Evidence
 from spocc._files import FilePath
 from spocc._native import SpoccError
-from spocc._reports import Audit, Decisions, Explanation, html, shown
+from spocc._reports import Audit, Decisions, Explanation, first, html, shown
 from spocc._settings import Method, Missing, Normalise
 
 __all__ = ["Model"]
@@ -303,8 +303,8 @@ class Model:
 
     def __repr__(self) -> str:
         classes = [str(label) for label in self.classes]
-        some = ", ".join(classes[:6]) + (", .." if len(classes) > 6 else "")
-        labels = _open.described(self.normalise) if self.is_open else f"{len(classes)} classes: {some}"
+        some = f"{len(classes)} classes: {first(classes, 6)}"
+        labels = _open.described(self.normalise) if self.is_open else some
         return f"Model({self.method}, {len(self.classifiers)} classifiers, {labels}; {self._rows()})"
 
     def _repr_html_(self) -> str:

@@ -25,6 +25,7 @@ __all__ = [
     "OpenModel",
     "Options",
     "SpoccError",
+    "printable",
     "read",
     "write",
 ]
@@ -43,6 +44,7 @@ _Further = tuple[NDArray[np.float64], NDArray[np.uint32], NDArray[np.bool_], NDA
 
 class SpoccError(ValueError): ...
 
+def printable(text: str) -> str: ...
 def read(data: bytes) -> Evidence | Model: ...
 def write(path: FilePath, data: bytes) -> None: ...
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spocc._native import NONE_OF_THESE
+from spocc._native import NONE_OF_THESE, printable
 
 __all__ = [
     "Audit",
@@ -19,6 +19,7 @@ __all__ = [
     "Contribution",
     "Decisions",
     "Explanation",
+    "first",
     "frame",
     "html",
     "shown",
@@ -36,14 +37,14 @@ def frame(columns: dict[str, Any]) -> Any:
 
 
 def html(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], notes: str = "") -> str:
-    """An HTML table of escaped texts with notes below it."""
+    """An HTML table of escaped texts with notes below it, which are a text of the engine."""
 
     def line(tag: str, cells: Iterable[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+        return "<tr>" + "".join(f"<{tag}>{escape(printable(cell))}</{tag}>" for cell in cells) + "</tr>"
 
     head = f"<thead>{line('th', header)}</thead>" if header else ""
     body = "".join(line("td", row) for row in rows)
-    table = f"<table><caption>{escape(caption)}</caption>{head}<tbody>{body}</tbody></table>"
+    table = f"<table><caption>{escape(printable(caption))}</caption>{head}<tbody>{body}</tbody></table>"
     return table + (f"<pre>{escape(notes)}</pre>" if notes else "")
 
 
@@ -53,9 +54,14 @@ def title(label: object) -> str:
 
 
 def shown(names: Iterable[object]) -> str:
-    """The number of names, and the first of them."""
+    """The number of names, and the first of them with hidden characters escaped."""
     words = [str(name) for name in names]
-    return f"{len(words)}: {', '.join(words[:12])}{', ..' if len(words) > 12 else ''}"
+    return f"{len(words)}: {first(words, 12)}"
+
+
+def first(words: Sequence[str], n: int) -> str:
+    """The first of these words, with hidden characters escaped."""
+    return printable(", ".join(words[:n])) + (", .." if len(words) > n else "")
 
 
 def _around_table(text: str) -> tuple[str, str]:

@@ -28,7 +28,7 @@ from spocc._axes import BLUE, GREY, INK, ORANGE, PALE, PURPLE, SKY, VERMILION
 from spocc._comparison import Comparison
 from spocc._evidence import Evidence
 from spocc._model import Model
-from spocc._native import SpoccError
+from spocc._native import SpoccError, printable
 from spocc._reports import Audit, Explanation, title
 
 if TYPE_CHECKING:
@@ -190,7 +190,9 @@ def confusion(
     """
     evidence = source.evidence if isinstance(source, Model) else source
     if isinstance(classifiers, str):
-        raise TypeError(f"classifiers: expected a sequence of names, found the text `{classifiers}`")
+        raise TypeError(
+            f"classifiers: expected a sequence of names, found the text `{printable(classifiers)}`"
+        )
     if evidence is None:
         raise SpoccError("confusion: expected a model with its evidence, found a slim one")
     if not isinstance(evidence, Evidence):

@@ -35,7 +35,7 @@ except ImportError as error:
 
 import spocc
 from spocc._input import strings
-from spocc._native import DEFAULT_METHOD, DEFAULT_MISSING, DEFAULT_TIES, SpoccError
+from spocc._native import DEFAULT_METHOD, DEFAULT_MISSING, DEFAULT_TIES, SpoccError, printable
 from spocc._settings import (
     Calibrate,
     ClassWeight,
@@ -130,7 +130,7 @@ def evidence(
         _check(df, role, name)
     repeated = [name for role, name in given.items() if [*names, *given.values()].count(name) > 1]
     if repeated:
-        raise SpoccError(f"column `{repeated[0]}`: expected one use of it, found two")
+        raise SpoccError(f"column `{printable(repeated[0])}`: expected one use of it, found two")
     counter = Counter(tuple(names), tuple(given), classes, level, unlabelled, open, normalise, memory)
     # The evidence of no rows; names, classes and level are checked before any job runs.
     total = counter.empty()
@@ -279,7 +279,8 @@ def predict(
     wanted = strings("columns", columns) or []
     unknown = [name for name in wanted if name not in _COLUMNS]
     if unknown:
-        raise SpoccError(f"columns: expected some of {', '.join(_COLUMNS)}, found {', '.join(unknown)}")
+        found = printable(", ".join(unknown))
+        raise SpoccError(f"columns: expected some of {', '.join(_COLUMNS)}, found {found}")
     if "probability" in wanted and not model.has_probabilities:
         raise SpoccError(f"columns: expected a method with probabilities, found {model.method}")
     column_types = [_type_of(model), *(_further_type(model, name) for name in wanted)]
@@ -345,7 +346,9 @@ def _decided(
     taken = {name.casefold() for name in df.columns}
     for name in names:
         if name.casefold() in taken:
-            raise SpoccError(f"output: expected columns that are not yet in the frame, found `{name}`")
+            raise SpoccError(
+                f"output: expected columns that are not yet in the frame, found `{printable(name)}`"
+            )
         taken.add(name.casefold())
     for name in model.classifiers:
         _check(df, "classifiers", name)
@@ -386,13 +389,15 @@ def _check_frame(df: DataFrame) -> None:
 def _check(df: DataFrame, role: str, name: str) -> None:
     """Refuses a column that does not occur exactly once, or whose type does not fit its role."""
     found = [field.dataType for field in df.schema.fields if field.name == name]
+    shown = printable(name)
     if not found:
-        raise SpoccError(f"{role}: expected some of the columns {', '.join(df.columns[:12])}, found `{name}`")
+        columns = printable(", ".join(df.columns[:12]))
+        raise SpoccError(f"{role}: expected some of the columns {columns}, found `{shown}`")
     if len(found) > 1:
-        raise SpoccError(f"{role}: expected one column `{name}`, found {len(found)}")
+        raise SpoccError(f"{role}: expected one column `{shown}`, found {len(found)}")
     kinds, expected = _ROLES.get(role, _LABELS)
     if not isinstance(found[0], kinds):
-        raise TypeError(f"{role}, column `{name}`: expected {expected}, found {found[0].simpleString()}")
+        raise TypeError(f"{role}, column `{shown}`: expected {expected}, found {found[0].simpleString()}")
 
 
 def _numbered(df: DataFrame) -> DataFrame:

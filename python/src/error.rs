@@ -63,18 +63,23 @@ impl From<PyErr> for BindingError {
 impl From<BindingError> for PyErr {
     fn from(error: BindingError) -> Self {
         match error {
-            BindingError::Engine(error) => SpoccError::new_err(message(error)),
-            BindingError::Value(line) => SpoccError::new_err(line),
-            BindingError::Type(line) => PyTypeError::new_err(line),
+            BindingError::Engine(error) => SpoccError::new_err(shown(&message(error))),
+            BindingError::Value(line) => SpoccError::new_err(shown(&line)),
+            BindingError::Type(line) => PyTypeError::new_err(shown(&line)),
             BindingError::File(path, error) => {
                 Python::attach(|py| os_error(py, path.into(), &error)).unwrap_or_else(|failed| failed)
             }
             BindingError::Python(error) => error,
             BindingError::Panic(text) => {
-                PyRuntimeError::new_err(format!("internal error, please report it: {text}"))
+                PyRuntimeError::new_err(format!("internal error, please report it: {}", shown(&text)))
             }
         }
     }
+}
+
+/// A message with hidden characters escaped.
+fn shown(message: &str) -> String {
+    spocc::printable(message).into_owned()
 }
 
 /// The exception that Python itself would raise: `OSError` chooses the subclass by the number.

@@ -67,6 +67,12 @@ mod _native {
         written.map_err(|error| BindingError::File(path, error))
     }
 
+    /// A text with hidden characters escaped.
+    #[pyfunction]
+    fn printable(text: &str) -> String {
+        spocc::printable(text).into_owned()
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let methods = spocc::Method::ALL.map(|method| method.to_string());
