@@ -1,0 +1,25 @@
+//! What the fuzz targets share: how files are mutated, and what is done with those that are read.
+//!
+//! A case fails by a panic, an overflow, a failed assertion, a time limit, or more than [`MEMORY`] bytes.
+
+pub mod evidence;
+pub mod frame;
+pub mod model;
+pub mod table;
+
+use std::alloc::System;
+
+use cap::Cap;
+
+/// The bytes that a case may allocate.
+pub const MEMORY: usize = 256 << 20;
+
+/// The memory limit that callers set, below [`MEMORY`].
+const LIMIT: u64 = 64 << 20;
+
+#[global_allocator]
+static ALLOCATOR: Cap<System> = Cap::new(System, MEMORY);
+
+fn control() -> spocc::Control<'static> {
+    spocc::Control::default().with_memory_limit(LIMIT)
+}
