@@ -7,6 +7,7 @@ mod sections;
 mod surgery;
 mod content;
 mod open;
+mod refused;
 mod sums;
 mod version2;
 #[path = "../panels/mod.rs"]
