@@ -340,4 +340,12 @@ mod tests {
             assert_eq!(below, expected);
         }
     }
+
+    #[test]
+    fn a_graph_that_joins_a_node_twice_is_refused() {
+        let merge = |children, size| Merge { children, height: 1.0, size };
+        let joined = |last| Dendrogram { n_leaves: 3, merges: vec![merge([0, 1], 2), merge(last, 3)] };
+        assert_eq!(joined([2, 3]).check(3), Ok(()));
+        assert!(joined([0, 3]).check(3).is_err());
+    }
 }
