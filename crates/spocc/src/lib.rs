@@ -42,8 +42,8 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
-mod error;
 mod printable;
+mod error;
 mod math;
 mod hash;
 mod parallel;
