@@ -157,7 +157,7 @@ class Model:
 
     @property
     def row_parts(self) -> list[str]:
-        """The parts beside the evidence from which rows can be read, such as a table of patterns; mostly none."""
+        """The parts beside the evidence from which rows can be read; mostly none."""
         return self._engine.row_parts
 
     @cached_property
