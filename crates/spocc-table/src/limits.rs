@@ -1,7 +1,7 @@
 //! Every limit on what is read, so that a small file cannot take much memory or time. `docs/limits.md` lists them.
 //!
 //! What is read at a time is bounded by constants, or by a share of the caller's memory limit
-//! ([`ReadOptions::memory`](crate::ReadOptions::memory)). What a packed file may unpack to is bounded by [`Expansion`].
+//! ([`ReadOptions::memory`](crate::ReadOptions::memory)). What a packed file may unpack to is bounded by `MAX_EXPANSION`.
 
 use std::sync::{
     Arc,
