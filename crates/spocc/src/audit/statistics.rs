@@ -10,7 +10,7 @@ use statrs::{
 use crate::{
     data::MISSING,
     error::Error,
-    evidence::{Evidence, Tally, map_tables, pair_index},
+    evidence::{ConfusionCell, Evidence, Tally, map_tables, pair_index},
     parallel,
     progress::Control,
 };
@@ -66,9 +66,7 @@ fn interval_of_many(successes: f64, trials: f64, tail: f64) -> [f64; 2] {
 /// G statistic, degrees of freedom and p value of the independence of the predictions of classifier `k` and the truth, given
 /// their mutual information in nats.
 pub(super) fn g_test(evidence: &Evidence, k: usize, information: f64) -> (f64, usize, f64) {
-    let occurring = |counts: Vec<u64>| counts.iter().filter(|count| **count > 0).count();
-    let (labels, truths) =
-        (occurring(evidence.predicted_counts(k)), occurring(evidence.answered_by_class(k)));
+    let [labels, truths] = evidence.n_occurring(k);
     let freedom = labels.saturating_sub(1) * truths.saturating_sub(1);
     let g = 2.0 * evidence.rows_of(evidence.answered(k)) * information;
     let p = chi_squared_tail(g, freedom);
@@ -210,8 +208,9 @@ impl PairStatistics {
 /// Rows for which a classifier would differ from an independent one with the same confusion table: 0 if its prediction is a
 /// function of the truth.
 fn disagreements_with_itself(evidence: &Evidence, k: usize) -> f64 {
-    let rows = evidence.answered_by_class(k).into_iter().enumerate();
-    rows.map(|(i, rows)| evidence.rows_of(rows) * (1.0 - same(evidence, k, k, i))).sum()
+    let rows = evidence.answered_by_class(k);
+    let same = same_by_class(evidence, k, k);
+    rows.into_iter().zip(same).map(|(rows, same)| evidence.rows_of(rows) * (1.0 - same)).sum()
 }
 
 /// Whether every prediction of one side occurs with exactly one prediction of the other.
@@ -266,10 +265,9 @@ impl TallyColumns {
         let [p, q, pq] = correct.map(|count| count as f64 / n);
         let spread = p * (1.0 - p) * q * (1.0 - q);
         // Expected agreement of classifiers that are independent given the truth.
-        let expected: f64 = (0..evidence.n_classes())
-            .filter(|&i| rows[i] > 0)
-            .map(|i| rows[i] as f64 / n * same(evidence, a, b, i))
-            .sum();
+        let same = same_by_class(evidence, a, b);
+        let expected: f64 =
+            (0..same.len()).filter(|&i| rows[i] > 0).map(|i| rows[i] as f64 / n * same[i]).sum();
         let observed = agree as f64 / n;
         PairStatistic {
             shared_rows: evidence.rows_of(both),
@@ -281,13 +279,23 @@ impl TallyColumns {
     }
 }
 
-/// Probability that two classifiers, independent given the truth, predict the same label for a row of class `i`.
-fn same(evidence: &Evidence, a: usize, b: usize, i: usize) -> f64 {
-    let column = |k: usize| {
-        (0..evidence.n_labels() as u16).map(move |j| evidence.confusions().get(k, j, i as u16) as f64)
-    };
-    let total = |k: usize| column(k).sum::<f64>().max(1.0);
-    column(a).zip(column(b)).map(|(u, w)| u * w).sum::<f64>() / (total(a) * total(b))
+/// For every class, the probability that two classifiers, independent given the truth, predict the same label for its rows.
+fn same_by_class(evidence: &Evidence, a: usize, b: usize) -> Vec<f64> {
+    let [mut left, right] = [a, b].map(|k| evidence.confusion(k));
+    let mut sums = vec![0.0; evidence.n_classes()];
+    // Cells of both are in the same order.
+    for cell in right {
+        let place = |cell: &ConfusionCell| (cell.predicted, cell.truth);
+        left = &left[left.iter().take_while(|other| place(other) < place(cell)).count()..];
+        if let Some(other) = left.first().filter(|other| place(other) == place(cell)) {
+            sums[usize::from(cell.truth)] += other.count as f64 * cell.count as f64;
+        }
+    }
+    let totals = [a, b].map(|k| evidence.answered_by_class(k));
+    for (i, sum) in sums.iter_mut().enumerate() {
+        *sum /= totals.iter().map(|rows| (rows[i] as f64).max(1.0)).product::<f64>();
+    }
+    sums
 }
 
 #[cfg(test)]

@@ -99,9 +99,7 @@ fn most_frequent(evidence: &Evidence, k: usize, j: u16) -> u64 {
 
 /// Whether a classifier predicted a single label, on enough rows of several classes.
 pub(super) fn is_constant(evidence: &Evidence, k: usize) -> bool {
-    let occurring = |counts: Vec<u64>| counts.iter().filter(|count| **count > 0).count();
-    let (n_labels, truths) =
-        (occurring(evidence.predicted_counts(k)), occurring(evidence.answered_by_class(k)));
+    let [n_labels, truths] = evidence.n_occurring(k);
     n_labels == 1 && truths > 1 && evidence.rows_of(evidence.answered(k)) >= MIN_ROWS
 }
 

@@ -1,7 +1,7 @@
 //! One confusion table per classifier: predicted against true (paper, section 2.2, M^(k)), without the empty cells.
 //!
-//! Most cells are empty where there are many labels, and all but the diagonal where answers are open: the size follows the
-//! number of predictions, not the square of the number of labels.
+//! Where there are many labels, most cells are empty: the size follows the number of predictions, not the square of the
+//! number of labels.
 
 use serde::{Deserialize, Serialize};
 

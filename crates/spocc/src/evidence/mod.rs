@@ -268,6 +268,12 @@ impl Evidence {
         counts
     }
 
+    /// How many labels classifier `k` predicted, and of how many classes the rows with a prediction are.
+    pub(crate) fn n_occurring(&self, k: usize) -> [usize; 2] {
+        let occurring = |counts: Vec<u64>| counts.iter().filter(|count| **count > 0).count();
+        [occurring(self.predicted_counts(k)), occurring(self.answered_by_class(k))]
+    }
+
     /// The count of rows that classifier `k` answered.
     pub(crate) fn answered(&self, k: usize) -> u64 {
         self.confusion(k).iter().map(|cell| cell.count).sum()
