@@ -195,7 +195,7 @@ impl ExpertFits<'_> {
         let expert = |counts: &LeafCounts, scores: ScoreTable| {
             if self.exchangeable { experts::contrasts(counts, self.leaf_weights) } else { scores }
         };
-        let mut simple = Vec::new();
+        let mut with_unlabelled = None;
         if let Some(unlabelled) = self.panel.unlabelled_rows() {
             let unit = self.panel.unit() as f64;
             let mut rows: Vec<(Row<'_>, f64)> =
@@ -213,9 +213,10 @@ impl ExpertFits<'_> {
                 exchangeable: self.exchangeable,
             };
             let (expected, scores) = labelled.with_unlabelled(&rows, control)?;
-            simple.push(expert(&expected, scores));
+            with_unlabelled = Some(expert(&expected, scores));
         }
-        simple.insert(0, expert(&counts, scores));
+        let mut simple = vec![expert(&counts, scores)];
+        simple.extend(with_unlabelled);
         if self.panel.total() > 0 {
             simple.push(experts::votes(&counts, self.leaf_weights));
             simple.push(experts::best_classifier(&counts, &likelihoods));
