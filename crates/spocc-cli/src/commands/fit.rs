@@ -97,7 +97,7 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
     }
     if args.slim && !model.row_parts().is_empty() {
         print_status(format_args!(
-            "warning: rows can be read from the model, slim as it is: it has {}",
+            "warning: rows can be read from this model without counts: it has {}",
             model.row_parts().join(" and ")
         ));
     }

@@ -71,14 +71,14 @@ pub(crate) fn tally(args: &TallyArgs, control: &Control<'_>) -> Result<(), Error
     Ok(())
 }
 
-/// Least --min-count below which it is warned that counts that were dropped can be derived from others.
+/// The --min-count below which there is a warning.
 const ADVISED_MIN_COUNT: u64 = 5;
 
 /// Prints how much --min-count dropped.
 fn report_dropped(before: &Evidence, after: &Evidence, min_count: u64) {
     if min_count < ADVISED_MIN_COUNT {
         print_status(format_args!(
-            "warning: --min-count below {ADVISED_MIN_COUNT} hides little: a reader who knows the rule can derive some hidden counts"
+            "warning: with --min-count below {ADVISED_MIN_COUNT} counts stand for few rows, and some hidden counts can be derived"
         ));
     }
     let n_predictions = |evidence: &Evidence| {

@@ -106,7 +106,7 @@ fn a_slim_model_from_which_rows_can_be_read_says_so() {
         ("--method bayes --calibrate cross", "a table of patterns and conformal scores"),
     ] {
         let (fitted, inspected) = fit(options);
-        let warning = format!("warning: rows can be read from the model, slim as it is: it has {parts}\n");
+        let warning = format!("warning: rows can be read from this model without counts: it has {parts}\n");
         assert!(fitted.contains(&warning), "{fitted}");
         let line = format!("no counts (fitted with --slim), but {parts}, from which rows can be read\n");
         assert!(inspected.ends_with(&line), "{inspected}");

@@ -195,7 +195,7 @@ fn counts_of_weights_are_no_counts_of_rows() {
     dir.done("merge weighted.tally rows.tally -o sum.tally");
     assert_eq!(dir.run("tally sum.tally --min-count 5 -o none.tally").code, Some(1), "a sum of both");
     let warned = dir.done("tally rows.tally --min-count 1 -o all.tally").stderr;
-    assert!(warned.contains("warning: --min-count below 5 hides little"), "{warned}");
+    assert!(warned.contains("warning: with --min-count below 5"), "{warned}");
     let rows = format!("a,b,t\n{}", "x,y,x\n".repeat(6));
     dir.write("six.csv", rows);
     let quiet = dir.done("tally six.csv --label t --min-count 5 -o six.tally").stderr;
