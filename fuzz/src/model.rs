@@ -34,7 +34,7 @@ pub fn exercise(model: &Model, choice: usize) {
     let bytes = model.to_bytes();
     let again = Model::from_bytes(&bytes).expect("a model that was read can be read again");
     assert_eq!(again.to_bytes(), bytes, "reading and writing changes nothing");
-    assert!(model.slim().to_bytes().len() <= bytes.len());
+    assert!(model.without_evidence().to_bytes().len() <= bytes.len());
     let _ = model.parameters();
     if model.is_open() {
         let rows = answers(model);

@@ -17,7 +17,7 @@ from spocc._accuracy import HeldOutAccuracy
 from spocc._comparison import Comparison, MethodResult, Recommendation, compare
 from spocc._evidence import Evidence
 from spocc._fit import ColumnWarning, RowWarning, audit, fit, load, load_evidence, load_model
-from spocc._model import Model
+from spocc._model import Model, SlimWarning
 from spocc._native import METHODS, VERSION, SpoccError
 from spocc._reports import Audit, ClassifierAudit, Contribution, Decisions, Explanation
 
@@ -38,6 +38,7 @@ __all__ = [
     "Model",
     "Recommendation",
     "RowWarning",
+    "SlimWarning",
     "SpoccError",
     "__version__",
     "audit",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import operator
+import warnings
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -19,7 +20,11 @@ from spocc._native import SpoccError
 from spocc._reports import Audit, Decisions, Explanation, first, html, shown
 from spocc._settings import Method, Missing, Normalise
 
-__all__ = ["Model"]
+__all__ = ["Model", "SlimWarning"]
+
+
+class SlimWarning(UserWarning):
+    """A slim model decides some rows differently than the model that it was made from."""
 
 
 class Model:
@@ -151,7 +156,7 @@ class Model:
 
     @property
     def evidence(self) -> Evidence | None:
-        """The evidence it was fitted to; None for a slim model."""
+        """The evidence it was fitted to; None if it was left out."""
         native = self._engine.evidence
         return None if native is None else Evidence._of(native)
 
@@ -159,6 +164,11 @@ class Model:
     def row_parts(self) -> list[str]:
         """The parts beside the evidence from which rows can be read; mostly none."""
         return self._engine.row_parts
+
+    @property
+    def min_count(self) -> int | None:
+        """The least number of rows behind each count of a :meth:`slim` model; None if it holds no such counts."""
+        return self._engine.min_count
 
     @cached_property
     def _are_indices(self) -> bool:
@@ -263,12 +273,49 @@ class Model:
             raise TypeError(f"append: expected Evidence, found {type(evidence).__name__}")
         return Model._of(self._engine.append(evidence._engine))
 
-    def slim(self) -> Model:
-        """The same model without its evidence: smaller, equal decisions, no audit and no append.
+    def without_evidence(self) -> Model:
+        """The same model without its evidence: smaller, equal decisions and sets, no audit and no append.
 
-        Its :attr:`row_parts` stay.
+        Its :attr:`row_parts` stay, so it may reveal as much as the whole model; :meth:`slim` drops them.
         """
-        return Model._of(self._engine.slim())
+        return Model._of(self._engine.without_evidence())
+
+    def slim(self, min_count: int = 5) -> Model:
+        """The model without its evidence and without any count or conformal score of fewer rows than `min_count`.
+
+        Of the table of patterns that ``bayes`` and some ladders have, only counts of at least ``min_count`` rows stay, and
+        conformal scores are rounded up, so that sets become larger. The fitted parameters stay: they are functions of the
+        counts of single classifiers.
+
+        Parameters
+        ----------
+        min_count
+            The least number of rows that a count may stand for, from 2; below 5 others may be derived.
+
+        Warns
+        -----
+        SlimWarning
+            If it decides some of the rows differently that the model was fitted to: how many.
+
+        Raises
+        ------
+        SpoccError
+            If counts are sums of weights, which do not say how many rows they stand for, or if the evidence is missing that
+            says it.
+        """
+        if isinstance(min_count, bool) or not isinstance(min_count, int):
+            raise TypeError(f"min_count: expected a whole number, found {type(min_count).__name__}")
+        if not 2 <= min_count < 2**64:
+            raise SpoccError(f"min_count: expected a whole number from 2 and below 2^64, found {min_count}")
+        slim, n_changed = self._engine.slim(min_count)
+        if n_changed:
+            warnings.warn(
+                f"slim: {n_changed:.0f} rows of the fit are decided differently without counts of fewer than "
+                f"{min_count} rows",
+                SlimWarning,
+                stacklevel=2,
+            )
+        return Model._of(slim)
 
     def to_bytes(self) -> bytes:
         """The bytes of a model file, which the command reads too; equal models have equal bytes."""
@@ -299,7 +346,7 @@ class Model:
 
     def _rows(self) -> str:
         evidence = self.evidence
-        return "slim" if evidence is None else f"fitted to {evidence._rows()}"
+        return "without evidence" if evidence is None else f"fitted to {evidence._rows()}"
 
     def __repr__(self) -> str:
         classes = [str(label) for label in self.classes]

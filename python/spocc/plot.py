@@ -194,7 +194,7 @@ def confusion(
             f"classifiers: expected a sequence of names, found the text `{printable(classifiers)}`"
         )
     if evidence is None:
-        raise SpoccError("confusion: expected a model with its evidence, found a slim one")
+        raise SpoccError("confusion: expected a model that holds its evidence, found one without")
     if not isinstance(evidence, Evidence):
         raise TypeError(f"confusion: expected evidence or a model, found {type(evidence).__name__}")
     panel = evidence.classifiers

@@ -353,7 +353,7 @@ def _decided(
     for name in model.classifiers:
         _check(df, "classifiers", name)
     places = [df.columns.index(name) for name in model.classifiers]
-    shared = df.sparkSession.sparkContext.broadcast(model.slim().to_bytes())
+    shared = df.sparkSession.sparkContext.broadcast(model.without_evidence().to_bytes())
     decider = Decider(shared, tuple(places), wanted)
     schema = _numbered(df).schema
     for column_type in column_types:

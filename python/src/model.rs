@@ -150,7 +150,7 @@ impl PyModel {
             .map_err(|error| BindingError::Panic(error.to_string()))
     }
 
-    /// The evidence it was fitted to, unless the model is slim.
+    /// The evidence it was fitted to, unless it was left out.
     #[getter]
     fn evidence(&self) -> Option<PyEvidence> {
         self.engine.evidence().map(|evidence| PyEvidence { engine: evidence.clone() })
@@ -162,9 +162,22 @@ impl PyModel {
         self.engine.row_parts()
     }
 
-    /// The same model without its evidence.
-    fn slim(&self) -> Self {
-        Self { engine: self.engine.slim() }
+    /// The least number of rows behind each count of a slim model that holds counts.
+    #[getter]
+    fn min_count(&self) -> Option<u64> {
+        self.engine.min_count()
+    }
+
+    /// The model without its evidence and without counts of fewer rows, and how many rows it decides differently.
+    fn slim(&self, min_count: u64) -> Result<(Self, Option<f64>), BindingError> {
+        let engine = self.engine.slim(min_count)?;
+        let changed = self.engine.n_decided_differently(&engine, &Control::default())?;
+        Ok((Self { engine }, changed))
+    }
+
+    /// The model without its evidence, which decides alike.
+    fn without_evidence(&self) -> Self {
+        Self { engine: self.engine.without_evidence() }
     }
 
     /// The same model with the additional classifier of the evidence.
@@ -270,9 +283,7 @@ impl PyModel {
     /// An audit of its classifiers with their influence, as JSON and as text.
     fn audit(&self, py: Python<'_>) -> Result<(String, String), BindingError> {
         let Some(evidence) = self.engine.evidence() else {
-            return Err(BindingError::Value(
-                "audit: expected a model that holds its evidence, found a slim one".into(),
-            ));
+            return Err(spocc::Error::NoEvidence { what: "audit" }.into());
         };
         run(py, &RunSettings::default(), |control, _| {
             report(&Audit::new(evidence, Some(&self.engine), control)?)

@@ -95,7 +95,7 @@ def test_labels_come_back_with_the_type_of_the_truth(predicted: str, true: str, 
         assert labels.dtype == truth.dtype
     assert explained.label == truth[0]
     assert type(explained.label) is type(truth[0])
-    assert model.slim().predict(predictions).dtype == truth.dtype
+    assert model.without_evidence().predict(predictions).dtype == truth.dtype
     assert [entry["label"] for entry in evidence.audit().as_dict["classes"]] == truth[:2].tolist()
     # A batch in which a label is only predicted does not determine its type as a truth.
     batches = [spocc.Evidence(predictions[[t]], truth[[t]]) for t in range(20)]

@@ -195,23 +195,44 @@ def test_a_classifier_can_be_appended(panel: Panel) -> None:
     grown = model.append(spocc.Evidence(predictions, truth))
     assert grown.classifiers == ["x0", "x1", "x2", "x3", "x4"]
     with pytest.raises(spocc.SpoccError, match="append: expected a model that holds its evidence"):
-        model.slim().append(spocc.Evidence(predictions, truth))
+        model.without_evidence().append(spocc.Evidence(predictions, truth))
 
 
 def test_a_model_names_the_parts_that_hold_rows(panel: Panel) -> None:
     predictions, truth = panel
     assert spocc.fit(predictions, truth).row_parts == []
-    assert spocc.fit(predictions, truth, method="bayes").slim().row_parts == ["a table of patterns"]
+    assert spocc.fit(predictions, truth, method="bayes").without_evidence().row_parts == ["a table of patterns"]
 
 
-def test_a_slim_model_decides_alike(panel: Panel) -> None:
+def test_a_slim_model_has_no_count_of_a_few_rows() -> None:
+    predictions = np.array([["x", "x"]] * 9 + [["y", "y"]] * 9 + [["y", "x"]] * 3)
+    truth = ["x"] * 9 + ["y"] * 9 + ["z"] * 3
+    model = spocc.fit(predictions, truth, method="bayes")
+    line = "slim: 3 rows of the fit are decided differently without counts of fewer than 5 rows"
+    with pytest.warns(spocc.SlimWarning, match=line):
+        slim = model.slim()
+    assert (slim.evidence, slim.row_parts, slim.min_count) == (None, [], 5)
+    assert slim.predict([["y", "x"], ["y", "y"]]).tolist() == ["x", "y"]
+    assert spocc.Model.from_bytes(slim.to_bytes()) == slim == slim.slim(2)
+    assert model.slim(min_count=3).min_count == 3
+    assert spocc.fit(predictions, truth, method="majority").slim().min_count is None
+    with pytest.raises(spocc.SpoccError, match="slim: expected a model that holds its evidence, found one without"):
+        model.without_evidence().slim()
+    with pytest.raises(TypeError, match="min_count: expected a whole number, found str"):
+        model.slim("5")  # type: ignore[arg-type]
+    for wrong in (1, -3, 2**64):
+        with pytest.raises(spocc.SpoccError, match="min_count: expected a whole number from 2"):
+            model.slim(wrong)
+
+
+def test_a_model_without_evidence_decides_alike(panel: Panel) -> None:
     predictions, truth = panel
     model = spocc.fit(predictions, truth)
-    slim = model.slim()
+    slim = model.without_evidence()
     assert slim.evidence is None
     assert len(slim.to_bytes()) < len(model.to_bytes())
     np.testing.assert_array_equal(slim.predict(predictions), model.predict(predictions))
-    assert repr(slim).endswith("slim)")
+    assert repr(slim).endswith("without evidence)")
 
 
 @pytest.mark.filterwarnings("ignore::spocc.ColumnWarning")

@@ -142,8 +142,8 @@ def test_plots_of_missing_counts_are_refused(panel: Panel, model: spocc.Model) -
     marginals = spocc.Evidence(*panel, level="marginals")
     with pytest.raises(spocc.SpoccError, match="expected evidence that counts pairs of classifiers"):
         spocc.plot.dendrogram(marginals)
-    with pytest.raises(spocc.SpoccError, match="found a slim one"):
-        spocc.plot.confusion(model.slim())
+    with pytest.raises(spocc.SpoccError, match="found one without"):
+        spocc.plot.confusion(model.without_evidence())
     with pytest.raises(spocc.SpoccError, match="predictions: expected a table"):
         spocc.plot.possibility(model)
     with pytest.raises(spocc.SpoccError, match="expected Axes for 2 classifiers, found 1"):

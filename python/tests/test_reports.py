@@ -37,9 +37,9 @@ def test_the_audit_of_a_model_has_influence(panel: Panel) -> None:
     audit = model.audit()
     assert all(entry.influence is not None for entry in audit.classifiers)
     with pytest.raises(
-        spocc.SpoccError, match="audit: expected a model that holds its evidence, found a slim one"
+        spocc.SpoccError, match="audit: expected a model that holds its evidence, found one without"
     ):
-        model.slim().audit()
+        model.without_evidence().audit()
 
 
 def test_an_audit_is_a_frame(panel: Panel) -> None:

@@ -31,13 +31,13 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::CannotAppend`] for other methods, a slim or a calibrated model, more or fewer than one new classifier, or other rows;
+    /// [`Error::NoEvidence`]; [`Error::CannotAppend`] for other methods, a calibrated model, more or fewer than one new classifier, or other rows;
     /// [`Error::MissingClassifier`] if an old column is missing; [`Error::LevelTooLow`].
     pub fn append(&self, evidence: &Evidence, control: &Control<'_>) -> Result<Self, Error> {
         const ROWS: &str = "the rows the model was fitted to";
         let refuse = |expected, found: String| Err(Error::CannotAppend { expected, found });
         let Some(known) = &self.evidence else {
-            return refuse("a model that holds its evidence", "a slim one".to_owned());
+            return Err(Error::NoEvidence { what: "append" });
         };
         if let Some(calibration) = &self.calibration {
             // Scores of the grown rule would need rows that neither it nor the old rule learned from.

@@ -139,6 +139,12 @@ pub enum Error {
         /// What was asked.
         what: &'static str,
     },
+    /// A model without the evidence that is needed.
+    #[error("{what}: expected a model that holds its evidence, found one without")]
+    NoEvidence {
+        /// What was asked.
+        what: &'static str,
+    },
     /// No labelled rows to fit a model to.
     #[error("truth: expected at least one labelled row, found none")]
     NoLabelledRows,

@@ -311,8 +311,8 @@ fn other_rows_and_other_models_are_refused() {
     assert_eq!(other_rows, "append: expected the rows the model was fitted to, found rows with other counts");
     let none_new = message(refused(&model, &rows.evidence(2)));
     assert_eq!(none_new, "append: expected exactly one new classifier, found none");
-    let slim = message(refused(&model.slim(), &rows.evidence(3)));
-    assert_eq!(slim, "append: expected a model that holds its evidence, found a slim one");
+    let slim = message(refused(&model.without_evidence(), &rows.evidence(3)));
+    assert_eq!(slim, "append: expected a model that holds its evidence, found one without");
     let majority = Majority.fit(&rows.evidence(2)).expect("rows");
     assert_eq!(
         message(refused(&majority, &rows.evidence(3))),

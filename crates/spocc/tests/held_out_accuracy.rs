@@ -126,7 +126,7 @@ fn it_is_stored_with_the_model_and_read_again() {
     let evidence = Panel::new(usual()).tally();
     for options in [evaluated(), Options { class_weights: ClassWeights::Balanced, ..evaluated() }] {
         let model = fitted(Method::NaiveBayes, &evidence, &options);
-        for model in [model.slim(), model] {
+        for model in [model.without_evidence(), model] {
             let read = Model::from_bytes(&model.to_bytes()).expect("our own bytes");
             assert!(read.held_out_accuracy().is_some());
             assert_eq!(read.held_out_accuracy(), model.held_out_accuracy());
@@ -232,7 +232,9 @@ fn an_appended_model_has_no_accuracy_of_the_smaller_panel() {
     let smaller = panel.reordered(&[0, 1, 2, 3]).tally();
     for combiner in [&Ladder as &dyn spocc::Combiner, &AdaSpocc::default()] {
         let model = Model::fit(combiner, &smaller, &evaluated(), &Control::default()).expect("rows");
-        assert!(model.held_out_accuracy().is_some() && model.slim().held_out_accuracy().is_some());
+        assert!(
+            model.held_out_accuracy().is_some() && model.without_evidence().held_out_accuracy().is_some()
+        );
         let grown = model.append(&panel.tally(), &Control::default()).expect("one more column");
         assert_eq!(grown.held_out_accuracy(), None);
     }

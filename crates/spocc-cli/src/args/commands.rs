@@ -34,10 +34,22 @@ pub(crate) struct FitArgs {
     #[arg(short, long, value_name = "MODEL")]
     pub(crate) output: PathBuf,
 
-    /// Do not store the counts: the model is smaller and discloses less, but `append` and `audit` need them. A warning says
-    /// if rows can be read from what is left
-    #[arg(long)]
-    pub(crate) slim: bool,
+    /// Do not store the evidence, nor any other count or conformal score of fewer than N rows [default N: 5]: the model is
+    /// smaller and discloses less, but `append` and `audit` need the evidence. Says how many rows are decided differently
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "5",
+        value_parser = whole::<u64>(2..=u64::MAX)
+    )]
+    pub(crate) slim: Option<u64>,
+
+    /// Do not store the evidence, but all that decides: equal decisions and sets from a smaller file. A warning says if rows
+    /// can be read from it
+    #[arg(long, conflicts_with = "slim")]
+    pub(crate) without_evidence: bool,
 
     /// Do not measure the held-out accuracy, which takes five more fits (one above 5000 labelled rows)
     #[arg(long)]
@@ -225,7 +237,7 @@ pub(crate) struct ExplainArgs {
 /// The arguments of `spocc append`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AppendArgs {
-    /// Model of ladder, spocc or adaspocc, fitted without --slim
+    /// Model of ladder, spocc or adaspocc, fitted without --slim and --without-evidence
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
 

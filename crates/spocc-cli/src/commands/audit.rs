@@ -51,7 +51,7 @@ fn audit_model(
 ) -> Result<Audit, Error> {
     args.columns.refuse_columns("audit", "a model")?;
     let Some(evidence) = model.evidence() else {
-        return Err(place.refused("a model with counts", "a model fitted with --slim").into());
+        return Err(place.engine(spocc::Error::NoEvidence { what: "audit" }).into());
     };
     Ok(Audit::new(evidence, Some(model), control).map_err(|error| place.engine(error))?)
 }

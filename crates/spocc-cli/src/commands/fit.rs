@@ -12,7 +12,10 @@ use spocc::{
 
 use crate::{
     args::{FitArgs, refused_setting},
-    commands::counted_rows::{describe_rows, note_sample},
+    commands::{
+        counted_rows::{describe_rows, note_sample},
+        tally::warn_small_min_count,
+    },
     error::{Error, count, list, quoted},
     output::Output,
     print_status,
@@ -63,7 +66,14 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
         other => engine(other),
     })?;
 
-    let bytes = if args.slim { model.slim().to_bytes() } else { model.to_bytes() };
+    let stored = if let Some(min_count) = args.slim {
+        model.slim(min_count).map_err(engine)?
+    } else if args.without_evidence {
+        model.without_evidence()
+    } else {
+        model.clone()
+    };
+    let bytes = stored.to_bytes();
     output.write_all(&bytes)?;
     print_status(format_args!(
         "fitted {} to {}: {}, {}",
@@ -95,10 +105,14 @@ pub(crate) fn fit(args: &FitArgs, control: &Control<'_>) -> Result<(), Error> {
         note_guarantee(calibration, &model);
         note_coverage(calibration, &model, labelled.evidence.n_rows());
     }
-    if args.slim && !model.row_parts().is_empty() {
+    if let Some(min_count) = args.slim {
+        let n_changed = model.n_decided_differently(&stored, control).map_err(engine)?;
+        report_slim(&model, &stored, n_changed, min_count);
+    }
+    if args.without_evidence && !stored.row_parts().is_empty() {
         print_status(format_args!(
-            "warning: rows can be read from this model without counts: it has {}",
-            model.row_parts().join(" and ")
+            "warning: rows can be read from this model without its evidence: it has {} (--slim drops what reveals them)",
+            stored.row_parts().join(" and ")
         ));
     }
     note_never_decided(&model, &evidence);
@@ -225,6 +239,27 @@ fn note_never_decided(model: &Model, evidence: &Evidence) {
             "note: {} predicted but never true, so never decided: {} (--classes sets the list of classes)",
             if others.len() == 1 { "one label is" } else { "some labels are" },
             list(others)
+        ));
+    }
+}
+
+/// Prints what a slim model decides differently.
+fn report_slim(whole: &Model, slim: &Model, n_changed: Option<f64>, min_count: u64) {
+    warn_small_min_count("--slim", min_count);
+    match (n_changed, whole.evidence()) {
+        (Some(n_changed), Some(evidence)) => print_status(format_args!(
+            "slim: {n_changed:.0} of {:.0} rows of the fit are decided differently without counts of fewer than {min_count} rows",
+            evidence.n_rows() + evidence.n_unlabelled()
+        )),
+        // Without a tally there is no table of patterns.
+        _ => print_status(format_args!("slim: decisions are those of the whole model")),
+    }
+    let most = slim.calibration().map(Calibration::max_informative_coverage);
+    if let Some(most) = most.filter(|most| whole.calibration().is_some_and(|all| all.max_coverage() > *most))
+    {
+        let most = (100.0 * most).floor() / 100.0;
+        print_status(format_args!(
+            "slim: conformal scores are rounded up, so sets are larger; above a coverage of {most} they have every class"
         ));
     }
 }

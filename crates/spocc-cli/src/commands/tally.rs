@@ -7,7 +7,10 @@ use std::{
 };
 
 use clap::error::ErrorKind;
-use spocc::{Control, Evidence, evidence::Level};
+use spocc::{
+    Control, Evidence,
+    evidence::{ADVISED_MIN_COUNT, Level},
+};
 use spocc_table::expand;
 
 use crate::{
@@ -71,16 +74,18 @@ pub(crate) fn tally(args: &TallyArgs, control: &Control<'_>) -> Result<(), Error
     Ok(())
 }
 
-/// The --min-count below which there is a warning.
-const ADVISED_MIN_COUNT: u64 = 5;
+/// Prints a warning of a least count that protects little.
+pub(super) fn warn_small_min_count(option: &str, min_count: u64) {
+    if min_count < ADVISED_MIN_COUNT {
+        print_status(format_args!(
+            "warning: with {option} below {ADVISED_MIN_COUNT} counts stand for few rows, and some hidden counts can be derived"
+        ));
+    }
+}
 
 /// Prints how much --min-count dropped.
 fn report_dropped(before: &Evidence, after: &Evidence, min_count: u64) {
-    if min_count < ADVISED_MIN_COUNT {
-        print_status(format_args!(
-            "warning: with --min-count below {ADVISED_MIN_COUNT} counts stand for few rows, and some hidden counts can be derived"
-        ));
-    }
+    warn_small_min_count("--min-count", min_count);
     let n_predictions = |evidence: &Evidence| {
         (0..evidence.classifiers().len()).map(|k| evidence.n_answered(k)).sum::<f64>().round() as u64
     };

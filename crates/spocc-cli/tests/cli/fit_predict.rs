@@ -94,10 +94,10 @@ fn every_method_and_option_fits_and_decides() {
 }
 
 #[test]
-fn a_slim_model_from_which_rows_can_be_read_says_so() {
+fn a_model_without_evidence_from_which_rows_can_be_read_says_so() {
     let dir = TestDir::with_model();
     let fit = |options: &str| {
-        let fitted = dir.done(&format!("fit gold.csv --label truth --id item --slim {options} -o m.spocc"));
+        let fitted = dir.done(&format!("fit gold.csv --label truth --id item {options} -o m.spocc"));
         (fitted.stderr, dir.done("inspect m.spocc").stdout)
     };
     for (options, parts) in [
@@ -105,17 +105,59 @@ fn a_slim_model_from_which_rows_can_be_read_says_so() {
         ("--method majority --calibrate cross", "conformal scores"),
         ("--method bayes --calibrate cross", "a table of patterns and conformal scores"),
     ] {
-        let (fitted, inspected) = fit(options);
-        let warning = format!("warning: rows can be read from this model without counts: it has {parts}\n");
+        let (fitted, inspected) = fit(&format!("{options} --without-evidence"));
+        let warning =
+            format!("warning: rows can be read from this model without its evidence: it has {parts} ");
         assert!(fitted.contains(&warning), "{fitted}");
-        let line = format!("no counts (fitted with --slim), but {parts}, from which rows can be read\n");
+        let line =
+            format!("no evidence, but {parts}, from which rows can be read (`fit --slim` drops these)\n");
         assert!(inspected.ends_with(&line), "{inspected}");
     }
-    for method in ["ladder", "spocc", "adaspocc", "naive-bayes", "stacking", "dawid-skene"] {
-        let (fitted, inspected) = fit(&format!("--method {method}"));
-        assert!(!fitted.contains("rows can be read"), "{fitted}");
-        assert!(inspected.ends_with("no counts (fitted with --slim)\n"), "{inspected}");
+    for form in ["--slim", "--without-evidence"] {
+        for method in ["ladder", "spocc", "adaspocc", "naive-bayes", "stacking", "dawid-skene"] {
+            let (fitted, inspected) = fit(&format!("--method {method} {form}"));
+            assert!(!fitted.contains("rows can be read"), "{fitted}");
+            let line = "no evidence, and no counts of patterns or scores of rows\n";
+            assert!(inspected.ends_with(line), "{inspected}");
+        }
     }
+}
+
+#[test]
+fn a_slim_model_has_no_count_of_a_few_rows_and_says_what_it_decides_differently() {
+    let dir = TestDir::with_model();
+    let patterns = ["x,x,x", "y,y,y", "x,y,x", "y,x,y"];
+    // The last pattern has three rows, the others have nine.
+    let rows = (0..30).map(|row| format!("{},{row}\n", patterns[(row / 9).min(3)])).collect::<String>();
+    dir.write("rows.csv", format!("a,b,truth,item\n{rows}"));
+    let fit = |options: &str| {
+        let options = format!("--method bayes --no-evaluate {options} -o m.spocc");
+        dir.done(&format!("fit rows.csv --label truth --id item {options}")).stderr
+    };
+    let fitted = fit("--slim");
+    let line = "slim: 3 of 30 rows of the fit are decided differently without counts of fewer than 5 rows\n";
+    assert!(fitted.contains(line) && !fitted.contains("warning"), "{fitted}");
+    let inspected = dir.done("inspect m.spocc").stdout;
+    assert!(inspected.ends_with("no evidence, and no counts of fewer than 5 rows (slim)\n"), "{inspected}");
+    assert!(inspected.contains("3 patterns of predictions"), "{inspected}");
+    let facts = dir.done("inspect m.spocc --json").stdout;
+    assert!(facts.contains("\"min_count\": 5"), "{facts}");
+    assert!(fit("--slim=10").contains("slim: 12 of 30 rows"), "the most frequent class, x, is decided");
+    let fitted = fit("--slim=3");
+    assert!(
+        fitted.contains("slim: 0 of 30 rows") && fitted.contains("warning: with --slim below 5"),
+        "{fitted}"
+    );
+    let fitted = fit("--slim --calibrate cross");
+    assert!(fitted.contains("slim: conformal scores are rounded up, so sets are larger; above"), "{fitted}");
+    let all = "rows.csv --label truth --id item --method bayes -o m.spocc";
+    dir.misused(&format!("fit {all} --slim=1"), "expected a whole number from 2");
+    dir.misused(&format!("fit {all} --slim --without-evidence"), "cannot be used with");
+    dir.write("weighted.csv", format!("a,b,truth,item\n{rows}"));
+    dir.refused(
+        &format!("fit {all} --slim --weight item"),
+        "rows.csv: slim: expected rows that count as whole numbers, found weights",
+    );
 }
 
 #[test]

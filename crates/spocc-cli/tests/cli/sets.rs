@@ -133,7 +133,7 @@ fn sets_depend_only_on_ids_or_row_numbers() {
     assert!(whole == apart, "named rows draw alike in whatever table");
     assert!(predict("new.csv") == predict("one.csv two.csv"));
     assert!(whole != predict("new.csv --id id --seed 1"), "the seed draws");
-    let slim = "fit gold.csv --label truth --id id --calibrate split --per-class --seed 3 --slim -o m.spocc";
+    let slim = "fit gold.csv --label truth --id id --calibrate split --per-class --seed 3 --without-evidence -o m.spocc";
     dir.done(slim);
     assert!(whole == predict("new.csv --id id"));
 }

@@ -281,7 +281,7 @@ fn a_table_its_tally_and_its_model_are_audited_alike() {
     dir.done("fit all.tally --slim -o slim.spocc");
     dir.refused(
         "audit slim.spocc",
-        "slim.spocc: expected a model with counts, found a model fitted with --slim",
+        "slim.spocc: audit: expected a model that holds its evidence, found one without",
     );
 }
 
@@ -358,7 +358,7 @@ fn what_cannot_be_appended_is_refused() {
     };
     let majority = "majority.spocc: append: expected a spocc, adaspocc or ladder model, found majority";
     refused("majority.spocc", "eve", "gold.csv", majority);
-    let slim = "slim.spocc: append: expected a model that holds its evidence, found a slim one";
+    let slim = "slim.spocc: append: expected a model that holds its evidence, found one without";
     refused("slim.spocc", "eve", "gold.csv", slim);
     let rows = "expected the rows the model was fitted to, found rows with other counts";
     let none = "expected the rows the model was fitted to, found none of the 1 without truth";

@@ -5,6 +5,7 @@
 //! quarter (split conformal, with a coverage guarantee) or all rows out of fold (cross-conformal, without one). The p-value
 //! of a class on a new row is its rank among those scores, and [`PredictionSets`] hold the classes of large p-value.
 
+mod rounding;
 mod scores;
 mod sets;
 
@@ -122,6 +123,17 @@ impl Calibration {
         self.settings
     }
 
+    /// The same rows with scores rounded up so that each stands for at least `n` rows; a list of fewer rows becomes empty.
+    pub(crate) fn rounded(&self, n: u64) -> Self {
+        let lists = self.lists.iter().map(|scores| scores.rounded(n)).collect();
+        Self { settings: self.settings, lists }
+    }
+
+    /// Every stored score with its list and its number of rows.
+    pub(crate) fn scores(&self) -> impl Iterator<Item = (usize, Score)> + '_ {
+        self.lists.iter().enumerate().flat_map(|(list, scores)| scores.iter().map(move |score| (list, score)))
+    }
+
     /// The lists of scores, ready for p-values.
     pub(crate) fn ranks(&self) -> Vec<Ranks<'_>> {
         self.lists.iter().map(Scores::ranks).collect()
@@ -137,6 +149,16 @@ impl Calibration {
     pub fn max_coverage(&self) -> f64 {
         let fewest = self.n_rows().into_iter().min().unwrap_or(0) as f64;
         fewest / (fewest + 1.0)
+    }
+
+    /// The largest coverage whose sets can exclude a class: rows with an infinite score keep every class in. Of the smallest
+    /// class if every class has its own scores.
+    pub fn max_informative_coverage(&self) -> f64 {
+        let of_list = |scores: &Scores| {
+            let n = scores.n_rows();
+            (n - scores.n_infinite()) as f64 / (n as f64 + 1.0)
+        };
+        self.lists.iter().map(of_list).fold(f64::INFINITY, f64::min)
     }
 
     /// The standard deviation, over draws of the calibration rows, of the share of sets that contain the truth.

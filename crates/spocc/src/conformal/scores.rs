@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{conformal::RowDraw, decision::TIE_TOLERANCE, error::Error};
+use crate::{
+    conformal::{RowDraw, rounding},
+    decision::TIE_TOLERANCE,
+    error::Error,
+};
 
 /// A score and the number of rows with it.
 pub(crate) type Score = (f64, u64);
@@ -33,6 +37,21 @@ impl Scores {
 
     pub(super) fn n_rows(&self) -> u64 {
         self.counts.iter().sum()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Score> + '_ {
+        self.values.iter().copied().zip(self.counts.iter().copied())
+    }
+
+    /// Number of rows with an infinite score.
+    pub(super) fn n_infinite(&self) -> u64 {
+        self.iter().filter(|score| score.0.is_infinite()).map(|score| score.1).sum()
+    }
+
+    /// The same rows with scores [rounded up](super::rounding) so that each stands for at least `n` rows; none if there are
+    /// fewer in all.
+    pub(super) fn rounded(&self, n: u64) -> Self {
+        Self::new(rounding::round_up(self.iter(), n))
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {

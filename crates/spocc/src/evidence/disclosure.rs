@@ -8,6 +8,9 @@ use crate::{
     progress::Control,
 };
 
+/// The least number of rows that a count should stand for where rows are private: from fewer, others may be derived.
+pub const ADVISED_MIN_COUNT: u64 = 5;
+
 /// A report of the counts that are so small that they identify few rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]

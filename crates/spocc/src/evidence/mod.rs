@@ -46,7 +46,7 @@ pub use column_warnings::{ColumnIssue, ColumnWarning};
 pub(crate) use confusions::{ConfusionCell, Confusions};
 pub use count::Counting;
 pub(crate) use count::WEIGHT_BITS;
-pub use disclosure::SmallCounts;
+pub use disclosure::{ADVISED_MIN_COUNT, SmallCounts};
 pub use grouped::GroupedRows;
 pub(crate) use informative_missing::{log_marginal, log_odds};
 pub(crate) use pairs::{Pairs, map_tables, pair_index};

@@ -315,6 +315,11 @@ impl Tally {
         kept.finish()
     }
 
+    /// Only the cells with at least the count of their class in `least`.
+    pub(crate) fn at_least(&self, least: &[u64]) -> Self {
+        self.keeping(|cell, count| if count < least[usize::from(self.classes[cell])] { 0 } else { count })
+    }
+
     /// Refuses a tally that no rows can have given.
     pub(crate) fn check(&self, width: usize, n_labels: usize, n_classes: usize) -> Result<(), Error> {
         self.patterns.check(width, n_labels)?;

@@ -12,7 +12,8 @@ use crate::{
 };
 
 /// The sections beside that of the rule.
-const SECTIONS: [&str; 6] = ["Panel", "Prior", "Settings", "conformal", "evidence", "held-out-accuracy"];
+const SECTIONS: [&str; 7] =
+    ["Panel", "Prior", "Settings", "conformal", "evidence", "held-out-accuracy", "min-count"];
 
 pub(super) fn write(model: &Model, bytes: &mut Vec<u8>) {
     let mut sections = SectionWriter::new(bytes);
@@ -26,6 +27,7 @@ pub(super) fn write(model: &Model, bytes: &mut Vec<u8>) {
         sections.content("evidence", |bytes| evidence::write(counts, bytes));
     }
     sections.optional("held-out-accuracy", model.held_out_accuracy.as_ref());
+    sections.optional("min-count", model.min_count.as_ref());
 }
 
 pub(super) fn read(payload: &[u8]) -> Result<Model, Error> {
@@ -51,6 +53,7 @@ pub(super) fn read(payload: &[u8]) -> Result<Model, Error> {
         evidence: sections.content("evidence").map(evidence::read).transpose()?,
         calibration: sections.optional("conformal")?,
         held_out_accuracy: sections.optional("held-out-accuracy")?,
+        min_count: sections.optional("min-count")?,
         no_accuracy_reason: None,
     })
 }
@@ -81,6 +84,7 @@ impl Model {
             return wrong("one list of scores for open answers", "one per class".to_owned());
         }
         self.held_out_accuracy.as_ref().map_or(Ok(()), HeldOutAccuracy::check)?;
+        self.check_min_count()?;
         let Some(evidence) = &self.evidence else { return Ok(()) };
         evidence.check()?;
         if evidence.labels().normalise() != self.normalise() {

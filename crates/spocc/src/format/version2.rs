@@ -111,6 +111,7 @@ pub(super) fn read_model(payload: &[u8]) -> Result<Model, Error> {
         evidence: tail.evidence.map(Evidence::try_from).transpose()?,
         calibration: tail.calibration,
         held_out_accuracy: None,
+        min_count: None,
         no_accuracy_reason: None,
     })
 }

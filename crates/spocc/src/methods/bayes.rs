@@ -43,7 +43,7 @@ impl Learn for Bayes {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct JointTable {
     n_classes: usize,
-    tally: Tally,
+    pub(super) tally: Tally,
 }
 
 impl JointTable {

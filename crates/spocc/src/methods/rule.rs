@@ -6,6 +6,7 @@ use crate::{
     data::Row,
     dendrogram::Dendrogram,
     error::Error,
+    evidence::Tally,
     fusion::{Exponent, FusionScratch},
     math::{exp, exponentiate},
     methods::{
@@ -88,6 +89,31 @@ impl Rule {
             Self::Bayes(table) => Parameters::Bayes { n_patterns: table.n_patterns() },
             Self::Stacking(regression) => regression.parameters(),
         }
+    }
+
+    /// The counts of the rule's table of patterns, if it has one.
+    pub(crate) fn pattern_table(&self) -> Option<&Tally> {
+        match self {
+            Self::Bayes(table) => Some(&table.tally),
+            Self::Ladder(fitted) => fitted.pattern_table.as_ref().map(|table| &table.tally),
+            Self::FirstLadder(fitted) => fitted.pattern_table.as_ref().map(|table| &table.tally),
+            _ => None,
+        }
+    }
+
+    /// The same rule with only those counts of patterns that are at least `least` of their class.
+    pub(crate) fn without_rare_patterns(&self, least: &[u64]) -> Self {
+        let mut rule = self.clone();
+        let table = match &mut rule {
+            Self::Bayes(table) => Some(&mut table.tally),
+            Self::Ladder(fitted) => fitted.pattern_table.as_mut().map(|table| &mut table.tally),
+            Self::FirstLadder(fitted) => fitted.pattern_table.as_mut().map(|table| &mut table.tally),
+            _ => None,
+        };
+        if let Some(tally) = table {
+            *tally = tally.at_least(least);
+        }
+        rule
     }
 
     /// The same rule for rows with up to `n_classes - 1` candidates; none if it is not a rule over candidates.

@@ -2,6 +2,7 @@
 
 mod conformal;
 mod held_out_accuracy;
+mod slim;
 
 use std::borrow::Cow;
 
@@ -83,6 +84,8 @@ pub struct Model {
     pub(crate) evidence: Option<Evidence>,
     pub(crate) calibration: Option<Calibration>,
     pub(crate) held_out_accuracy: Option<HeldOutAccuracy>,
+    /// The least number of rows behind each count of a slim model that holds counts.
+    pub(crate) min_count: Option<u64>,
     /// Why it has no held-out accuracy although one was asked for; not stored in files.
     pub(crate) no_accuracy_reason: Option<String>,
 }
@@ -142,6 +145,7 @@ impl Model {
             evidence: Some(evidence.clone().into_owned()),
             calibration: None,
             held_out_accuracy: None,
+            min_count: None,
             no_accuracy_reason: None,
         })
     }
@@ -212,32 +216,10 @@ impl Model {
         self.no_accuracy_reason.as_deref()
     }
 
-    /// The evidence it was fitted to, unless it is slim. The rows that calibrate it are among the unlabelled rows, if
+    /// The evidence it was fitted to, unless it was left out. The rows that calibrate it are among the unlabelled rows, if
     /// there are any, and otherwise not part of it.
     pub fn evidence(&self) -> Option<&Evidence> {
         self.evidence.as_ref()
-    }
-
-    /// The parts beside the evidence from which rows that it was fitted to can be read: a table of patterns with their
-    /// counts, or the conformal scores of single rows. Most models have none.
-    pub fn row_parts(&self) -> Vec<&'static str> {
-        let has_patterns = match self.parameters() {
-            Parameters::Bayes { .. } => true,
-            Parameters::Ladder { pattern_shrinkage, .. } => pattern_shrinkage.is_some(),
-            Parameters::FirstLadder { pattern_shrinkage, fallback, .. } => {
-                pattern_shrinkage.is_some() || fallback.is_some()
-            }
-            _ => false,
-        };
-        let parts = [("a table of patterns", has_patterns), ("conformal scores", self.calibration.is_some())];
-        parts.into_iter().filter(|part| part.1).map(|part| part.0).collect()
-    }
-
-    /// The same model without its evidence: smaller, decides alike, but cannot be appended to. Its
-    /// [`row_parts`](Self::row_parts) stay.
-    #[must_use]
-    pub fn slim(&self) -> Self {
-        Self { evidence: None, ..self.clone() }
     }
 
     /// Whether an answer means something to it, be it a class or not.
@@ -266,6 +248,7 @@ impl Model {
             class_weights: self.class_weights.clone(),
             calibration: self.calibration.clone(),
             held_out_accuracy: self.held_out_accuracy.clone(),
+            min_count: self.min_count,
             no_accuracy_reason: None,
         })
     }

@@ -34,15 +34,16 @@ fn models() -> Vec<(String, Model)> {
     let (ladder, bayes) = (Method::Ladder, Method::NaiveBayes);
     let mut models = vec![
         ("adaspocc.conformal", fit(Method::AdaSpocc, &rows, &split)),
+        ("bayes.conformal.slim", fit(Method::Bayes, &rows, &split).slim(5).expect("rows of weight 1")),
         ("adaspocc.weighted", fit(Method::AdaSpocc, &weighted, &plain)),
         ("dawid-skene.unlabelled", fit(Method::DawidSkene, &with_unlabelled(&rows), &plain)),
         ("ladder.class-weight", fit(ladder, &rows, &balanced)),
         ("ladder.conformal", fit(ladder, &rows, &split)),
         ("ladder.conformal-cross-per-class", fit(ladder, &rows, &cross)),
         ("ladder.open", fit(ladder, &open_answers(), &plain)),
-        ("ladder.slim", fit(ladder, &rows, &plain).slim()),
+        ("ladder.slim", fit(ladder, &rows, &plain).without_evidence()),
         ("ladder.unlabelled", fit(ladder, &with_unlabelled(&rows), &plain)),
-        ("majority.conformal.slim", fit(Method::Majority, &rows, &split).slim()),
+        ("majority.conformal.slim", fit(Method::Majority, &rows, &split).without_evidence()),
         ("majority.open", fit(Method::Majority, &open_answers(), &plain)),
         ("majority.random", fit(Method::Majority, &rows, &random)),
         ("naive-bayes.evaluated", fit(bayes, &rows, &evaluated)),

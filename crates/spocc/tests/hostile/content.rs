@@ -15,7 +15,7 @@ fn weights_and_missing_labels_that_no_fit_gives_are_refused() {
     };
     let model = Model::fit(&spocc::methods::NaiveBayes, &evidence, &options, &Control::default())
         .expect("rows")
-        .slim();
+        .without_evidence();
     let bytes = model.to_bytes();
     let find =
         |what: &[u8]| bytes.windows(what.len()).position(|window| window == what).expect("it is there");
@@ -155,7 +155,7 @@ fn every_single_altered_byte_with_a_true_checksum_is_refused_or_works() {
                 let mut altered = bytes.clone();
                 altered[at] = value;
                 if let Ok(read) = Model::from_bytes(&resealed(&altered)) {
-                    exercise_model(&read.slim(), &panel);
+                    exercise_model(&read.without_evidence(), &panel);
                 }
             }
         }
@@ -175,7 +175,7 @@ fn huge_numbers_are_refused_before_room_is_made_for_them() {
                 for size in [1u64 << 40, 1 << 60, u64::MAX] {
                     let altered = [&content[..at], &varint(size), &content[at + 1..]].concat();
                     match Model::from_bytes(&with_content(&bytes, place, altered)) {
-                        Ok(model) => exercise_model(&model.slim(), &panel),
+                        Ok(model) => exercise_model(&model.without_evidence(), &panel),
                         Err(_) => refused += 1,
                     }
                 }
@@ -200,7 +200,7 @@ fn with_number(bytes: &[u8], from: f64, to: f64) -> Vec<u8> {
 }
 
 fn fitted(method: Method, panel: &Panel) -> Model {
-    method.combiner().fit(&panel.tally()).expect("labelled rows").slim()
+    method.combiner().fit(&panel.tally()).expect("labelled rows").without_evidence()
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn models(panel: &Panel) -> Vec<Model> {
         for options in [Options::default(), symbol.clone(), weighed.clone(), calibrated.clone()] {
             let model = Model::fit(method.combiner().as_ref(), &evidence, &options, &Control::default());
             // Not every method takes every kind of evidence.
-            models.extend(model.ok().into_iter().flat_map(|model| [model.slim(), model]));
+            models.extend(model.ok().into_iter().flat_map(|model| [model.without_evidence(), model]));
         }
     }
     models
@@ -128,7 +128,7 @@ fn exercise_model(model: &Model, panel: &Panel) {
         Ok(sets) => assert!(sets.iter().all(|set| !set.is_empty()) && sets.len() == table.n_rows()),
         Err(error) => assert!(matches!(error, Error::NotCalibrated | Error::TooFewScores { .. }), "{error}"),
     }
-    assert!(model.slim().to_bytes().len() <= model.to_bytes().len());
+    assert!(model.without_evidence().to_bytes().len() <= model.to_bytes().len());
     let _ = model.parameters();
     if let Some(evidence) = model.evidence() {
         exercise_evidence(evidence);

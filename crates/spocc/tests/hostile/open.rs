@@ -36,7 +36,7 @@ pub(crate) fn open_models() -> Vec<Model> {
         for options in [Options::default(), calibrated.clone()] {
             let model = Model::fit(method.combiner().as_ref(), &evidence(), &options, &Control::default());
             let model = model.expect("rows");
-            models.extend([model.slim(), model]);
+            models.extend([model.without_evidence(), model]);
         }
     }
     models

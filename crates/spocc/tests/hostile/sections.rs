@@ -88,7 +88,7 @@ fn a_file_has_the_sections_that_it_needs_in_the_order_of_their_names() {
     assert_eq!(names(inner), ["Confusion", "Counts", "Panel", "Tally", "Unlabelled"]);
     let marginals = small_panel().evidence(Level::Marginals).to_bytes();
     assert_eq!(names(&sections_of(&marginals)), ["Confusion", "Counts", "Panel"]);
-    let slim = Model::from_bytes(&model).expect("our own bytes").slim().to_bytes();
+    let slim = Model::from_bytes(&model).expect("our own bytes").without_evidence().to_bytes();
     assert_eq!(names(&sections_of(&slim)), ["Panel", "Prior", "Rule-pool", "Settings", "conformal"]);
     // The evidence in a model is the payload of an evidence file.
     let evidence = Model::from_bytes(&model).expect("our own bytes").evidence().expect("whole").to_bytes();

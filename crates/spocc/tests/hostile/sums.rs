@@ -27,7 +27,7 @@ fn for_each_altered(file: &[u8], mut visit: impl FnMut(&[u8])) {
 
 /// Decides, explains and audits with a model that was believed.
 fn exercise(model: &Model, panel: &Panel) {
-    exercise_model(&model.slim(), panel);
+    exercise_model(&model.without_evidence(), panel);
     let mut rows = Predictions::builder(model.classifiers().to_vec()).expect("a model's names are distinct");
     let n = model.classifiers().len();
     (0..3).for_each(|j| rows.push(vec![Some(format!("l{j}")); n]).expect("a row"));
@@ -64,7 +64,7 @@ fn sums_that_overflow_are_refused_for_every_method() {
     let ordinal = Stacking { inputs: Inputs::Ordinal, ..Stacking::default() };
     let models = Method::ALL.map(|method| method.combiner().fit(&panel.tally()).expect("rows"));
     for model in models.into_iter().chain([ordinal.fit(&panel.tally()).expect("rows")]) {
-        let refused = refused_sums(&model.slim().to_bytes(), |model| exercise(model, &panel));
+        let refused = refused_sums(&model.without_evidence().to_bytes(), |model| exercise(model, &panel));
         let has_sums = !matches!(model.method(), Method::Selection | Method::Bayes);
         assert_eq!(refused > 0, has_sums, "{}", model.method());
     }
@@ -83,7 +83,7 @@ fn sums_that_overflow_are_refused_for_open_answers() {
 fn sums_that_overflow_are_refused_in_files_of_version_2() {
     let mut refused = 0;
     for file in version2::files("spocc") {
-        let slim = Model::from_bytes(&file).expect("our own bytes").slim();
+        let slim = Model::from_bytes(&file).expect("our own bytes").without_evidence();
         if slim.method() == Method::Ladder {
             refused += refused_sums(&slim.to_bytes(), |model| exercise(model, &small_panel()));
         }
@@ -94,7 +94,7 @@ fn sums_that_overflow_are_refused_in_files_of_version_2() {
 #[test]
 fn a_regression_whose_scores_overflow_is_refused_in_one_line() {
     let panel = small_panel();
-    let model = Method::Stacking.combiner().fit(&panel.tally()).expect("rows").slim();
+    let model = Method::Stacking.combiner().fit(&panel.tally()).expect("rows").without_evidence();
     let spocc::methods::Parameters::Stacking { coefficients, .. } = model.parameters() else {
         panic!("stacking")
     };

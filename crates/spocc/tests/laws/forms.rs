@@ -11,15 +11,15 @@ fn a_model_read_back_is_the_same_and_a_slim_one_decides_alike() {
             for options in choices() {
                 let model = fitted(combiner.as_ref(), &panel.tally(), &options);
                 let decided = model.predict(&table).expect("the same columns");
-                for model in [&model, &model.slim()] {
+                for model in [&model, &model.without_evidence()] {
                     let bytes = model.to_bytes();
                     let read = Model::from_bytes(&bytes).expect("our own bytes");
                     prop_assert_eq!(read.to_bytes(), bytes);
                     prop_assert_eq!(read.parameters(), model.parameters());
                     prop_assert_eq!(&read.predict(&table).expect("the same columns"), &decided);
                 }
-                prop_assert!(model.slim().evidence().is_none());
-                prop_assert!(model.slim().to_bytes().len() < model.to_bytes().len());
+                prop_assert!(model.without_evidence().evidence().is_none());
+                prop_assert!(model.without_evidence().to_bytes().len() < model.to_bytes().len());
             }
         }
     });
@@ -31,7 +31,7 @@ fn a_slim_model_gives_the_same_possibilities() {
         prop_assume!(panel.has_truth());
         let table = panel.predictions();
         let model = Spocc::default().fit(&panel.tally()).expect("rows");
-        let slim = model.slim();
+        let slim = model.without_evidence();
         let (whole, slim) = (model.align(&table).expect("columns"), slim.align(&table).expect("columns"));
         for t in 0..table.n_rows() {
             prop_assert_eq!(whole.decide(t).expect("a row"), slim.decide(t).expect("a row"));

@@ -39,7 +39,9 @@ pub(super) struct ModelFacts {
     conformal: Option<ConformalFacts>,
     /// The parts beside the counts from which rows can be read.
     row_parts: Vec<&'static str>,
-    /// The counts that the model keeps; none for a slim model.
+    /// The least number of rows behind each count of a slim model that holds counts.
+    min_count: Option<u64>,
+    /// The counts that the model keeps; none if they were left out.
     evidence: Option<TallyFacts>,
 }
 
@@ -67,6 +69,7 @@ impl ModelFacts {
             fitted: model.parameters(),
             held_out_accuracy: model.held_out_accuracy().cloned(),
             row_parts: model.row_parts(),
+            min_count: model.min_count(),
             conformal: model.calibration().map(|calibration| ConformalFacts {
                 settings: calibration.settings(),
                 n_rows: calibration.n_rows(),
@@ -112,12 +115,23 @@ impl fmt::Display for ModelFacts {
             write_fact(out, "sets", &conformal.text)?;
         }
         match &self.evidence {
-            Some(facts) => write!(out, "counts, used by append and audit (`fit --slim` omits them)\n{facts}"),
-            None if self.row_parts.is_empty() => writeln!(out, "no counts (fitted with --slim)"),
-            None => {
-                let parts = self.row_parts.join(" and ");
-                writeln!(out, "no counts (fitted with --slim), but {parts}, from which rows can be read")
+            Some(facts) => {
+                write!(
+                    out,
+                    "evidence, used by append and audit (`fit --slim` and `--without-evidence` omit it)\n{facts}"
+                )
             }
+            None => match (self.min_count, self.row_parts.is_empty()) {
+                (Some(n), _) => writeln!(out, "no evidence, and no counts of fewer than {n} rows (slim)"),
+                (None, true) => writeln!(out, "no evidence, and no counts of patterns or scores of rows"),
+                (None, false) => {
+                    let parts = self.row_parts.join(" and ");
+                    writeln!(
+                        out,
+                        "no evidence, but {parts}, from which rows can be read (`fit --slim` drops these)"
+                    )
+                }
+            },
         }
     }
 }

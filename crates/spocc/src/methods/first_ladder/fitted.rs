@@ -32,7 +32,7 @@ pub(crate) struct FittedFirstLadder {
     pub(super) log_surprisals: Vec<f64>,
     pub(super) norm_tree: NormTree,
     pub(super) residual: Option<Residual>,
-    pub(super) pattern_table: Option<PatternTable>,
+    pub(in crate::methods) pattern_table: Option<PatternTable>,
     pub(super) fallback: Option<Fallback>,
     /// Labelled rows with a prediction.
     pub(super) n_rows: f64,

@@ -22,7 +22,7 @@ pub(crate) struct FittedLadder {
     /// Scores that a prediction adds, by classifier, predicted label and class.
     pub(super) scores: Vec<f64>,
     pub(super) groups: DuplicateGroups,
-    pub(super) pattern_table: Option<PatternTable>,
+    pub(in crate::methods) pattern_table: Option<PatternTable>,
     pub(super) experts: Vec<FittedExpert>,
     /// Classifier behind the expert that is one classifier alone.
     pub(super) best_classifier: Option<u32>,

@@ -25,7 +25,7 @@ pub(in crate::methods) struct PatternTable {
     pub(in crate::methods) shrinkage: f64,
     /// Counts per row.
     unit: f64,
-    tally: Tally,
+    pub(in crate::methods) tally: Tally,
 }
 
 impl PatternTable {
