@@ -12,8 +12,9 @@ from spocc import _input, _native
 from spocc._evidence import Evidence
 from spocc._fit import ColumnWarning, refuse_beside_evidence
 from spocc._native import DEFAULT_FOLDS, DEFAULT_MISSING, DEFAULT_REPEATS, DEFAULT_TIES
+from spocc._output import frame
 from spocc._progress import Progress, bar
-from spocc._reports import frame, html
+from spocc._reports import html
 from spocc._settings import ClassWeight, Method, Missing, Normalise, Ties, options
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from spocc._index import is_pandas
 from spocc._native import SpoccError, printable
 
 # Rows of a pandas frame up to which copying its cells costs less than a Series per column.
@@ -264,9 +265,3 @@ def _exported(values: Any) -> object:
 def _is_sequence(values: object) -> TypeGuard[Iterable[Any]]:
     """Whether this is an ordered sequence of labels: a set has no order, a dict iterates over its keys."""
     return isinstance(values, Iterable) and not isinstance(values, str | bytes | set | frozenset | Mapping)
-
-
-def is_pandas(values: object, name: str) -> bool:
-    """Whether this is an object of that pandas class; pandas need not be installed."""
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(values, getattr(pandas, name))

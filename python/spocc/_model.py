@@ -7,16 +7,18 @@ import operator
 import warnings
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spocc import _input, _native, _open
+from spocc import _input, _native, _open, _output
 from spocc._accuracy import HeldOutAccuracy
 from spocc._evidence import Evidence
 from spocc._files import FilePath
+from spocc._index import index_of
 from spocc._native import SpoccError
+from spocc._output import Output
 from spocc._reports import Audit, Decisions, Explanation, first, html, shown
 from spocc._settings import Method, Missing, Normalise
 
@@ -179,15 +181,49 @@ class Model:
         """The labels of class indices."""
         return ids.astype(self.classes.dtype) if self._are_indices else self.classes[ids]
 
-    def predict(self, predictions: object, *, strict: bool = False) -> NDArray[Any]:
+    @overload
+    def predict(
+        self, predictions: object, *, strict: bool = False, output: Literal["numpy"] = "numpy"
+    ) -> NDArray[Any]: ...
+
+    @overload
+    def predict(
+        self, predictions: object, *, strict: bool = False, output: Literal["pandas", "polars", "series"]
+    ) -> Any: ...
+
+    def predict(self, predictions: object, *, strict: bool = False, output: Output = "numpy") -> Any:
         """The decided class of every row, as a label; of open answers, an answer that is given on the row.
 
         Open answers have their common type: texts, whole numbers, or floats if some of them are. Otherwise
         the array holds objects, and None for a row without an answer.
+
+        Parameters
+        ----------
+        predictions
+            A table, as for `Evidence`.
+        strict
+            Whether a label that the model does not know is refused.
+        output
+            ``"numpy"`` for an array in the order of the rows; ``"series"`` for a Series named ``decision``
+            (of polars if ``predictions`` are a frame of polars, else of pandas); ``"pandas"`` or ``"polars"``
+            for a data frame with that one column. What is of pandas has the index of ``predictions``.
+
+        Examples
+        --------
+        >>> import pandas as pd, spocc
+        >>> frame = pd.DataFrame({"ann": ["cat", "dog"], "bob": ["dog", "dog"]}, index=["b", "a"])
+        >>> model = spocc.fit(frame, ["cat", "dog"])
+        >>> model.predict(frame, output="series")
+        b    cat
+        a    dog
+        Name: decision, dtype: object
         """
+        _output.check(output, _output.LABELS)
         if self._of_answers is not None:
-            return _open.answers(self._of_answers.predict(self._table(predictions), strict))
-        return self._labels(self.predict_ids(predictions, strict=strict))
+            labels = _open.answers(self._of_answers.predict(self._table(predictions), strict))
+        else:
+            labels = self._labels(self.predict_ids(predictions, strict=strict))
+        return _output.column(labels, "decision", output, predictions)
 
     def predict_ids(self, predictions: object, *, strict: bool = False) -> NDArray[np.uint16]:
         """The decided class of every row, as its index in `classes`, which open answers do not have."""
@@ -199,39 +235,71 @@ class Model:
         return self._engine.predict_ids(self._table(predictions), strict)
 
     def decide(self, predictions: object, *, strict: bool = False) -> Decisions:
-        """The decision on every row: label, margin, number of predictions, tie, decided by the prior."""
-        table = self._table(predictions)
+        """The decision on every row: label, margin, number of predictions, tie, decided by the prior.
+
+        Its `Decisions.to_frame` has the index of ``predictions``.
+        """
+        table, index = self._table(predictions), index_of(predictions)
         if self._of_answers is not None:
             answers, further = self._of_answers.decide(table, strict)
-            return Decisions(_open.answers(answers), *further, is_open=True)
+            return Decisions(_open.answers(answers), *further, is_open=True, index=index)
         ids, further = self._engine.decide(table, strict)
-        return Decisions(self._labels(ids), *further)
+        return Decisions(self._labels(ids), *further, index=index)
 
     def margin(self, predictions: object, *, strict: bool = False) -> NDArray[np.float64]:
         """The margin of every row, ``1 - runner-up / best`` on the method's own scale: 0 for a tie."""
         return (self._of_answers or self._engine).decide(self._table(predictions), strict)[1][0]
 
-    def predict_possibility(self, predictions: object, *, strict: bool = False) -> Any:
+    def predict_possibility(
+        self, predictions: object, *, strict: bool = False, output: Output = "numpy"
+    ) -> Any:
         """The possibility of every class (columns) in every row: 1 if no prediction contradicts it.
 
         Of open answers, a list with a dict per row: the possibility of each answer given on it, and with the
-        key None that of any other answer.
+        key None that of any other answer. ``output`` is as for `predict_proba`.
         """
+        self._check_output(output, _output.DEGREES)
         table = self._table(predictions)
         if self._of_answers is not None:
-            return _open.by_answer(self._of_answers.possibility(table, strict), max)
-        return self._engine.possibility(table, strict)
+            rows = _open.by_answer(self._of_answers.possibility(table, strict), max)
+            return _output.column(rows, "possibility", output, predictions)
+        return _output.table(self._engine.possibility(table, strict), self.classes, output, predictions)
 
-    def predict_proba(self, predictions: object, *, strict: bool = False) -> Any:
+    def predict_proba(self, predictions: object, *, strict: bool = False, output: Output = "numpy") -> Any:
         """The probability of every class (columns) in every row, of methods that `has_probabilities`.
 
         Of open answers, a list with a dict per row: the probability of each answer given on it, and with the
         key None that of any other answer.
+
+        Parameters
+        ----------
+        predictions, strict
+            As for `predict`.
+        output
+            ``"numpy"`` for what is described above; ``"pandas"`` or ``"polars"`` for a data frame with a
+            column per class, that of pandas with the index of ``predictions``. Every row of open answers has
+            answers of its own: these are given as ``"numpy"`` or as a ``"series"`` of dicts.
+
+        Examples
+        --------
+        >>> import pandas as pd, spocc
+        >>> frame = pd.DataFrame({"ann": ["cat", "dog"] * 9, "bob": ["dog", "dog"] * 9})
+        >>> model = spocc.fit(frame, ["cat", "dog"] * 9)
+        >>> model.predict_proba(frame[3:5], output="pandas").round(2)
+            cat   dog
+        3  0.01  0.99
+        4  0.97  0.03
         """
+        self._check_output(output, _output.DEGREES)
         table = self._table(predictions)
         if self._of_answers is not None:
-            return _open.by_answer(self._of_answers.probability(table, strict), operator.add)
-        return self._engine.probability(table, strict)
+            rows = _open.by_answer(self._of_answers.probability(table, strict), operator.add)
+            return _output.column(rows, "probability", output, predictions)
+        return _output.table(self._engine.probability(table, strict), self.classes, output, predictions)
+
+    def _check_output(self, output: Output, of_classes: tuple[str, ...]) -> None:
+        """Refuses data frames of open answers: a column would be one answer among those of a row."""
+        _output.check(output, *((_output.OPEN, " for open answers") if self.is_open else (of_classes,)))
 
     def predict_set(
         self,
@@ -241,19 +309,47 @@ class Model:
         seed: int = 0,
         ids: object = None,
         strict: bool = False,
+        output: Output = "numpy",
     ) -> Any:
         """The conformal prediction set of every row, as a mask of classes (columns).
 
         Of open answers, a list with a list of answers per row; None stands for any other answer.
         The sets contain the truth with probability ``coverage``. Needs a model fitted with ``calibrate``.
-        Ties between conformal scores are broken by a draw that depends on ``seed`` and the row number, or
-        the id of the row if ``ids`` are given: then a row has the same set in any order of the rows.
+
+        Parameters
+        ----------
+        predictions, strict
+            As for `predict`.
+        coverage
+            The probability with which a set contains the truth.
+        seed, ids
+            Ties between conformal scores are broken by a draw that depends on ``seed`` and the row number, or
+            the id of the row if ``ids`` are given: then a row has the same set in any order of the rows.
+        output
+            ``"numpy"`` for what is described above; ``"pandas"`` or ``"polars"`` for the mask as a data frame
+            with a column per class; ``"series"`` for a Series with the list of the labels in each set. Open
+            answers have no mask. What is of pandas has the index of ``predictions``.
+
+        Examples
+        --------
+        >>> import pandas as pd, spocc
+        >>> frame = pd.DataFrame({"ann": ["cat", "dog"] * 9, "bob": ["dog", "dog"] * 9})
+        >>> model = spocc.fit(frame, ["cat", "dog"] * 9, calibrate="cross")
+        >>> model.predict_set(frame[3:5], 0.9, output="series")
+        3    [dog]
+        4    [cat]
+        Name: set, dtype: object
         """
+        self._check_output(output, _output.LABELS)
         names = None if ids is None else _input.column("ids", ids)
         model = self._of_answers or self._engine
-        return model.predict_set(
-            self._table(predictions), strict, coverage, _input.whole("seed", seed), names
-        )
+        table, number = self._table(predictions), _input.whole("seed", seed)
+        sets: Any = model.predict_set(table, strict, coverage, number, names)
+        if output == "series" and not self.is_open:
+            sets = [self.classes[members].tolist() for members in sets]
+        if output == "series" or self.is_open:
+            return _output.column(sets, "set", output, predictions)
+        return _output.table(sets, self.classes, output, predictions)
 
     def explain(self, predictions: object, row: int = 0) -> Explanation:
         """The contribution of every classifier to the decision on one row, counted from 0."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spocc._native import NONE_OF_THESE, printable
+from spocc._output import FrameOutput, check, frame
 
 __all__ = [
     "Audit",
@@ -20,20 +21,10 @@ __all__ = [
     "Decisions",
     "Explanation",
     "first",
-    "frame",
     "html",
     "shown",
     "title",
 ]
-
-
-def frame(columns: dict[str, Any]) -> Any:
-    """A pandas data frame."""
-    try:
-        import pandas as pd
-    except ImportError:
-        raise ImportError("to_frame needs pandas: pip install 'spocc[pandas]'") from None
-    return pd.DataFrame(columns)
 
 
 def html(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], notes: str = "") -> str:
@@ -359,6 +350,7 @@ def _degree(degree: float | None) -> str:
 _SHOWN = 10
 # Columns besides the decision.
 _FURTHER = ("margin", "answered", "is_tie", "by_prior")
+_FRAMES = ("pandas", "polars")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -382,18 +374,27 @@ class Decisions:
     Of open answers, whether the row has no answer, so that nothing is decided."""
     is_open: bool = False
     """Whether the labels are open answers."""
+    index: Any = None
+    """The pandas index of the rows; None if they have none. It is not compared."""
 
     def __len__(self) -> int:
         return len(self.label)
 
-    def to_frame(self) -> Any:
-        """A pandas data frame with a row per decision and the columns of ``spocc predict`` and Spark."""
-        return frame({"decision": self.label} | {name: getattr(self, name) for name in _FURTHER})
+    def to_frame(self, output: FrameOutput = "pandas") -> Any:
+        """A data frame with a row per decision and the columns of ``spocc predict`` and Spark.
+
+        That of pandas has the index of the decided frame, so that ``X.join(decisions.to_frame())`` adds to
+        each row of ``X`` its own decision. That of ``"polars"`` is in the order of the rows.
+        """
+        check(output, _FRAMES)
+        columns = {"decision": self.label} | {name: getattr(self, name) for name in _FURTHER}
+        return frame(columns, output, self.index)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Decisions):
             return NotImplemented
-        pairs = ((getattr(self, name), getattr(other, name)) for name in Decisions.__slots__)
+        names = (name for name in Decisions.__slots__ if name != "index")
+        pairs = ((getattr(self, name), getattr(other, name)) for name in names)
         return all(np.array_equal(one, another) for one, another in pairs)
 
     def __repr__(self) -> str:
@@ -412,6 +413,7 @@ class Decisions:
 
     def _repr_html_(self) -> str:
         columns = zip(
+            (range(len(self)) if self.index is None else self.index)[:_SHOWN],
             self.label[:_SHOWN].tolist(),
             self.margin[:_SHOWN],
             self.answered[:_SHOWN],
@@ -421,7 +423,7 @@ class Decisions:
         )
         rows = [
             [str(row), str(label), f"{margin:.3f}", str(answered), str(is_tie), str(by_prior)]
-            for row, (label, margin, answered, is_tie, by_prior) in enumerate(columns)
+            for row, label, margin, answered, is_tie, by_prior in columns
         ]
         more = len(self) - len(rows)
         notes = f"and {more} more row{'' if more == 1 else 's'}" if more else ""

@@ -36,7 +36,7 @@ def test_it_installs_into_an_empty_environment(wheel: str, tmp_path: Path) -> No
     """)
     done = subprocess.run([python, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.stderr == ""
-    assert done.stdout == "to_frame needs pandas: pip install 'spocc[pandas]'\n"
+    assert done.stdout == "data frames of pandas need pandas: pip install 'spocc[pandas]'\n"
 
 
 def test_its_licences_are_in_it(wheel: str) -> None:
