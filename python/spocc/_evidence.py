@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from spocc import _input, _native, _open
 from spocc._files import FilePath
+from spocc._index import aligned, index_of
 from spocc._native import SpoccError, printable
 from spocc._progress import Progress, bar
 from spocc._reports import Audit, first, html, shown
@@ -30,7 +31,9 @@ class Evidence:
         polars, an Arrow table, or any object with the Arrow PyCapsule interface. None, NaN and masked cells
         are missing predictions.
     truth
-        One label per row, missing where it is not known; None if no truth is known.
+        One label per row, missing where it is not known; None if no truth is known. A pandas Series is
+        aligned to the index of ``predictions``, which must have the same labels, if these are a data frame of
+        pandas or a dict of Series. Anything else is in the order of the rows.
     names
         Names of the classifiers: for an array, of its columns in order (default: x0, x1, ..); for a table
         with column names, the columns to use (default: all).
@@ -39,9 +42,9 @@ class Evidence:
         and predicted labels unless the rows show that they are no classes. Decisions have the type of these
         labels, or of the truth, however the classifiers write them.
     weights
-        A weight per row.
+        A weight per row, in order or aligned as ``truth`` is.
     counts
-        How often each row occurs, if equal rows are already grouped.
+        How often each row occurs, if equal rows are already grouped, likewise.
     level
         The detail to keep: ``"tally"`` (all), ``"pairs"`` or ``"marginals"``.
     unlabelled
@@ -98,14 +101,15 @@ class Evidence:
         progress: bool | Progress = False,
     ) -> None:
         selected = _input.strings("names", names)
+        index = index_of(predictions)
         with bar(progress) as callback:
             self._engine = _native.Evidence.count(
                 _input.table(predictions, selected),
                 selected,
-                None if truth is None else _input.column("truth", truth),
+                None if truth is None else _input.column("truth", aligned("truth", truth, index)),
                 classes=None if classes is None else _input.column("classes", classes),
-                weights=_input.numbers("weights", weights, np.float64),
-                counts=_input.numbers("counts", counts, np.uint64),
+                weights=_input.numbers("weights", aligned("weights", weights, index), np.float64),
+                counts=_input.numbers("counts", aligned("counts", counts, index), np.uint64),
                 level=level,
                 unlabelled=unlabelled,
                 open=open,

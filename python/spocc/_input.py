@@ -17,7 +17,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from spocc._index import is_pandas
+from spocc._index import aligned, index_of, is_pandas
 from spocc._native import SpoccError, printable
 
 # Rows of a pandas frame up to which copying its cells costs less than a Series per column.
@@ -35,7 +35,8 @@ def table(predictions: object, selected: Iterable[str] | None = None) -> object:
     if is_pandas(predictions, "DataFrame"):
         return _named(_frame_columns(predictions), selected)
     if isinstance(predictions, Mapping):
-        return _named(((str(name), values) for name, values in predictions.items()), selected)
+        columns = ((str(name), values) for name, values in predictions.items())
+        return _named(columns, selected, index_of(predictions))
     if hasattr(predictions, "__arrow_c_stream__") and not is_pandas(predictions, "Series"):
         return _exported(predictions)
     if isinstance(predictions, Sequence) and not isinstance(predictions, str | bytes):
@@ -176,8 +177,10 @@ def whole(what: str, value: object) -> int:
     return number
 
 
-def _named(columns: Iterable[tuple[str, object]], selected: Iterable[str] | None) -> list[tuple[str, object]]:
-    """Columns with their names; None in place of a column that is not selected."""
+def _named(
+    columns: Iterable[tuple[str, object]], selected: Iterable[str] | None, index: Any = None
+) -> list[tuple[str, object]]:
+    """Columns with their names, aligned to the index; None in place of a column that is not selected."""
     wanted = None if selected is None else set(selected)
     named: list[tuple[str, object]] = []
     seen: set[str] = set()
@@ -186,7 +189,8 @@ def _named(columns: Iterable[tuple[str, object]], selected: Iterable[str] | None
         if is_wanted and name in seen:
             raise SpoccError(f"classifiers: expected distinct names, found `{printable(name)}` twice")
         seen.add(name)
-        named.append((name, column(f"`{name}`", values) if is_wanted else None))
+        what = f"`{name}`"
+        named.append((name, column(what, aligned(what, values, index)) if is_wanted else None))
     return named
 
 

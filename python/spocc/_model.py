@@ -16,7 +16,7 @@ from spocc import _input, _native, _open, _output
 from spocc._accuracy import HeldOutAccuracy
 from spocc._evidence import Evidence
 from spocc._files import FilePath
-from spocc._index import index_of
+from spocc._index import aligned, index_of
 from spocc._native import SpoccError
 from spocc._output import Output
 from spocc._reports import Audit, Decisions, Explanation, first, html, shown
@@ -212,7 +212,7 @@ class Model:
         --------
         >>> import pandas as pd, spocc
         >>> frame = pd.DataFrame({"ann": ["cat", "dog"], "bob": ["dog", "dog"]}, index=["b", "a"])
-        >>> model = spocc.fit(frame, ["cat", "dog"])
+        >>> model = spocc.fit(frame, pd.Series({"a": "dog", "b": "cat"}))
         >>> model.predict(frame, output="series")
         b    cat
         a    dog
@@ -324,7 +324,8 @@ class Model:
             The probability with which a set contains the truth.
         seed, ids
             Ties between conformal scores are broken by a draw that depends on ``seed`` and the row number, or
-            the id of the row if ``ids`` are given: then a row has the same set in any order of the rows.
+            the id of the row if ``ids`` are given: then a row has the same set in any order of the rows. A
+            pandas Series of ids is aligned to the index of ``predictions``, if that has one.
         output
             ``"numpy"`` for what is described above; ``"pandas"`` or ``"polars"`` for the mask as a data frame
             with a column per class; ``"series"`` for a Series with the list of the labels in each set. Open
@@ -341,7 +342,7 @@ class Model:
         Name: set, dtype: object
         """
         self._check_output(output, _output.LABELS)
-        names = None if ids is None else _input.column("ids", ids)
+        names = None if ids is None else _input.column("ids", aligned("ids", ids, index_of(predictions)))
         model = self._of_answers or self._engine
         table, number = self._table(predictions), _input.whole("seed", seed)
         sets: Any = model.predict_set(table, strict, coverage, number, names)
