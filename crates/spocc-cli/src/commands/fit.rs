@@ -254,14 +254,14 @@ fn report_slim(whole: &Model, slim: &Model, n_changed: Option<f64>, min_count: u
         // Without a tally there is no table of patterns.
         _ => print_status(format_args!("slim: decisions are those of the whole model")),
     }
-    let most = slim.calibration().map(Calibration::max_informative_coverage);
-    if let Some(most) = most.filter(|most| whole.calibration().is_some_and(|all| all.max_coverage() > *most))
-    {
-        let most = (100.0 * most).floor() / 100.0;
-        print_status(format_args!(
-            "slim: conformal scores are rounded up, so sets are larger; above a coverage of {most} they have every class"
-        ));
-    }
+    let Some(calibration) = slim.calibration() else { return };
+    let most = calibration.max_informative_coverage();
+    let limit = if most < calibration.max_coverage() {
+        format!("; above a coverage of {} they have every class", (100.0 * most).floor() / 100.0)
+    } else {
+        String::new()
+    };
+    print_status(format_args!("slim: conformal scores are rounded up, so sets can be larger{limit}"));
 }
 
 /// The classifiers for which a missing prediction counts as an answer.
