@@ -43,7 +43,7 @@ def rivals(estimators: list[tuple[str, Any]]) -> dict[str, Any]:
         "VotingClassifier(estimators, voting='soft')": VotingClassifier(estimators, voting="soft"),
         "StackingClassifier(estimators)": StackingClassifier(estimators, final),
         "SpoccEnsemble(estimators)": SpoccEnsemble(estimators),
-        "SpoccEnsemble(estimators, cv=5)": SpoccEnsemble(estimators, cv=5),
+        "SpoccEnsemble(estimators, holdout=0.2)": SpoccEnsemble(estimators, holdout=0.2),
     }
 
 
@@ -58,7 +58,7 @@ def main() -> None:
         scores = [panel[name].fit(X_train, y_train).score(X_test, y_test) for panel in panels]
         print(f"{name:<44} {scores[0]:>16.1%} {scores[1]:>16.1%}")
     print()
-    print(str(panels[1]["SpoccEnsemble(estimators, cv=5)"].audit()).split("\n\nrelabel")[0])
+    print(str(panels[1]["SpoccEnsemble(estimators)"].audit_).split("\n\nrelabel")[0])
 
 
 if __name__ == "__main__":

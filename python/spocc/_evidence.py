@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -280,8 +280,12 @@ class Evidence:
     def __hash__(self) -> int:
         return hash(self.to_bytes())
 
-    def __reduce__(self) -> tuple[Callable[[bytes], Evidence], tuple[bytes]]:
-        return Evidence.from_bytes, (self.to_bytes(),)
+    # A state, and no `__reduce__`, so that skops can load what it has dumped.
+    def __getstate__(self) -> dict[str, bytes]:
+        return {"file": self.to_bytes()}
+
+    def __setstate__(self, state: dict[str, bytes]) -> None:
+        self._engine = _native.Evidence.from_bytes(state["file"])
 
     def _rows(self) -> str:
         if self.n_unlabelled > 0:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import operator
 import warnings
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Literal, overload
 
@@ -169,7 +168,7 @@ class Model:
 
     @property
     def min_count(self) -> int | None:
-        """The least number of rows behind each count of a :meth:`slim` model; None if it holds no such counts."""
+        """The least number of rows behind each count of a `slim` model; None if it has no such counts."""
         return self._engine.min_count
 
     @cached_property
@@ -378,11 +377,11 @@ class Model:
         return Model._of(self._engine.without_evidence())
 
     def slim(self, min_count: int = 5) -> Model:
-        """The model without its evidence and without any count or conformal score of fewer rows than `min_count`.
+        """The model without its evidence, and without counts and conformal scores of a few rows.
 
-        Of the table of patterns that ``bayes`` and some ladders have, only counts of at least ``min_count`` rows stay, and
-        conformal scores are rounded up, so that sets become larger. The fitted parameters stay: they are functions of the
-        counts of single classifiers.
+        Of the table of patterns that ``bayes`` and some ladders have, only counts of at least ``min_count``
+        rows stay, and conformal scores are rounded up until each stands for as many, so that sets become
+        larger. The fitted parameters stay: they are functions of the counts of single classifiers.
 
         Parameters
         ----------
@@ -397,8 +396,8 @@ class Model:
         Raises
         ------
         SpoccError
-            If counts are sums of weights, which do not say how many rows they stand for, or if the evidence is missing that
-            says it.
+            If counts are sums of weights, which do not say how many rows they stand for, or if the evidence
+            that says so is missing.
         """
         if isinstance(min_count, bool) or not isinstance(min_count, int):
             raise TypeError(f"min_count: expected a whole number, found {type(min_count).__name__}")
@@ -438,8 +437,12 @@ class Model:
     def __hash__(self) -> int:
         return hash(self.to_bytes())
 
-    def __reduce__(self) -> tuple[Callable[[bytes], Model], tuple[bytes]]:
-        return Model.from_bytes, (self.to_bytes(),)
+    # A state, and no `__reduce__`, so that skops can load what it has dumped.
+    def __getstate__(self) -> dict[str, bytes]:
+        return {"file": self.to_bytes()}
+
+    def __setstate__(self, state: dict[str, bytes]) -> None:
+        self._engine = _native.Model.from_bytes(state["file"])
 
     def _rows(self) -> str:
         evidence = self.evidence

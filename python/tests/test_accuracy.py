@@ -56,7 +56,11 @@ def test_it_is_measured_only_on_request_and_kept_in_files() -> None:
     assert plain.held_out_accuracy is None
     assert plain != model
     assert plain.evidence == model.evidence, "the level that the method needs"
-    for same in [spocc.Model.from_bytes(model.to_bytes()), pickle.loads(pickle.dumps(model)), model.without_evidence()]:
+    for same in [
+        spocc.Model.from_bytes(model.to_bytes()),
+        pickle.loads(pickle.dumps(model)),
+        model.without_evidence(),
+    ]:
         assert same.held_out_accuracy == model.held_out_accuracy is not None
     assert copy.deepcopy(model) == model
     assert MajorityClassifier().fit(predictions, truth).model_.held_out_accuracy is None

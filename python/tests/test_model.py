@@ -201,7 +201,9 @@ def test_a_classifier_can_be_appended(panel: Panel) -> None:
 def test_a_model_names_the_parts_that_hold_rows(panel: Panel) -> None:
     predictions, truth = panel
     assert spocc.fit(predictions, truth).row_parts == []
-    assert spocc.fit(predictions, truth, method="bayes").without_evidence().row_parts == ["a table of patterns"]
+    assert spocc.fit(predictions, truth, method="bayes").without_evidence().row_parts == [
+        "a table of patterns"
+    ]
 
 
 def test_a_slim_model_has_no_count_of_a_few_rows() -> None:
@@ -216,7 +218,9 @@ def test_a_slim_model_has_no_count_of_a_few_rows() -> None:
     assert spocc.Model.from_bytes(slim.to_bytes()) == slim == slim.slim(2)
     assert model.slim(min_count=3).min_count == 3
     assert spocc.fit(predictions, truth, method="majority").slim().min_count is None
-    with pytest.raises(spocc.SpoccError, match="slim: expected a model that holds its evidence, found one without"):
+    with pytest.raises(
+        spocc.SpoccError, match="slim: expected a model that holds its evidence, found one without"
+    ):
         model.without_evidence().slim()
     with pytest.raises(TypeError, match="min_count: expected a whole number, found str"):
         model.slim("5")  # type: ignore[arg-type]

@@ -20,7 +20,11 @@ def members() -> list[tuple[str, Any]]:
     return [("line", LogisticRegression()), ("tree", DecisionTreeClassifier(random_state=0))]
 
 
-ENSEMBLES = [SpoccEnsemble(members()), SpoccEnsemble(members(), "spocc"), SpoccEnsemble(members(), cv=3)]
+ENSEMBLES = [
+    SpoccEnsemble(members()),
+    SpoccEnsemble(members(), "spocc"),
+    SpoccEnsemble(members(), holdout=0.3),
+]
 
 
 @parametrize_with_checks(COMBINERS + ENSEMBLES)  # type: ignore[untyped-decorator]

@@ -1,7 +1,7 @@
 """The ensemble: trains classifiers, keeps evidence of how they answer, combines them."""
 
 import pickle
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import spocc
-from spocc.sklearn import SpoccClassifier, SpoccEnsemble
+from spocc.sklearn import AdaSpoccClassifier, LadderClassifier, SpoccClassifier, SpoccEnsemble
 
 WORDS = np.array(["low", "mid", "high"])
 
@@ -97,7 +97,7 @@ def test_wrong_classifiers_and_copies_do_not_outvote_an_accurate_one() -> None:
     ensemble = SpoccEnsemble(panel, holdout=0.5).fit(X, y)
     assert ensemble.score(X, y) > 0.9
     assert SpoccEnsemble(panel, "majority", holdout=0.5).fit(X, y).score(X, y) < 0.1
-    assert "adversary" in repr(ensemble.audit())
+    assert "adversary" in repr(ensemble.audit_)
 
 
 @pytest.mark.parametrize("names", [np.arange(3), WORDS, WORDS.astype(object), np.array([1.0, 2.0, 4.0])])
@@ -206,7 +206,7 @@ def test_it_works_where_scikit_learn_puts_it() -> None:
     X, y = features()
     pipeline = make_pipeline(StandardScaler(), SpoccEnsemble(members(), n_jobs=2))
     assert cross_val_score(pipeline, X, WORDS[y], cv=3).mean() > 0.6
-    grid = {"method": ["ladder", "majority"], "cv": [None, 3], "tree__max_depth": [2, 4]}
+    grid = {"method": ["ladder", "majority"], "cv": [2, 3], "tree__max_depth": [2, 4]}
     search = GridSearchCV(SpoccEnsemble(members()), grid, cv=2).fit(X, y)
     assert len(search.cv_results_["params"]) == 8
     assert not np.isnan(search.cv_results_["mean_test_score"]).any()
@@ -240,7 +240,7 @@ def test_other_parameters_are_routed_to_classifiers_that_request_them() -> None:
     X, y = features()
     weights = np.where(y == 0, 50.0, 1.0)
     with pytest.raises(ValueError, match="enable_metadata_routing=True"):
-        SpoccEnsemble(members()).fit(X, y, groups=y)
+        SpoccEnsemble(members()).fit(X, y, colour=y)
     with sklearn.config_context(enable_metadata_routing=True):
         asks = LogisticRegression(max_iter=1000).set_fit_request(sample_weight=True)
         missing_is_answer = GaussianNB().set_fit_request(sample_weight=False)
@@ -262,7 +262,7 @@ def test_weights_of_fitted_classifiers_need_no_routing_to_them() -> None:
 def test_a_class_of_one_row_does_not_stop_the_split() -> None:
     X, y = features()
     y[0] = 3
-    ensemble = SpoccEnsemble(members()).fit(X, y)
+    ensemble = SpoccEnsemble(members(), holdout=0.2).fit(X, y)
     assert list(ensemble.classes_) == [0, 1, 2, 3]
     assert set(ensemble.predict(X)) <= {0, 1, 2, 3}
 
@@ -277,10 +277,15 @@ BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
     "nothing": ([("a", None)], {}, "The estimator NoneType should be a classifier"),
     "an unknown method": ([("a", GaussianNB())], {"method": "guess"}, "method: expected one of ladder"),
     "no method": ([("a", GaussianNB())], {"method": GaussianNB()}, "method: expected a name or an estimator"),
-    "folds of what is fitted": (
+    "a holdout of what is fitted": (
         [("a", GaussianNB())],
-        {"cv": 3, "prefit": True},
-        "expected one of them, found both",
+        {"holdout": 0.2, "prefit": True},
+        "holdout: expected None with fitted classifiers",
+    ),
+    "an unknown word for folds": (
+        [("a", GaussianNB())],
+        {"cv": "five"},
+        "cv: expected folds, .* found 'five'",
     ),
     "a holdout of all": ([("a", GaussianNB())], {"holdout": 1.5}, "holdout: expected a share .*, found 1.5"),
 }
@@ -301,8 +306,11 @@ def test_an_unfitted_ensemble_raises() -> None:
     for ask in ("predict", "predict_proba", "decision_function", "transform"):
         with pytest.raises(NotFittedError, match="instance is not fitted yet"):
             getattr(SpoccEnsemble(members()), ask)(X)
+    for ask in ("explain", "predict_set"):
+        with pytest.raises(NotFittedError):
+            getattr(SpoccEnsemble(members()), ask)(X)
     with pytest.raises(NotFittedError):
-        SpoccEnsemble(members()).audit()
+        _ = SpoccEnsemble(members()).audit_
 
 
 def test_frozen_classifiers_stay_fitted_in_cross_validation() -> None:
@@ -319,3 +327,93 @@ def test_a_word_in_place_of_a_classifier_is_refused() -> None:
 def test_no_rows_are_refused_as_elsewhere_in_scikit_learn() -> None:
     with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\) .* required by SpoccEnsemble"):
         SpoccEnsemble(members()).fit(np.zeros((0, 2)), np.zeros(0, dtype=int))
+
+
+class Recorder(FirstFeature):
+    """Records the rows of each training set by their last feature."""
+
+    seen: ClassVar[list[set[float]]] = []
+
+    def fit(self, X: Any, y: Any) -> Self:
+        Recorder.seen.append(set(np.asarray(X)[:, -1].tolist()))
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_groups_reach_the_splitter(routing: bool) -> None:
+    X, y = features(120)
+    groups = np.arange(120) % 6
+    X[:, -1] = groups
+    with sklearn.config_context(enable_metadata_routing=routing):
+        Recorder.seen.clear()
+        ensemble = SpoccEnsemble([("one", Recorder())], cv=GroupKFold(3)).fit(X, y, groups=groups)
+    assert [len(rows) for rows in Recorder.seen] == [4, 4, 4, 6]
+    assert ensemble.combiner_.evidence_.n_rows == 120
+    for settings in ({"holdout": 0.2}, {"cv": "prefit"}):
+        fitted = [("one", FirstFeature().fit(X, y))]
+        with (
+            sklearn.config_context(enable_metadata_routing=routing),
+            pytest.raises(ValueError, match="groups: expected a cross-validation that splits by them"),
+        ):
+            SpoccEnsemble(fitted, **settings).fit(X, y, groups=groups)
+
+
+def test_prefit_is_a_word_of_cv_too() -> None:
+    X, y = features()
+    fitted = [(name, member.fit(X[:200], y[:200])) for name, member in members()]
+    word, flag = SpoccEnsemble(fitted, cv="prefit"), SpoccEnsemble(fitted, prefit=True)
+    assert word.fit(X[200:], y[200:]).model_ == flag.fit(X[200:], y[200:]).model_
+
+
+def test_the_number_of_jobs_changes_nothing() -> None:
+    X, y = features()
+    ways: list[dict[str, Any]] = [{}, {"holdout": 0.3}]
+    for how in ways:
+        one, two = (SpoccEnsemble(members(), n_jobs=jobs, **how).fit(X, y) for jobs in (1, 2))
+        assert one.model_ == two.model_
+        np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+def test_a_seed_repeats_a_fit() -> None:
+    X, y = features()
+    fit = [SpoccEnsemble(members(), holdout=0.3, random_state=seed).fit(X, y).model_ for seed in (1, 1, 2)]
+    assert fit[0] == fit[1] != fit[2]
+    states = [np.random.RandomState(1) for _ in range(2)]
+    fit = [SpoccEnsemble(members(), holdout=0.3, random_state=state).fit(X, y).model_ for state in states]
+    assert fit[0] == fit[1]
+
+
+def test_verbose_says_which_classifier_is_trained(capsys: pytest.CaptureFixture[str]) -> None:
+    SpoccEnsemble(members()).fit(*features())
+    assert capsys.readouterr().out == ""
+    SpoccEnsemble(members(), verbose=True).fit(*features())
+    lines = capsys.readouterr().out.splitlines()
+    parts = ["(1 of 3) Training line", "(2 of 3) Training tree", "(3 of 3) Training bayes"]
+    assert all(part in line for part, line in zip(parts, lines, strict=True))
+
+
+def test_decisions_are_explained_and_have_sets() -> None:
+    X, y = features()
+    ensemble = SpoccEnsemble(members(), LadderClassifier(calibrate="cross")).fit(X, WORDS[y])
+    explained = ensemble.explain(X, row=7)
+    assert {part.classifier for part in explained.contributions} == {"line", "tree", "bayes"}
+    assert explained == ensemble.combiner_.explain(ensemble.transform(X), 7)
+    sets = ensemble.predict_set(X, 0.9)
+    assert sets.shape == (400, 3)
+    assert sets[np.arange(400), np.searchsorted(ensemble.classes_, WORDS[y])].mean() > 0.85
+    with pytest.raises(spocc.SpoccError, match="calibrat"):
+        SpoccEnsemble(members()).fit(X, y).predict_set(X)
+
+
+def test_the_diagram_shows_the_classifiers() -> None:
+    diagram = SpoccEnsemble(members())._repr_html_()
+    for part in ("SpoccEnsemble", "sk-parallel", "line", "LogisticRegression", "tree", "GaussianNB"):
+        assert part in diagram, part
+
+
+def test_a_misspelt_method_is_a_type_error_for_mypy() -> None:
+    # mypy runs with warn_unused_ignores: without an error there, these comments would be errors.
+    with pytest.raises(spocc.SpoccError, match="method: expected one of ladder"):
+        SpoccEnsemble(members(), "laddr").fit(*features())  # type: ignore[arg-type]
+    with pytest.raises(spocc.SpoccError, match="tuning"):
+        AdaSpoccClassifier(tuning="loo").fit([[0], [1]], [0, 1])  # type: ignore[arg-type]

@@ -31,6 +31,18 @@ from spocc.sklearn._validation import (
 __all__ = ["LabelCombiner"]
 
 
+def documented(own: str, base: str) -> str:
+    """The docstring of an estimator with the parameters and attributes of the base class, which it shares."""
+    if "\n    Attributes\n" in own or not base:
+        return own
+    shared = base[base.index("    Parameters\n") :].rstrip()
+    parameters, _, attributes = shared.partition("\n\n    Attributes\n")
+    lines = parameters.split("\n", 2)[2]
+    text, mark, example = own.partition("    Examples\n")
+    more = f"\n{lines}" if "    Parameters\n" in text else f"\n\n{parameters}"
+    return f"{text.rstrip()}{more}\n\n    Attributes\n{attributes}\n\n{mark}{example}"
+
+
 class LabelCombiner(ClassifierMixin, BaseEstimator):
     """Base class of the estimators of all methods.
 
@@ -39,8 +51,17 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    missing, ties, class_weight, calibrate, per_class
-        As for `spocc.fit`.
+    missing
+        What a missing prediction means: ``"ignore"``, ``"answer"`` (a label of its own) or ``"auto"`` (an
+        answer of those classifiers where it says something about the class).
+    ties
+        Which of the tied classes is decided: the ``"first"``, or one at ``"random"``, drawn from the seed.
+    class_weight
+        ``"balanced"``, or a weight per class by a mapping; None weights all rows alike.
+    calibrate
+        How conformal prediction sets are calibrated: ``"split"``, ``"cross"`` or None for no sets.
+    per_class
+        Whether sets have their coverage within every class.
     random_state
         Seed of random ties and of the calibration split. A fit is repeatable unless this is None.
 
@@ -54,6 +75,8 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         The `spocc.Evidence` that the model is fitted to.
     n_features_in_, feature_names_in_
         Number of classifiers, and their names if X was a data frame.
+    audit_
+        The `spocc.Audit` of the classifiers: accuracy, influence, copies, adversaries.
     """
 
     _method: ClassVar[Method]
@@ -64,6 +87,10 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     _model: spocc.Model | None
     _evidence: spocc.Evidence | None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.__doc__ = documented(cls.__doc__ or "", LabelCombiner.__doc__ or "")
 
     def __init__(
         self,
@@ -141,6 +168,16 @@ class LabelCombiner(ClassifierMixin, BaseEstimator):
         model, predictions = self._aligned(X)
         members: NDArray[np.bool_] = model.predict_set(predictions, coverage, seed=self._seed())
         return members
+
+    def explain(self, X: Any, row: int = 0) -> spocc.Explanation:
+        """The contribution of every classifier to the decision on one row, counted from 0."""
+        model, predictions = self._aligned(X)
+        return model.explain(predictions, row)
+
+    @property
+    def audit_(self) -> spocc.Audit:
+        """The accuracy and the influence of every classifier, and which of them are copies or adversaries."""
+        return self.model_.audit()
 
     @property
     def model_(self) -> spocc.Model:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, TransformerMixin, clone, is_classifier
 from sklearn.model_selection import check_cv, cross_val_predict, train_test_split
 from sklearn.utils import Bunch, _safe_indexing, get_tags, indexable
+from sklearn.utils._user_interface import _print_elapsed_time
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
@@ -36,6 +37,11 @@ from spocc.sklearn._base import LabelCombiner
 from spocc.sklearn._methods import BY_METHOD
 from spocc.sklearn._validation import check_truth, distinct
 
+try:
+    from sklearn.utils._repr_html.estimator import _VisualBlock
+except ImportError:  # scikit-learn 1.6
+    from sklearn.utils._estimator_html_repr import _VisualBlock
+
 __all__ = ["SpoccEnsemble"]
 
 Member = tuple[str, Any, Any]
@@ -57,13 +63,13 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         ``ColumnTransformer`` selects them). ``"drop"`` in place of a classifier removes it.
     method
         The method that combines predictions: one of `spocc.METHODS`, or an estimator of `spocc.sklearn`.
-    holdout
-        Share (or number) of the rows that are held out from training and counted as evidence. The classifiers
-        are not trained again on all rows, so that the evidence is about exactly the classifiers in use.
     cv
-        Cross-validation (a number of folds or a splitter) instead of a holdout: out-of-fold predictions on
-        every row are the evidence, and the classifiers are then trained on all rows. Slower, and better if
-        there are few rows.
+        Cross-validation: a number of folds, a splitter or an iterable of splits. Out-of-fold predictions on
+        every row are the evidence, and the classifiers are then trained on all rows. ``"prefit"`` is the same
+        as ``prefit=True``.
+    holdout
+        Share (or number) of the rows that are held out from training and counted as evidence, in place of
+        ``cv``. The classifiers are trained once and not again on all rows: faster, and less accurate.
     prefit
         Whether the classifiers are already fitted; all rows are then evidence and must be new to them.
         Wrap each classifier in scikit-learn's ``FrozenEstimator`` where the ensemble is cloned, as in
@@ -71,7 +77,9 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
     random_state
         Seed of the holdout split. A fit is repeatable unless this is None.
     n_jobs
-        Number of classifiers that are trained in parallel.
+        Number of classifiers that are trained in parallel; the fit does not depend on it.
+    verbose
+        Whether to print which classifier is being trained, and how long it took.
 
     Attributes
     ----------
@@ -83,6 +91,8 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         The fitted estimator that combines their predictions.
     model_
         The fitted `spocc.Model`, whose classifiers have the names of the estimators.
+    audit_
+        The `spocc.Audit` of the classifiers: accuracy, influence, copies, adversaries.
 
     Examples
     --------
@@ -93,7 +103,7 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
     >>> X, y = load_iris(return_X_y=True)
     >>> tree = DecisionTreeClassifier(random_state=0)
     >>> members = [("tree", tree), ("bayes", GaussianNB()), ("petal", GaussianNB(), [2])]
-    >>> ensemble = SpoccEnsemble(members, cv=5).fit(X, y)
+    >>> ensemble = SpoccEnsemble(members).fit(X, y)
     >>> ensemble.predict(X[::50])
     array([0, 1, 2])
     >>> ensemble.model_.classifiers
@@ -107,25 +117,27 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         estimators: Sequence[tuple[Any, ...]],
         method: Method | LabelCombiner = DEFAULT_METHOD,
         *,
-        holdout: float | int = 0.2,
-        cv: Any = None,
+        cv: Any = 5,
+        holdout: float | int | None = None,
         prefit: bool = False,
         random_state: Any = 0,
         n_jobs: int | None = None,
+        verbose: bool | int = False,
     ) -> None:
         self.estimators = estimators
         self.method = method
-        self.holdout = holdout
         self.cv = cv
+        self.holdout = holdout
         self.prefit = prefit
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Trains the classifiers and fits the model that combines them.
 
-        Weights are used in the evidence and by the classifiers that support them. Other parameters are routed
-        to the classifiers if scikit-learn's metadata routing is enabled.
+        Weights are used in the evidence and by the classifiers that support them, ``groups`` by the splitter
+        of ``cv``. With scikit-learn's metadata routing, all parameters go where they are requested.
         """
         members, estimator = self._members(X), self._estimator()
         validate_data(self, X, y, skip_check_array=True)
@@ -134,13 +146,13 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         self.classes_ = distinct(y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
-        params = self._routed(members, sample_weight, fit_params)
+        params, split_params = self._routed(members, sample_weight, fit_params)
         evidence_rows = np.arange(len(y))
-        if self.prefit:
+        if self._is_prefit:
             fitted = [member for _, member, _ in members]
             predictions = _predict(fitted, members, X)
-        elif self.cv is not None:
-            splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
+        elif self.holdout is None:
+            splits = list(check_cv(self.cv, y, classifier=True).split(X, y, **split_params))
             predictions = self._out_of_fold(members, X, y, params, splits)
             fitted = self._train(members, X, y, params)
         else:
@@ -188,9 +200,24 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         probabilities: NDArray[np.float64] = self.combiner_.predict_proba(predictions)
         return probabilities
 
-    def audit(self) -> spocc.Audit:
+    def predict_set(self, X: Any, coverage: float = 0.95) -> NDArray[np.bool_]:
+        """The conformal prediction set of every row, as a mask of classes (columns).
+
+        Needs a ``method`` that is an estimator with ``calibrate``.
+        """
+        predictions = self._predictions(X)
+        return self.combiner_.predict_set(predictions, coverage)
+
+    def explain(self, X: Any, row: int = 0) -> spocc.Explanation:
+        """The contribution of every classifier to the decision on one row, counted from 0."""
+        predictions = self._predictions(X)
+        return self.combiner_.explain(predictions, row)
+
+    @property
+    def audit_(self) -> spocc.Audit:
         """The accuracy and the influence of every classifier, and which of them are copies or adversaries."""
-        return self.model_.audit()
+        check_is_fitted(self)
+        return self.combiner_.audit_
 
     @property
     def model_(self) -> spocc.Model:
@@ -216,13 +243,21 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         return self
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Routes metadata to the `fit` of the classifiers that request it; weights are used here too."""
+        """Routes metadata to the `fit` of the classifiers and the `split` of ``cv`` that request it."""
         router = MetadataRouter(owner=self).add_self_request(self)
+        if not self._is_prefit and self.holdout is None:
+            mapping = MethodMapping().add(caller="fit", callee="split")
+            router.add(splitter=check_cv(self.cv, classifier=True), method_mapping=mapping)
         for name, estimator in self._pairs:
             if hasattr(estimator, "fit"):
                 mapping = MethodMapping().add(caller="fit", callee="fit")
                 router.add(**{name: estimator}, method_mapping=mapping)
         return router
+
+    def _sk_visual_block_(self) -> Any:
+        """The classifiers side by side in the HTML diagram of scikit-learn."""
+        names = [name for name, _ in self._pairs]
+        return _VisualBlock("parallel", [estimator for _, estimator in self._pairs], names=names)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -269,7 +304,7 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
                 )
             if not hasattr(estimator, "fit") or not is_classifier(estimator):
                 raise ValueError(f"The estimator {type(estimator).__name__} should be a classifier.")
-            if self.prefit:
+            if self._is_prefit:
                 check_is_fitted(estimator)
             selected = columns[0] if columns else None
             members.append((name, estimator, selected(X) if callable(selected) else selected))
@@ -278,8 +313,8 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         return members
 
     def _estimator(self) -> LabelCombiner:
-        if self.prefit and self.cv is not None:
-            raise ValueError("cv and prefit: expected one of them, found both")
+        if self._is_prefit and self.holdout is not None:
+            raise ValueError("holdout: expected None with fitted classifiers, whose rows are all evidence")
         if isinstance(self.method, LabelCombiner):
             estimator: LabelCombiner = clone(self.method)
             return estimator
@@ -289,17 +324,30 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         # The engine refuses an unknown name.
         return BY_METHOD[combiner(self.method).method]()
 
-    def _routed(self, members: list[Member], sample_weight: Any, fit_params: dict[str, Any]) -> Params:
-        """The parameters of `fit` for each classifier."""
+    @property
+    def _is_prefit(self) -> bool:
+        if isinstance(self.cv, str) and self.cv != "prefit":
+            raise ValueError(f"cv: expected folds, a splitter or 'prefit', found {self.cv!r}")
+        return bool(self.prefit) or isinstance(self.cv, str)
+
+    def _routed(
+        self, members: list[Member], sample_weight: Any, fit_params: dict[str, Any]
+    ) -> tuple[Params, dict[str, Any]]:
+        """The parameters of `fit` for each classifier, and those of the splitter."""
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        if self.prefit and not fit_params:
-            return {}
+        has_folds = not self._is_prefit and self.holdout is None
+        if "groups" in fit_params and not has_folds:
+            raise ValueError("groups: expected a cross-validation that splits by them (cv), found none")
+        if self._is_prefit and not fit_params:
+            return {}, {}
         if _routing_enabled():
             routed = process_routing(self, "fit", **fit_params, **weights)
-            return {name: routed[name].fit for name, _, _ in members}
+            of_members = {name: routed[name].fit for name, _, _ in members}
+            return of_members, routed.splitter.split if has_folds else {}
+        groups = {name: fit_params.pop(name) for name in ["groups"] if name in fit_params}
         _raise_for_params(fit_params, self, "fit")
         supported = {name: has_fit_parameter(estimator, "sample_weight") for name, estimator, _ in members}
-        return {name: weights if is_supported else {} for name, is_supported in supported.items()}
+        return {name: weights if is_supported else {} for name, is_supported in supported.items()}, groups
 
     def _split(self, y: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Training rows and held-out rows, stratified by class if there are enough rows."""
@@ -316,9 +364,16 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         return training, held_out
 
     def _train(self, members: list[Member], X: Any, y: NDArray[Any], params: Params) -> list[Any]:
+        message = "({} of {}) Training {}"
         fitted: list[Any] = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit)(clone(estimator), _select(X, columns), y, params[name])
-            for name, estimator, columns in members
+            delayed(_fit)(
+                clone(estimator),
+                _select(X, columns),
+                y,
+                params[name],
+                message.format(at + 1, len(members), name) if self.verbose else None,
+            )
+            for at, (name, estimator, columns) in enumerate(members)
         )
         return fitted
 
@@ -343,8 +398,9 @@ class SpoccEnsemble(ClassifierMixin, TransformerMixin, MetaEstimatorMixin, _Base
         return _predict(self.estimators_, self._fitted_members, X)
 
 
-def _fit(estimator: Any, X: Any, y: NDArray[Any], params: dict[str, Any]) -> Any:
-    return estimator.fit(X, y, **params)
+def _fit(estimator: Any, X: Any, y: NDArray[Any], params: dict[str, Any], message: str | None) -> Any:
+    with _print_elapsed_time("SpoccEnsemble", message):
+        return estimator.fit(X, y, **params)
 
 
 def _predict(fitted: list[Any], members: list[Member], X: Any) -> NDArray[Any]:

@@ -27,7 +27,7 @@ __all__ = [
 
 
 class LadderClassifier(LabelCombiner):
-    """Selection among models of increasing complexity, each shrunk towards the simpler one: the default.
+    """A pool of shrunk confusions, votes, the best classifier and a regression: the default method.
 
     It is robust to copies, guessers and adversaries. Rows whose y is None or NaN are used as unlabelled rows;
     -1 is a label like any other.
