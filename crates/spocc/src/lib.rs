@@ -46,6 +46,7 @@ mod printable;
 mod error;
 mod math;
 mod hash;
+mod index_table;
 mod parallel;
 pub mod progress;
 pub mod data;

@@ -1,6 +1,9 @@
 //! The label ids of a table, rows x classifiers: dense or sparse, whichever is smaller.
 
-use std::cmp::Ordering;
+use std::{
+    cmp::Ordering,
+    hash::{Hash, Hasher},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -74,8 +77,8 @@ impl<'a> Row<'a> {
         cells
     }
 
-    /// A hash of all (classifier, predicted) of the row, the same for both forms.
-    pub(crate) fn hash(self, seed: u64) -> u64 {
+    /// A hash of all (classifier, predicted) of the row, the same for both forms and on every machine.
+    pub(crate) fn fixed_hash(self, seed: u64) -> u64 {
         let mut hash = seed;
         self.for_each(|k, j| hash = hash::mix(hash, (k as u64) << 16 | u64::from(j)));
         hash
@@ -104,6 +107,21 @@ impl<'a> Row<'a> {
                 sparse.to_dense(cells.len()).as_slice().cmp(cells)
             }
         }
+    }
+}
+
+impl PartialEq for Row<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(*other).is_eq()
+    }
+}
+
+impl Eq for Row<'_> {}
+
+impl Hash for Row<'_> {
+    /// The same for both forms.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.for_each(|k, j| state.write_u64((k as u64) << 16 | u64::from(j)));
     }
 }
 
@@ -331,7 +349,7 @@ mod tests {
         let sparse: Vec<(Vec<u32>, Vec<u16>)> =
             rows.iter().map(|row| (0..).zip(row).filter(|(_, id)| **id != MISSING).unzip()).collect();
         for (a, (ak, aj)) in rows.iter().zip(&sparse) {
-            assert_eq!(Row::Dense(a).hash(7), Row::Sparse(ak, aj).hash(7));
+            assert_eq!(Row::Dense(a).fixed_hash(7), Row::Sparse(ak, aj).fixed_hash(7));
             for (b, (bk, bj)) in rows.iter().zip(&sparse) {
                 let dense = Row::Dense(a).cmp(Row::Dense(b));
                 assert_eq!(dense, Row::Sparse(ak, aj).cmp(Row::Sparse(bk, bj)));

@@ -1,12 +1,11 @@
 //! Building a tally: from cells in any order, or from cells in the order of their patterns.
 
-use hashbrown::HashTable;
-
 use crate::{
     data::{LabelMatrix, MISSING, Row},
     error::Error,
     evidence::Tally,
     hash,
+    index_table::IndexTable,
     progress::Control,
 };
 
@@ -62,40 +61,38 @@ pub(super) struct TallyTable {
     pub(super) rows: LabelMatrix,
     truths: Vec<u16>,
     counts: Vec<u64>,
-    hashes: Vec<u64>,
-    index: HashTable<u32>,
+    index: IndexTable,
 }
 
 impl TallyTable {
     pub(super) fn new(width: usize) -> Self {
         let rows = LabelMatrix::empty(width);
-        Self { rows, truths: Vec::new(), counts: Vec::new(), hashes: Vec::new(), index: HashTable::new() }
+        Self { rows, truths: Vec::new(), counts: Vec::new(), index: IndexTable::default() }
     }
 
     /// All rows of one table have the same form, so that the hash may depend on the form.
-    fn hash(row: Row<'_>, truth: u16) -> u64 {
+    fn hash((row, truth): (Row<'_>, u16)) -> u64 {
         match row {
             Row::Dense(cells) => hash::ids(u64::from(truth), cells),
-            sparse @ Row::Sparse(..) => sparse.hash(u64::from(truth)),
+            sparse @ Row::Sparse(..) => sparse.fixed_hash(u64::from(truth)),
         }
     }
 
     /// Counts a row.
     pub(super) fn add(&mut self, row: Row<'_>, truth: u16, count: u64) -> Result<(), Error> {
-        let hash = Self::hash(row, truth);
-        let Self { rows, truths, counts, hashes, index } = self;
-        let same = |&at: &u32| truths[at as usize] == truth && rows.row(at as usize).cmp(row).is_eq();
-        if let Some(&at) = index.find(hash, same) {
-            let sum = counts[at as usize].checked_add(count);
-            counts[at as usize] = sum.ok_or(Error::Overflow { what: "tally" })?;
+        let Self { rows, truths, counts, index } = self;
+        let at = |at: u32| (rows.row(at as usize), truths[at as usize]);
+        let new = counts.len();
+        let next = u32::try_from(new + 1).map_err(|_| Error::Overflow { what: "distinct patterns" })?;
+        let found = index.find_or_insert((row, truth), next - 1, Self::hash, at) as usize;
+        if found < new {
+            let sum = counts[found].checked_add(count);
+            counts[found] = sum.ok_or(Error::Overflow { what: "tally" })?;
             return Ok(());
         }
-        let at = u32::try_from(counts.len()).map_err(|_| Error::Overflow { what: "distinct patterns" })?;
         rows.push(row);
         truths.push(truth);
         counts.push(count);
-        hashes.push(hash);
-        index.insert_unique(hash, at, |&at| hashes[at as usize]);
         Ok(())
     }
 
@@ -107,7 +104,7 @@ impl TallyTable {
         pieces: usize,
         control: &Control<'_>,
     ) -> Result<(), Error> {
-        let bytes = pieces * (self.rows.bytes() + self.counts.len() * (26 + 32));
+        let bytes = pieces * (self.rows.bytes() + self.index.bytes() + self.counts.len() * (10 + 32));
         if bytes as u64 <= control.memory_limit() {
             return Ok(());
         }
@@ -156,5 +153,45 @@ impl TallyTable {
         }
         keys.sort_unstable();
         Some(keys.into_iter().map(|(_, at)| at).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four ids that are one word of the hash, at which its multiplication gives 0 whatever came before.
+    const ANY: [u16; 4] = [0xd6e8, 0xfeb8, 0x6659, 0xfd93];
+
+    #[test]
+    fn rows_whose_hashes_collide_are_counted_as_fast() {
+        const N: u16 = 30_000;
+        let row = |t: u16| [t % 50, t / 50, t % 7, 0, ANY[0], ANY[1], ANY[2], ANY[3]];
+        let hash = |t: u16| TallyTable::hash((Row::Dense(&row(t)), 0));
+        assert!((1..N).all(|t| hash(t) == hash(0)), "this is no attack");
+        let mut table = TallyTable::new(8);
+        // Each row three times, the second time in another order.
+        for t in (0..N).chain((0..N).rev()).chain(0..N) {
+            table.add(Row::Dense(&row(t)), t % 3, 2).expect("small counts");
+        }
+        assert!(table.index.is_fast());
+        let tally = table.sorted();
+        assert!(tally.counts().eq(std::iter::repeat_n(6, N.into())));
+        assert!(tally.patterns().rows().is_sorted_by(|a, b| a.cmp(*b).is_lt()));
+    }
+
+    /// Rows of few predictions, whose hashes have their upper 12 bits in common: found by trying.
+    #[test]
+    fn sparse_rows_whose_hashes_collide_are_counted_as_fast() {
+        const N: usize = 4_000;
+        let rows = (0u32..).map(|t| ([t % 1000, 1000 + t / 1000], [(t % 13) as u16, (t % 11) as u16]));
+        let rows = rows.filter(|(columns, ids)| TallyTable::hash((Row::Sparse(columns, ids), 0)) >> 54 == 5);
+        let rows: Vec<([u32; 2], [u16; 2])> = rows.take(N).collect();
+        let mut table = TallyTable::new(1 << 16);
+        for (columns, ids) in rows.iter().chain(&rows) {
+            table.add(Row::Sparse(columns, ids), 0, 1).expect("small counts");
+        }
+        assert!(table.index.is_fast() && !table.rows.is_dense());
+        assert!(table.sorted().counts().eq(std::iter::repeat_n(2, N)));
     }
 }

@@ -269,7 +269,7 @@ impl Model {
     ) -> (usize, bool) {
         let first = self.first_decided(basis);
         let (class, is_tie) =
-            decision::decide(&surprisals[first..], tolerance, self.ties, |seed| row.hash(seed));
+            decision::decide(&surprisals[first..], tolerance, self.ties, |seed| row.fixed_hash(seed));
         (first + class, is_tie)
     }
 

@@ -306,7 +306,7 @@ pub(crate) fn fold_counts(
     folds: usize,
 ) -> impl Iterator<Item = (usize, u64)> {
     let splitter = Splitter::new(folds, hash::mix);
-    let start = splitter.part_of(pattern.hash(0x5eed), class.into());
+    let start = splitter.part_of(pattern.fixed_hash(0x5eed), class.into());
     splitter.take_turns(start, count, evidence.row_unit(class))
 }
 

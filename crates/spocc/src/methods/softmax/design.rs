@@ -5,10 +5,8 @@
 //! that occur, where a node is its parent plus one feature. The contribution of a combination to the scores is computed
 //! once per node, and a row adds up a few nodes instead of all its features.
 
-use hashbrown::HashTable;
-
 use super::vector::add;
-use crate::hash::mix;
+use crate::{hash::mix, index_table::IndexTable};
 
 /// Rows of sparse features.
 #[derive(Clone, Debug)]
@@ -25,12 +23,19 @@ pub(crate) struct Design {
 }
 
 /// A combination of features: that of its parent and one more.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 struct PrefixNode {
     parent: u32,
     /// 0 for the intercept, `f + 1` for feature `f`.
     parameter: u32,
     value: f64,
+}
+
+impl PrefixNode {
+    /// What makes two nodes the same.
+    fn key(self) -> (u32, u32, u64) {
+        (self.parent, self.parameter, self.value.to_bits())
+    }
 }
 
 /// The node of rows without a feature in a group.
@@ -140,10 +145,10 @@ impl PrefixTree {
     /// Adds the entries of one more column; changes nothing and returns false if that takes more than `max_nodes` nodes.
     fn grow(&mut self, entries: &[(u32, u32, f64)], nodes: &mut Vec<PrefixNode>, max_nodes: usize) -> bool {
         let [n_nodes, n_rows] = [nodes.len(), self.rows.len()];
-        let hash = |node: &PrefixNode| {
-            mix(mix(u64::from(node.parent), u64::from(node.parameter)), node.value.to_bits())
+        let hash = |(parent, parameter, value): (u32, u32, u64)| {
+            mix(mix(u64::from(parent), u64::from(parameter)), value)
         };
-        let mut children = HashTable::<u32>::new();
+        let mut children = IndexTable::default();
         let mut before = Vec::with_capacity(entries.len());
         for &(row, feature, value) in entries {
             let at = &mut self.at[row as usize];
@@ -152,14 +157,11 @@ impl PrefixTree {
             }
             before.push(*at);
             let node = PrefixNode { parent: *at, parameter: feature + 1, value };
-            let is_same = |other: &u32| nodes[*other as usize] == node;
-            *at = if let Some(known) = children.find(hash(&node), is_same) {
-                *known
-            } else {
-                let new = nodes.len() as u32;
+            let new = nodes.len() as u32;
+            *at = children.find_or_insert(node.key(), new, hash, |known| nodes[known as usize].key());
+            if *at == new {
                 nodes.push(node);
-                *children.insert_unique(hash(&node), new, |other| hash(&nodes[*other as usize])).get()
-            };
+            }
             if nodes.len() - n_nodes > max_nodes {
                 for (entry, before) in entries.iter().zip(before).rev() {
                     self.at[entry.0 as usize] = before;
