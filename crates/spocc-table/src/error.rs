@@ -98,18 +98,18 @@ impl Location {
         self.at(self.at.after(n))
     }
 
-    /// An error about this location; long texts are shortened.
+    /// An error about this location; long texts are shortened, and hidden characters are escaped.
     pub fn refused(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
         self.refused_with(expected, String::new(), found)
     }
 
     /// As [`refused`](Self::refused), with a hint such as a [`suggestion`], which is not shortened.
     pub fn refused_with(&self, expected: impl Into<String>, hint: String, found: impl Into<String>) -> Error {
-        let short = |text: String| match text.char_indices().nth(Self::LONGEST) {
-            Some((end, _)) => format!("{} ..", &text[..end]),
-            None => text,
+        let short = |text: &str| match text.char_indices().nth(Self::LONGEST) {
+            Some((end, _)) => format!("{} ..", spocc::printable(&text[..end])),
+            None => spocc::printable(text).into_owned(),
         };
-        let (expected, found) = (short(expected.into()), short(found.into()));
+        let (expected, found) = (short(&expected.into()), short(&found.into()));
         Error::Refused { location: self.clone(), expected, hint, found }
     }
 
@@ -219,6 +219,17 @@ mod tests {
         assert_eq!(suggestion("truht", &known), " (did you mean `Truth`?)");
         assert_eq!(suggestion("TRUTH", &known), " (did you mean `Truth`?)");
         assert_eq!(suggestion("label", &known), "");
+    }
+
+    #[test]
+    fn a_name_of_two_lines_gives_a_message_of_one() {
+        let directory = tempfile::tempdir().expect("a folder");
+        let path = directory.path().join("table.csv");
+        std::fs::write(&path, b"\"a\nb\",c\nx\xff,y\n").expect("a file");
+        let table = crate::Table::open(&[path], &crate::ReadOptions::default()).expect("a header");
+        let mut blocks = table.map_blocks(|rows: &crate::RowBlock| rows.text(0, 0).map(str::to_owned));
+        let error = blocks.next().expect("a block").expect("a row").expect_err("no text").to_string();
+        assert!(error.ends_with(r"line 3: expected UTF-8 text in column `a\nb`, found `x\xff`"), "{error}");
     }
 
     #[test]
