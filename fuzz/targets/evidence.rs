@@ -5,7 +5,7 @@ use libfuzzer_sys::{fuzz_crossover, fuzz_mutator, fuzz_target};
 use spocc::Evidence;
 use spocc_fuzz::{evidence, frame};
 
-fuzz_target!(|data: &[u8]| {
+fuzz_target!(init: spocc_fuzz::use_this_thread(), |data: &[u8]| {
     if let Ok(found) = Evidence::from_bytes(data) {
         evidence::exercise(&found, crc32fast::hash(data) as usize);
     }

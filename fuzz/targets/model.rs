@@ -5,7 +5,7 @@ use libfuzzer_sys::{fuzz_crossover, fuzz_mutator, fuzz_target};
 use spocc::Model;
 use spocc_fuzz::{frame, model};
 
-fuzz_target!(|data: &[u8]| {
+fuzz_target!(init: spocc_fuzz::use_this_thread(), |data: &[u8]| {
     if let Ok(found) = Model::from_bytes(data) {
         model::exercise(&found, crc32fast::hash(data) as usize);
     }
