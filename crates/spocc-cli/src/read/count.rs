@@ -2,15 +2,15 @@
 
 use std::{fs, mem, path::PathBuf, sync::Arc};
 
-use spocc::{Control, Evidence};
+use spocc::{Control, Evidence, evidence::RepeatedIds};
 use spocc_table::{Location, Table, expand};
 
 use crate::{
     args::ColumnArgs,
     error::{Error, rows},
     read::{
-        CountOptions, CountedInput, EvidenceSum, IdSet, ReadNotes, RepeatedIds, TruthNeed,
-        label_text::LabelText, long_table, wide_table,
+        CountOptions, CountedInput, EvidenceSum, IdSet, ReadNotes, TruthNeed, label_text::LabelText,
+        long_table, wide_table,
     },
 };
 

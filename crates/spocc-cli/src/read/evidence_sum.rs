@@ -2,11 +2,11 @@
 
 use spocc::{
     Control, Evidence, Label,
-    evidence::{Counting, Level},
+    evidence::{Counting, Level, RepeatedIds},
 };
 use spocc_table::{Error, Location, RowLocations};
 
-use crate::read::{CountOptions, IdSet, RepeatedIds, TableRows, label_text::LabelText};
+use crate::read::{CountOptions, IdSet, TableRows, label_text::LabelText};
 
 /// The evidence of all batches so far.
 pub(super) struct EvidenceSum<'a> {

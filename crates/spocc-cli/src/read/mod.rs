@@ -29,7 +29,7 @@ use evidence_sum::{CountBatch, EvidenceSum};
 pub(crate) use long_table::{ClassifierFilter, LongTable};
 use notes::ReadNotes;
 pub(crate) use predictions::PredictionCollector;
-use row_ids::{IdSet, RepeatedIds};
+use row_ids::IdSet;
 use select_columns::{refuse_other_classifiers, select_classifiers};
 use truth_table::TruthTable;
 pub(crate) use wide_table::{batch_size, batch_text};

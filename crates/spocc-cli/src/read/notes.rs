@@ -1,6 +1,6 @@
 //! What was noticed while a labelled table was read, printed on standard error.
 
-use spocc::evidence::ColumnIssue;
+use spocc::evidence::{ColumnIssue, RepeatedRows};
 use spocc_table::{Error, Location};
 
 use crate::{
@@ -42,10 +42,7 @@ impl ReadNotes {
             ));
         }
         if self.n_repeated_ids > 0 {
-            let repeat = count(self.n_repeated_ids as usize, "row repeats", "rows repeat");
-            print_status(format_args!(
-                "warning: {repeat} the id of another row; all of them count, and a held-out accuracy is too high if they are duplicates"
-            ));
+            print_status(format_args!("warning: {}", RepeatedRows(self.n_repeated_ids)));
         }
         if self.n_unmatched > 0 {
             let unmatched = count(self.n_unmatched, "true label of --gold has", "true labels of --gold have");

@@ -1,10 +1,5 @@
 //! The ids of rows, from --id or the item of --long, which identify a row in another table.
 
-use std::{
-    collections::HashSet,
-    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
-};
-
 use spocc_table::{RowBlock, TextInterner};
 
 /// The ids of some rows, in order.
@@ -57,23 +52,6 @@ impl IdSet {
 
     pub(super) fn has(&self, id: &[u8]) -> bool {
         self.0.get(id).is_some()
-    }
-}
-
-/// Finds rows that repeat the id of another row, among the first million.
-#[derive(Default)]
-pub(super) struct RepeatedIds {
-    /// Hashes: of a million ids, two are confused once in thirty million tables.
-    seen: HashSet<u64>,
-}
-
-impl RepeatedIds {
-    const MAX_IDS: usize = 1 << 20;
-
-    /// Whether an id occurred before.
-    pub(super) fn is_repeated(&mut self, id: &[u8]) -> bool {
-        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(id);
-        if self.seen.len() < Self::MAX_IDS { !self.seen.insert(hash) } else { self.seen.contains(&hash) }
     }
 }
 
