@@ -16,10 +16,11 @@ array(['cat', 'dog', 'cat', 'dog'], dtype='<U3')
 from spocc._accuracy import HeldOutAccuracy
 from spocc._comparison import Comparison, MethodResult, Recommendation, compare
 from spocc._evidence import Evidence
-from spocc._fit import ColumnWarning, RowWarning, audit, fit, load, load_evidence, load_model
-from spocc._model import Model, SlimWarning
+from spocc._fit import audit, fit, load, load_evidence, load_model
+from spocc._model import Model
 from spocc._native import METHODS, VERSION, SpoccError
 from spocc._reports import Audit, ClassifierAudit, Contribution, Decisions, Explanation
+from spocc._warnings import ColumnWarning, RowWarning, SlimWarning
 
 __version__ = VERSION
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from spocc import _input, _native
-from spocc._evidence import Evidence
-from spocc._fit import ColumnWarning, refuse_beside_evidence
+from spocc._evidence import Evidence, refuse_beside_evidence
 from spocc._native import DEFAULT_FOLDS, DEFAULT_MISSING, DEFAULT_REPEATS, DEFAULT_TIES
 from spocc._output import frame
 from spocc._progress import Progress, bar
 from spocc._reports import html
+from spocc._rows import Names, Rows
 from spocc._settings import ClassWeight, Method, Missing, Normalise, Ties, options
+from spocc._warnings import warn_of_columns, warn_of_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -228,6 +228,8 @@ def compare(
     repeats: int = DEFAULT_REPEATS,
     curve: bool = True,
     names: Iterable[object] | None = None,
+    ignore: Names | None = None,
+    id: Names | None = None,
     classes: object = None,
     weights: object = None,
     open: bool = False,
@@ -244,11 +246,11 @@ def compare(
 
     Parameters
     ----------
-    predictions, truth, names, classes, weights, open, normalise
+    predictions, truth, names, ignore, id, classes, weights, open, normalise
         As for `Evidence`; or the evidence alone, which must be a tally.
     test
         Held-out rows to evaluate on instead of by cross-validation: a pair of predictions and truth, or
-        evidence.
+        evidence. Columns of the predictions that are no classifiers here are ignored, as by `Model.predict`.
     methods
         Some of `spocc.METHODS` (default: all, or all that decide open answers). The best single classifier
         and the majority vote are compared in any case.
@@ -274,6 +276,8 @@ def compare(
     -----
     ColumnWarning
         As `fit`.
+    RowWarning
+        For rows that repeat the ``id`` of another row.
 
     Examples
     --------
@@ -286,7 +290,6 @@ def compare(
     >>> comparison.best_classifier
     {'name': 'x0', 'accuracy': 0.8}
     """
-    selected = _input.strings("names", names)
     settings = _native.CompareSettings(
         options(missing, ties, class_weight, None, False, seed),
         methods=_input.strings("methods", methods),
@@ -296,56 +299,59 @@ def compare(
         curve=curve,
     )
     with bar(progress) as callback:
+        repeated_ids = None
         if isinstance(predictions, Evidence):
             refuse_beside_evidence(
-                open, normalise, truth=truth, names=names, classes=classes, weights=weights
+                open,
+                normalise,
+                truth=truth,
+                names=names,
+                ignore=ignore,
+                id=id,
+                classes=classes,
+                weights=weights,
             )
             evidence = predictions._labelled() if unlabelled is False else predictions
         else:
-            evidence = Evidence(
-                predictions,
+            counted, repeated_ids = Rows(predictions, names, ignore, id).count(
                 truth,
-                names=selected,
                 classes=classes,
                 weights=weights,
                 unlabelled=settings.uses_unlabelled and unlabelled is not False,
                 open=open,
                 normalise=normalise,
                 memory=memory,
-                progress=callback or False,
+                progress=callback,
             )
-        for warning in evidence._engine.column_warnings():
-            warnings.warn(warning, ColumnWarning, stacklevel=2)
-        held_out = _held_out(test, selected, classes, evidence, memory)
+            evidence = Evidence._of(counted)
+        warn_of_columns(evidence._engine)
+        warn_of_rows(repeated_ids)
+        held_out = _held_out(test, classes, evidence, memory)
         limit = None if memory is None else _input.whole("memory", memory)
-        report, text = settings.compare(
-            evidence._engine,
-            None if held_out is None else held_out._engine,
-            memory=limit,
-            progress=callback,
-        )
+        report, text = settings.compare(evidence._engine, held_out, memory=limit, progress=callback)
     return Comparison(report, text)
 
 
 def _held_out(
     test: tuple[object, object] | Evidence | None,
-    names: list[str] | None,
     classes: object,
     evidence: Evidence,
     memory: int | None,
-) -> Evidence | None:
+) -> _native.Evidence | None:
     """The evidence of the test rows, whose answers are open if those of ``evidence`` are."""
-    if test is None or isinstance(test, Evidence):
-        return test
+    if test is None:
+        return None
+    if isinstance(test, Evidence):
+        return test._engine
     if not isinstance(test, tuple) or len(test) != 2:
         found = type(test).__name__
         raise TypeError(f"test: expected evidence, or a pair of predictions and truth, found {found}")
-    return Evidence(
-        test[0],
-        test[1],
-        names=names,
+    predictions, truth = test
+    counted, _ = Rows(predictions, evidence.classifiers).count(
+        truth,
         classes=classes,
         open=evidence.is_open,
         normalise=evidence.normalise or "none",
         memory=memory,
     )
+    return counted

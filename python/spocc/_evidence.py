@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from spocc import _input, _native, _open
 from spocc._files import FilePath
-from spocc._index import aligned, index_of
 from spocc._native import SpoccError, printable
 from spocc._progress import Progress, bar
 from spocc._reports import Audit, first, html, shown
+from spocc._rows import Names, Rows
 from spocc._settings import Level, Normalise
+from spocc._warnings import warn_of_rows
 
-__all__ = ["Evidence"]
+__all__ = ["Evidence", "refuse_beside_evidence"]
 
 
 class Evidence:
@@ -31,18 +32,24 @@ class Evidence:
         polars, an Arrow table, or any object with the Arrow PyCapsule interface. None, NaN and masked cells
         are missing predictions.
     truth
-        One label per row, missing where it is not known; None if no truth is known. A pandas Series is
-        aligned to the index of ``predictions``, which must have the same labels, if these are a data frame of
-        pandas or a dict of Series. Anything else is in the order of the rows.
+        One label per row, missing where it is not known; None if no truth is known. A text is the name of a
+        column of ``predictions``, which is then no classifier. A pandas Series is aligned to the index of
+        ``predictions``, which must have the same labels, if these are a data frame of pandas or a dict of
+        Series. Anything else is in the order of the rows.
     names
         Names of the classifiers: for an array, of its columns in order (default: x0, x1, ..); for a table
-        with column names, the columns to use (default: all).
+        with column names, the columns to use (default: all that have no other use).
+    ignore
+        The name of a column that is no classifier, or several names.
+    id
+        The name of the column that identifies the rows, or of several that do together. They are no
+        classifiers, and rows with the same id are warned of.
     classes
         The classes that may be decided, in the order in which ties are resolved. By default the true labels,
         and predicted labels unless the rows show that they are no classes. Decisions have the type of these
         labels, or of the truth, however the classifiers write them.
     weights
-        A weight per row, in order or aligned as ``truth`` is.
+        A weight per row: the name of a column or values, as for ``truth``.
     counts
         How often each row occurs, if equal rows are already grouped, likewise.
     level
@@ -63,6 +70,11 @@ class Evidence:
     progress
         True for a progress bar (needs tqdm), or a function of stage, done and total.
 
+    Warns
+    -----
+    RowWarning
+        For rows that repeat the ``id`` of another row. All of them are counted.
+
     Examples
     --------
     >>> import spocc
@@ -79,6 +91,9 @@ class Evidence:
     Evidence(2 classifiers, 3 rows, open answers (normalise: number); tally of 3 patterns)
     >>> round(evidence.answerable_share, 2)  # nobody answers yes
     0.67
+    >>> table = {"item": [7, 8], "ann": ["cat", "dog"], "bob": ["dog", "dog"], "gold": ["cat", "dog"]}
+    >>> spocc.Evidence(table, "gold", id="item").classifiers
+    ['ann', 'bob']
     """
 
     __slots__ = ("_engine",)
@@ -90,6 +105,8 @@ class Evidence:
         truth: object = None,
         *,
         names: Iterable[object] | None = None,
+        ignore: Names | None = None,
+        id: Names | None = None,
         classes: object = None,
         weights: object = None,
         counts: object = None,
@@ -100,23 +117,21 @@ class Evidence:
         memory: int | None = None,
         progress: bool | Progress = False,
     ) -> None:
-        selected = _input.strings("names", names)
-        index = index_of(predictions)
+        rows = Rows(predictions, names, ignore, id)
         with bar(progress) as callback:
-            self._engine = _native.Evidence.count(
-                _input.table(predictions, selected),
-                selected,
-                None if truth is None else _input.column("truth", aligned("truth", truth, index)),
-                classes=None if classes is None else _input.column("classes", classes),
-                weights=_input.numbers("weights", aligned("weights", weights, index), np.float64),
-                counts=_input.numbers("counts", aligned("counts", counts, index), np.uint64),
+            self._engine, repeated_ids = rows.count(
+                truth,
+                classes=classes,
+                weights=weights,
+                counts=counts,
                 level=level,
                 unlabelled=unlabelled,
                 open=open,
                 normalise=normalise,
-                memory=None if memory is None else _input.whole("memory", memory),
+                memory=memory,
                 progress=callback,
             )
+        warn_of_rows(repeated_ids)
 
     @classmethod
     def from_long(
@@ -314,3 +329,11 @@ class Evidence:
             ["level", self._detail()],
         ]
         return html("Evidence", [], rows)
+
+
+def refuse_beside_evidence(open: bool, normalise: Normalise, **given: object) -> None:
+    """Refuses keywords that describe a table where evidence is given instead of one."""
+    given |= {"open": open or None, "normalise": None if normalise == "none" else normalise}
+    for name, value in given.items():
+        if value is not None:
+            raise SpoccError(f"{name}: expected none beside evidence, which holds its own, found one")

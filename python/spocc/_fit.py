@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 
 from spocc import _input, _native
-from spocc._evidence import Evidence
+from spocc._evidence import Evidence, refuse_beside_evidence
 from spocc._files import FilePath
 from spocc._model import Model
-from spocc._native import DEFAULT_METHOD, DEFAULT_MISSING, DEFAULT_TIES, SpoccError
+from spocc._native import DEFAULT_METHOD, DEFAULT_MISSING, DEFAULT_TIES
 from spocc._progress import Progress, bar
 from spocc._reports import Audit
+from spocc._rows import Names, Rows
 from spocc._settings import (
     Calibrate,
     ClassWeight,
@@ -26,26 +26,9 @@ from spocc._settings import (
     combiner,
     options,
 )
+from spocc._warnings import warn_of_columns, warn_of_rows
 
-__all__ = [
-    "ColumnWarning",
-    "RowWarning",
-    "audit",
-    "fit",
-    "fit_evidence",
-    "load",
-    "load_evidence",
-    "load_model",
-    "refuse_beside_evidence",
-]
-
-
-class ColumnWarning(UserWarning):
-    """A column that is counted as a classifier looks like an id, a group or the truth itself."""
-
-
-class RowWarning(UserWarning):
-    """The labelled rows are too few: of some classes to learn from, or of all to evaluate a model on."""
+__all__ = ["audit", "fit", "fit_evidence", "load", "load_evidence", "load_model"]
 
 
 def fit(
@@ -54,6 +37,8 @@ def fit(
     method: Method = DEFAULT_METHOD,
     *,
     names: Iterable[object] | None = None,
+    ignore: Names | None = None,
+    id: Names | None = None,
     classes: object = None,
     weights: object = None,
     open: bool = False,
@@ -77,7 +62,7 @@ def fit(
 
     Parameters
     ----------
-    predictions, truth, names, classes, weights, open, normalise
+    predictions, truth, names, ignore, id, classes, weights, open, normalise
         As for `Evidence`; or the evidence alone. Open answers need a method that treats all answers alike:
         ``ladder``, ``selection``, ``majority``, ``weighted-vote`` or ``stacking``.
     method
@@ -126,8 +111,9 @@ def fit(
         For a column that looks like an id (a different label in nearly every row), like the truth itself, or
         that shares no label with the truth. The column is used nevertheless.
     RowWarning
-        For fewer labelled rows than classes, for classes with a single labelled row, and for rows that cannot
-        be held out to ``evaluate`` the model. The warning says what is done instead.
+        For fewer labelled rows than classes, for classes with a single labelled row, for rows that cannot be
+        held out to ``evaluate`` the model, and for rows that repeat the ``id`` of another row. The warning
+        says what is done instead.
 
     Examples
     --------
@@ -147,19 +133,25 @@ def fit(
     chosen = combiner(method, tuning, inputs, exponent, strength)
     shared = options(missing, ties, class_weight, calibrate, per_class, seed, evaluate)
     with bar(progress) as callback:
+        repeated_ids = None
         if isinstance(predictions, Evidence):
             refuse_beside_evidence(
-                open, normalise, truth=truth, names=names, classes=classes, weights=weights
+                open,
+                normalise,
+                truth=truth,
+                names=names,
+                ignore=ignore,
+                id=id,
+                classes=classes,
+                weights=weights,
             )
             chosen.counting(predictions.n_rows > 0, unlabelled, calibrate is not None)
             evidence = predictions._labelled() if unlabelled is False else predictions
         else:
             needs_tally = calibrate is not None or evaluate or open
             level, uses_unlabelled = chosen.counting(truth is not None, unlabelled, needs_tally)
-            evidence = Evidence(
-                predictions,
+            counted, repeated_ids = Rows(predictions, names, ignore, id).count(
                 truth,
-                names=names,
                 classes=classes,
                 weights=weights,
                 level=level,
@@ -167,25 +159,15 @@ def fit(
                 open=open,
                 normalise=normalise,
                 memory=memory,
-                progress=callback or False,
+                progress=callback,
             )
-        for warning in evidence._engine.column_warnings():
-            warnings.warn(warning, ColumnWarning, stacklevel=2)
-        for shortage in evidence._engine.row_shortages():
-            warnings.warn(shortage, RowWarning, stacklevel=2)
+            evidence = Evidence._of(counted)
+        warn_of_columns(evidence._engine)
+        warn_of_rows(repeated_ids, *evidence._engine.row_shortages())
         model = fit_evidence(evidence, chosen, shared, memory, callback)
         reason = model._engine.no_accuracy_reason
-        if reason is not None:
-            warnings.warn(f"no held-out accuracy: {reason}", RowWarning, stacklevel=2)
+        warn_of_rows(None if reason is None else f"no held-out accuracy: {reason}")
         return model
-
-
-def refuse_beside_evidence(open: bool, normalise: Normalise, **given: object) -> None:
-    """Refuses keywords that describe a table where evidence is given instead of one."""
-    given |= {"open": open or None, "normalise": None if normalise == "none" else normalise}
-    for name, value in given.items():
-        if value is not None:
-            raise SpoccError(f"{name}: expected none beside evidence, which holds its own, found one")
 
 
 def fit_evidence(
@@ -241,6 +223,57 @@ def _bytes(path: FilePath) -> bytes:
         return file.read()
 
 
-def audit(evidence: Evidence) -> Audit:
-    """The accuracy of every classifier, and which of them are copies, guessers or adversaries."""
-    return evidence.audit()
+def audit(
+    predictions: object,
+    truth: object = None,
+    *,
+    names: Iterable[object] | None = None,
+    ignore: Names | None = None,
+    id: Names | None = None,
+    classes: object = None,
+    weights: object = None,
+    open: bool = False,
+    normalise: Normalise = "none",
+    memory: int | None = None,
+) -> Audit:
+    """The accuracy of every classifier, and which of them are copies, guessers or adversaries.
+
+    Parameters
+    ----------
+    predictions, truth, names, ignore, id, classes, weights, open, normalise, memory
+        As for `Evidence`; or the evidence alone. Rows without truth are not used.
+
+    Warns
+    -----
+    ColumnWarning
+        As `fit`.
+    RowWarning
+        For rows that repeat the ``id`` of another row.
+
+    Examples
+    --------
+    >>> import spocc
+    >>> predictions = {"item": range(40), "ann": ["cat", "dog"] * 20, "bob": ["dog", "cat"] * 20}
+    >>> gold = ["cat", "dog"] * 19 + ["dog", "dog"]
+    >>> [entry.verdict for entry in spocc.audit(predictions | {"gold": gold}, "gold", id="item").classifiers]
+    ['useful', 'adversary']
+    """
+    repeated_ids = None
+    if isinstance(predictions, Evidence):
+        refuse_beside_evidence(
+            open, normalise, truth=truth, names=names, ignore=ignore, id=id, classes=classes, weights=weights
+        )
+        engine = predictions._engine
+    else:
+        engine, repeated_ids = Rows(predictions, names, ignore, id).count(
+            truth,
+            classes=classes,
+            weights=weights,
+            unlabelled=False,
+            open=open,
+            normalise=normalise,
+            memory=memory,
+        )
+    warn_of_columns(engine)
+    warn_of_rows(repeated_ids)
+    return Audit(*engine.audit())

@@ -23,7 +23,19 @@ from spocc._native import SpoccError, printable
 # Rows of a pandas frame up to which copying its cells costs less than a Series per column.
 _FEW_ROWS = 256
 
-__all__ = ["column", "is_pandas", "labels", "numbers", "strings", "table", "truth_by_item", "whole"]
+__all__ = [
+    "column",
+    "exported",
+    "is_missing",
+    "is_pandas",
+    "labels",
+    "named",
+    "numbers",
+    "strings",
+    "table",
+    "truth_by_item",
+    "whole",
+]
 
 
 def table(predictions: object, selected: Iterable[str] | None = None) -> object:
@@ -33,12 +45,12 @@ def table(predictions: object, selected: Iterable[str] | None = None) -> object:
             raise SpoccError(f"predictions: expected a table of 2 axes, found {predictions.ndim}")
         return _array(predictions)
     if is_pandas(predictions, "DataFrame"):
-        return _named(_frame_columns(predictions), selected)
+        return named(_frame_columns(predictions), selected)
     if isinstance(predictions, Mapping):
         columns = ((str(name), values) for name, values in predictions.items())
-        return _named(columns, selected, index_of(predictions))
+        return named(columns, selected, index_of(predictions))
     if hasattr(predictions, "__arrow_c_stream__") and not is_pandas(predictions, "Series"):
-        return _exported(predictions)
+        return exported(predictions)
     if isinstance(predictions, Sequence) and not isinstance(predictions, str | bytes):
         return _rows(predictions)
     # A data frame without readable column names must not be read by position.
@@ -103,7 +115,7 @@ def _column(values: object) -> object:
     if is_pandas(values, "Series") or is_pandas(values, "Index") or is_pandas(values, "Categorical"):
         return _pandas_column(values)
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
-        return _exported(values)
+        return exported(values)
     if not _is_sequence(values):
         raise _LabelTypeError(f"expected a sequence of labels, found {type(values).__name__}")
     if hasattr(values, "__array__"):
@@ -145,6 +157,9 @@ def numbers(what: str, values: object, kind: type[np.generic]) -> NDArray[Any] |
         # A masked number is refused as NaN.
         if isinstance(values, np.ma.MaskedArray):
             values = np.ma.filled(values.astype(np.float64), np.nan)
+        # So is a missing one of an Arrow column.
+        if hasattr(values, "to_pylist") and getattr(values, "null_count", 0) > 0:
+            values = values.to_pylist()
         array = np.asarray(values)
         if array.dtype.kind in "OU":
             array = array.astype(np.float64)
@@ -177,7 +192,7 @@ def whole(what: str, value: object) -> int:
     return number
 
 
-def _named(
+def named(
     columns: Iterable[tuple[str, object]], selected: Iterable[str] | None, index: Any = None
 ) -> list[tuple[str, object]]:
     """Columns with their names, aligned to the index; None in place of a column that is not selected."""
@@ -256,7 +271,7 @@ def _pandas_column(values: Any) -> object:
     return array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array
 
 
-def _exported(values: Any) -> object:
+def exported(values: Any) -> object:
     """An object with the Arrow interface; polars exports all-null columns in a form that readers refuse."""
     polars = sys.modules.get("polars")
     if polars is not None and isinstance(values, polars.Series) and values.dtype == polars.Null:
@@ -269,3 +284,12 @@ def _exported(values: Any) -> object:
 def _is_sequence(values: object) -> TypeGuard[Iterable[Any]]:
     """Whether this is an ordered sequence of labels: a set has no order, a dict iterates over its keys."""
     return isinstance(values, Iterable) and not isinstance(values, str | bytes | set | frozenset | Mapping)
+
+
+def is_missing(label: Any) -> bool:
+    """Whether this is None, NaN, or a missing value of pandas."""
+    if label is None:
+        return True
+    differs = label != label
+    # The comparison of the missing value of pandas gives the missing value again.
+    return differs is not False and (type(differs).__name__ == "NAType" or bool(differs))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import operator
-import warnings
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Literal, overload
 
@@ -13,19 +13,17 @@ from numpy.typing import NDArray
 
 from spocc import _input, _native, _open, _output
 from spocc._accuracy import HeldOutAccuracy
-from spocc._evidence import Evidence
+from spocc._evidence import Evidence, refuse_beside_evidence
 from spocc._files import FilePath
-from spocc._index import aligned, index_of
-from spocc._native import SpoccError
+from spocc._index import index_of
+from spocc._native import SpoccError, printable
 from spocc._output import Output
 from spocc._reports import Audit, Decisions, Explanation, first, html, shown
+from spocc._rows import Names, Rows
 from spocc._settings import Method, Missing, Normalise
+from spocc._warnings import warn_of_columns, warn_of_rows, warn_of_slim
 
-__all__ = ["Model", "SlimWarning"]
-
-
-class SlimWarning(UserWarning):
-    """A slim model decides some rows differently than the model that it was made from."""
+__all__ = ["Model"]
 
 
 class Model:
@@ -306,6 +304,7 @@ class Model:
         coverage: float = 0.95,
         *,
         seed: int = 0,
+        id: Names | None = None,
         ids: object = None,
         strict: bool = False,
         output: Output = "numpy",
@@ -321,10 +320,11 @@ class Model:
             As for `predict`.
         coverage
             The probability with which a set contains the truth.
-        seed, ids
+        seed, id, ids
             Ties between conformal scores are broken by a draw that depends on ``seed`` and the row number, or
-            the id of the row if ``ids`` are given: then a row has the same set in any order of the rows. A
-            pandas Series of ids is aligned to the index of ``predictions``, if that has one.
+            the id of the row if it has one: then a row has the same set in any order of the rows. ``id`` is
+            the name of the column with the ids, or of several, as for `Evidence`. ``ids`` are the ids
+            themselves; a pandas Series is aligned to the index of ``predictions``, if that has one.
         output
             ``"numpy"`` for what is described above; ``"pandas"`` or ``"polars"`` for the mask as a data frame
             with a column per class; ``"series"`` for a Series with the list of the labels in each set. Open
@@ -341,10 +341,19 @@ class Model:
         Name: set, dtype: object
         """
         self._check_output(output, _output.LABELS)
-        names = None if ids is None else _input.column("ids", aligned("ids", ids, index_of(predictions)))
+        rows = Rows(predictions, self._names, id=id)
+        columns = rows.ids
+        if ids is not None:
+            if isinstance(ids, str) or columns:
+                found = f"the text `{printable(ids)}`" if isinstance(ids, str) else "both"
+                raise TypeError(
+                    f"ids: expected an id per row, or id=.. for the name of a column, found {found}"
+                )
+            columns = [rows.of("ids", ids)]
+        table, number = rows.classifiers()[0], _input.whole("seed", seed)
         model = self._of_answers or self._engine
-        table, number = self._table(predictions), _input.whole("seed", seed)
-        sets: Any = model.predict_set(table, strict, coverage, number, names)
+        given = [_input.column("ids", values) for values in columns]
+        sets: Any = model.predict_set(table, strict, coverage, number, given)
         if output == "series" and not self.is_open:
             sets = [self.classes[members].tolist() for members in sets]
         if output == "series" or self.is_open:
@@ -363,11 +372,55 @@ class Model:
         """The accuracy and the influence of every classifier, and which of them are copies or adversaries."""
         return Audit(*self._engine.audit())
 
-    def append(self, evidence: Evidence) -> Model:
-        """The same model with the one additional classifier of ``evidence``, which counts the same rows."""
-        if not isinstance(evidence, Evidence):
-            raise TypeError(f"append: expected Evidence, found {type(evidence).__name__}")
-        return Model._of(self._engine.append(evidence._engine))
+    def append(
+        self,
+        predictions: object,
+        truth: object = None,
+        *,
+        names: Iterable[object] | None = None,
+        ignore: Names | None = None,
+        id: Names | None = None,
+        weights: object = None,
+    ) -> Model:
+        """The same model with one additional classifier, from the rows that it was fitted to.
+
+        Parameters
+        ----------
+        predictions, truth, names, ignore, id, weights
+            As for `Evidence`, with a column for every classifier of the model and for the new one; or the
+            evidence of these alone.
+
+        Warns
+        -----
+        ColumnWarning, RowWarning
+            As `spocc.audit`.
+
+        Examples
+        --------
+        >>> import spocc
+        >>> table = {"ann": ["cat", "dog"] * 9, "bob": ["dog", "dog"] * 9, "gold": ["cat", "dog"] * 9}
+        >>> model = spocc.fit(table, "gold", ignore="bob")
+        >>> model.append(table, "gold").classifiers
+        ['ann', 'bob']
+        """
+        repeated_ids = None
+        if isinstance(predictions, Evidence):
+            given = {"truth": truth, "names": names, "ignore": ignore, "id": id, "weights": weights}
+            refuse_beside_evidence(False, "none", **given)
+            engine = predictions._engine
+        else:
+            known = self.evidence
+            engine, repeated_ids = Rows(predictions, names, ignore, id).count(
+                truth,
+                weights=weights,
+                level="tally" if known is None else known.level,
+                unlabelled=known is not None and known.n_unlabelled > 0,
+                open=self.is_open,
+                normalise=self.normalise or "none",
+            )
+        warn_of_columns(engine)
+        warn_of_rows(repeated_ids)
+        return Model._of(self._engine.append(engine))
 
     def without_evidence(self) -> Model:
         """The same model without its evidence: smaller, equal decisions and sets, no audit and no append.
@@ -405,12 +458,7 @@ class Model:
             raise SpoccError(f"min_count: expected a whole number from 2 and below 2^64, found {min_count}")
         slim, n_changed = self._engine.slim(min_count)
         if n_changed:
-            warnings.warn(
-                f"slim: {n_changed:.0f} rows of the fit are decided differently without counts of fewer than "
-                f"{min_count} rows",
-                SlimWarning,
-                stacklevel=2,
-            )
+            warn_of_slim(n_changed, min_count)
         return Model._of(slim)
 
     def to_bytes(self) -> bytes:

@@ -263,12 +263,13 @@ impl PyEvidence {
     /// Warnings about columns that do not look like classifiers, each with a remedy.
     fn column_warnings(&self) -> Vec<String> {
         let describe = |warning: &spocc::evidence::ColumnWarning| {
-            let kind = match warning.issue {
-                spocc::evidence::ColumnIssue::Id { .. } => "names the rows",
-                spocc::evidence::ColumnIssue::Truth { .. } => "is the truth itself",
-                _ => "is no classifier",
+            let (is, keyword) = match warning.issue {
+                spocc::evidence::ColumnIssue::Id { .. } => ("names the rows", "id"),
+                spocc::evidence::ColumnIssue::Truth { .. } => ("is the truth itself", "ignore"),
+                _ => ("is no classifier", "ignore"),
             };
-            format!("{warning}: if it {kind}, leave it out of the predictions")
+            let name = spocc::printable(&warning.classifier);
+            format!("{warning}: if it {is}, leave it out of the predictions, such as by {keyword}=\"{name}\"")
         };
         self.engine.column_warnings().iter().map(describe).collect()
     }

@@ -3,11 +3,12 @@
 //! In: a two-dimensional array, an object with the Arrow `PyCapsule` interface, or a list of (name, column). Out: the
 //! engine's predictions and truth.
 
+use arrow_schema::FieldRef;
 use pyo3::{
     prelude::*,
     types::{PyList, PyTuple},
 };
-use pyo3_arrow::PyTable;
+use pyo3_arrow::{PyChunkedArray, PyTable};
 use rustc_hash::FxHashMap as HashMap;
 use spocc::{Label, Predictions, Truth};
 
@@ -186,6 +187,18 @@ impl<'py, I: LabelId> PredictionInput<'py, I> {
         let borrowed = BorrowedIntegers::beside(self.buffer.iter().map(InputBuffer::borrow_integers));
         Ok(InputTable { what, names, shape, columns, borrowed, labels })
     }
+}
+
+/// The columns of a table with the Arrow interface and their names, for a caller that gives them different uses.
+#[pyfunction]
+pub(crate) fn columns(table: &Bound<'_, PyAny>) -> Result<Vec<(String, PyChunkedArray)>, BindingError> {
+    let (batches, schema) =
+        table.extract::<PyTable>().map_err(|error| unreadable(table.py(), error))?.into_inner();
+    let column = |(place, field): (usize, &FieldRef)| {
+        let chunks = batches.iter().map(|batch| batch.column(place).clone()).collect();
+        Ok((field.name().clone(), PyChunkedArray::try_new(chunks, field.clone())?))
+    };
+    schema.fields().iter().enumerate().map(column).collect()
 }
 
 /// The selected names and their indices among those known; all of them if no selection is given.

@@ -1,7 +1,7 @@
 //! The native module of the Python package `spocc`: it converts and calls, and holds no arithmetic.
 //!
 //! Input comes as views of Python's memory (`input`, `input_buffer`, `columns`, `arrow`, `object_columns`, `zero_copy`,
-//! `answers`).
+//! `answers`, `row_ids`).
 //! The engine runs while the interpreter is released (`runtime`). Results leave as numpy arrays and JSON, from which
 //! the Python package makes its objects.
 
@@ -16,6 +16,7 @@ mod zero_copy;
 mod answers;
 mod settings;
 mod evidence;
+mod row_ids;
 mod sets;
 mod model;
 mod open_model;
@@ -35,8 +36,10 @@ mod _native {
         error::SpoccError,
         evaluate::PyCompareSettings,
         evidence::PyEvidence,
+        input::columns,
         model::PyModel,
         open_model::PyOpenModel,
+        row_ids::repeated_ids,
         settings::{PyCombiner, PyOptions},
     };
 

@@ -13,10 +13,11 @@ use spocc::{
 use crate::{
     error::BindingError,
     evidence::{PyEvidence, array, report},
-    input::{InputTable, LabelInput, PredictionInput},
+    input::{InputTable, PredictionInput},
     labels::to_python,
+    row_ids::{IdInput, RowDraws, RowIds},
     runtime::{Interrupt, RunSettings, guard, run, run_here},
-    sets::{RowDraws, for_each_set, id_column},
+    sets::for_each_set,
     settings::{PyCombiner, PyOptions},
     zero_copy::MAX_LABELS,
 };
@@ -246,16 +247,16 @@ impl PyModel {
         strict: bool,
         coverage: f64,
         seed: u64,
-        ids: Option<&Bound<'py, PyAny>>,
+        ids: &Bound<'py, PyList>,
     ) -> Result<Bound<'py, PyArray2<bool>>, BindingError> {
         let coverage = Coverage::try_from(coverage)?;
         self.engine.check_coverage(coverage)?;
-        let mut ids = id_column(ids)?;
-        let ids = ids.as_mut().map(LabelInput::table).transpose()?;
+        let mut ids = IdInput::new(ids)?;
+        let ids = ids.tables()?;
         let n_classes = self.engine.classes().len();
         let members = self.with_aligned(py, cells, strict, |aligned, table, _, interrupt| {
             let n_rows = table.n_rows();
-            let draws = RowDraws::read(seed, ids, n_rows, interrupt)?;
+            let draws = RowDraws::new(seed, RowIds::read(ids, n_rows, interrupt)?);
             let mut members = vec![false; n_rows * n_classes];
             for_each_set(aligned, (n_rows, n_classes), coverage, &draws, interrupt, |row, set| {
                 set.iter().for_each(|class| members[row * n_classes + usize::from(*class)] = true);

@@ -11,11 +11,12 @@ use spocc::{
 use crate::{
     error::BindingError,
     evidence::report,
-    input::{LabelInput, PredictionInput},
+    input::PredictionInput,
     labels::object,
     model::{FurtherArrays, PyModel, further_arrays, run_sized},
+    row_ids::{IdInput, RowDraws, RowIds},
     runtime::Interrupt,
-    sets::{RowDraws, for_each_set, id_column},
+    sets::for_each_set,
 };
 
 /// A model of open answers.
@@ -99,16 +100,16 @@ impl PyOpenModel {
         strict: bool,
         coverage: f64,
         seed: u64,
-        ids: Option<&Bound<'py, PyAny>>,
+        ids: &Bound<'py, PyList>,
     ) -> Result<Bound<'py, PyList>, BindingError> {
         let coverage = Coverage::try_from(coverage)?;
         let model = self.model.get();
         model.engine.check_coverage(coverage)?;
-        let mut ids = id_column(ids)?;
-        let ids = ids.as_mut().map(LabelInput::table).transpose()?;
+        let mut ids = IdInput::new(ids)?;
+        let ids = ids.tables()?;
         let (table, sets) = self.with_answers(py, cells, |table, _, interrupt| {
             let predictions = table.predictions();
-            let draws = RowDraws::read(seed, ids, table.n_rows(), interrupt)?;
+            let draws = RowDraws::new(seed, RowIds::read(ids, table.n_rows(), interrupt)?);
             // Each classifier gives at most one candidate.
             let shape = (table.n_rows(), predictions.n_classifiers() + 1);
             let mut sets: Vec<Vec<u16>> = Vec::with_capacity(table.n_rows());

@@ -75,6 +75,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
         lambda: spocc.fit(TABLE, TRUTH, names=["x", "x"]),
         "classifiers: expected distinct names, found `x` twice",
     ),
+    (lambda: spocc.fit(TABLE, TRUTH).append(TABLE, TRUTH), "append: expected exactly one new classifier"),
     (lambda: spocc.fit(TABLE, TRUTH, names=["x"]), "predictions: expected 1 columns, found 2"),
     (
         lambda: spocc.fit(TABLE, TRUTH, classes=["a"]),
@@ -187,7 +188,6 @@ REFUSED_TYPES: list[tuple[Callable[[], Any], str]] = [
         lambda: spocc.fit(TABLE, TRUTH, wieghts=[1, 2]),  # type: ignore[call-arg]
         "unexpected keyword argument 'wieghts'",
     ),
-    (lambda: spocc.fit(TABLE, "ab"), "truth: expected a sequence of labels, found str"),
     (lambda: spocc.fit(TABLE, {0: "a", 1: "b"}), "truth: expected a sequence of labels, found dict"),
     (lambda: spocc.fit(TABLE, set(TRUTH)), "truth: expected a sequence of labels, found set"),
     (lambda: spocc.fit(TABLE, np.array([1j, 2])), "truth: expected labels that are texts, .*, found complex"),
@@ -231,7 +231,6 @@ REFUSED_TYPES: list[tuple[Callable[[], Any], str]] = [
         lambda: spocc.Evidence.from_long([1, 2], ["a", "a"], ["x", "y"], ["x", "y"]),
         "truth: expected labels by item .*, found list",
     ),
-    (lambda: spocc.fit(TABLE, TRUTH).append(TABLE), "append: expected Evidence, found list"),  # type: ignore[arg-type]
 ]
 
 

@@ -243,11 +243,11 @@ def test_columns_that_are_no_classifiers_are_warned_of() -> None:
         model = spocc.fit(table, truth)
     assert [str(warning.message) for warning in caught] == [
         "column `item` has a different label in nearly every row (60 labels in 60 rows): "
-        "if it names the rows, leave it out of the predictions",
+        'if it names the rows, leave it out of the predictions, such as by id="item"',
         "column `subset` shares no label with the truth: "
-        "if it is no classifier, leave it out of the predictions",
+        'if it is no classifier, leave it out of the predictions, such as by ignore="subset"',
         "column `gold` equals the truth in all of its 60 rows: "
-        "if it is the truth itself, leave it out of the predictions",
+        'if it is the truth itself, leave it out of the predictions, such as by ignore="gold"',
     ]
     assert {warning.category for warning in caught} == {spocc.ColumnWarning}
     assert caught[0].filename == __file__

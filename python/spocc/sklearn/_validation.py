@@ -12,7 +12,7 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from spocc._input import is_pandas
+from spocc._input import is_missing, is_pandas
 
 __all__ = [
     "Predictions",
@@ -89,7 +89,7 @@ def check_truth(
         assert_all_finite(y, allow_nan=allow_missing, input_name="y", estimator_name=type(estimator).__name__)
         known = ~np.isnan(y)
     elif y.dtype.kind == "O":
-        known = np.fromiter((not _is_missing(label) for label in y), dtype=np.bool_, count=n_rows)
+        known = np.fromiter((not is_missing(label) for label in y), dtype=np.bool_, count=n_rows)
         if not allow_missing and not known.all():
             raise ValueError("Input y contains NaN.")
         if known.all() and all(isinstance(label, _NUMBER) for label in y):
@@ -250,11 +250,3 @@ def _label(cell: Any) -> Any:
     if isinstance(cell, float | np.floating) and np.isfinite(cell) and not float(cell).is_integer():
         return repr(float(cell))
     return cell
-
-
-def _is_missing(label: Any) -> bool:
-    if label is None:
-        return True
-    differs = label != label
-    # The comparison of the missing value of pandas gives the missing value again.
-    return differs is not False and (type(differs).__name__ == "NAType" or bool(differs))
