@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow
@@ -20,13 +20,6 @@ from spocc._settings import Level, Normalise
 
 # Rows counted at a time: far more than a batch of Spark has, so that few tables are merged.
 _BLOCK_ROWS = 1 << 20
-
-
-class _Broadcast(Protocol):
-    """A broadcast variable that holds bytes."""
-
-    @property
-    def value(self) -> bytes: ...
 
 
 @dataclass(frozen=True)
@@ -124,16 +117,16 @@ class SetSettings:
 
 @dataclass(frozen=True)
 class Decider:
-    """Decides tables in which the classifiers of the model are the columns at ``indices``."""
+    """Decides tables in which the classifiers of the model (its bytes) are the columns at ``indices``."""
 
-    model: _Broadcast
+    model: bytes
     indices: tuple[int, ...]
     wanted: tuple[str, ...] | SetSettings
 
     def decide(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Every batch with the columns of its decisions appended."""
         _one_task_one_core()
-        model = _loaded(self.model.value)
+        model = _loaded(self.model)
         for batch in batches:
             try:
                 arrays = [*batch.columns, *self._new_columns(model, batch)]
