@@ -20,7 +20,14 @@ from spocc._warnings import warn_of_columns, warn_of_rows
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Comparison", "Difference", "MethodResult", "Recommendation", "compare"]
+__all__ = [
+    "Comparison",
+    "Difference",
+    "MethodResult",
+    "Recommendation",
+    "compare",
+    "compare_settings",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,14 +297,7 @@ def compare(
     >>> comparison.best_classifier
     {'name': 'x0', 'accuracy': 0.8}
     """
-    settings = _native.CompareSettings(
-        options(missing, ties, class_weight, None, False, seed),
-        methods=_input.strings("methods", methods),
-        folds=_input.whole("folds", folds),
-        repeats=_input.whole("repeats", repeats),
-        seed=_input.whole("seed", seed),
-        curve=curve,
-    )
+    settings = compare_settings(methods, folds, repeats, curve, missing, ties, class_weight, seed)
     with bar(progress) as callback:
         repeated_ids = None
         if isinstance(predictions, Evidence):
@@ -330,6 +330,27 @@ def compare(
         limit = None if memory is None else _input.whole("memory", memory)
         report, text = settings.compare(evidence._engine, held_out, memory=limit, progress=callback)
     return Comparison(report, text)
+
+
+def compare_settings(
+    methods: Iterable[Method] | None,
+    folds: int,
+    repeats: int,
+    curve: bool,
+    missing: Missing,
+    ties: Ties,
+    class_weight: ClassWeight | None,
+    seed: int,
+) -> _native.CompareSettings:
+    """The settings of a comparison."""
+    return _native.CompareSettings(
+        options(missing, ties, class_weight, None, False, seed),
+        methods=_input.strings("methods", methods),
+        folds=_input.whole("folds", folds),
+        repeats=_input.whole("repeats", repeats),
+        seed=_input.whole("seed", seed),
+        curve=curve,
+    )
 
 
 def _held_out(

@@ -21,23 +21,29 @@ def model() -> spocc.Model:
     return spocc.fit({"a": ["x", "y"], "b": ["x", "y"]}, ["x", "y"], method="majority")
 
 
-def test_a_frame_of_a_stopped_connect_session_is_refused(connect_server: str, model: spocc.Model) -> None:
+def test_a_frame_of_a_stopped_connect_session_is_refused(
+    connect: Any, connect_server: str, model: spocc.Model
+) -> None:
     from pyspark.sql.connect.session import SparkSession
 
-    from spocc.spark import evidence, fit, predict, predict_set
+    from spocc.spark import compare, evidence, fit, predict, predict_set
 
     session = SparkSession.builder.remote(connect_server).create()
     df = session.createDataFrame([("x", "y", "x")], "a string, b string, truth string")
     session.stop()
+    running = connect.createDataFrame([("x", "y", "x")], "a string, b string, truth string")
     for call in (
         lambda: evidence(df, "truth"),
         lambda: fit(df, "truth"),
+        lambda: compare(df, "truth"),
         lambda: predict(df, model),
         lambda: predict_set(df, model, id="a"),
     ):
         with pytest.raises(RuntimeError) as caught:
             call()
         assert str(caught.value) == STOPPED
+    with pytest.raises(RuntimeError, match=r"^test: expected a data frame of a running session"):
+        compare(running, "truth", test=df)
 
 
 def test_a_frame_of_a_stopped_classic_session_is_refused(settings: dict[str, str], classic: Any) -> None:

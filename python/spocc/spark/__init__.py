@@ -29,7 +29,7 @@ except ImportError as error:
     raise ImportError("spocc.spark: expected pyspark and pyarrow: pip install 'spocc[spark]'") from error
 
 from spocc.spark._evidence import evidence
-from spocc.spark._fit import fit
+from spocc.spark._fit import compare, fit
 from spocc.spark._predict import Column, predict, predict_set
 
-__all__ = ["Column", "evidence", "fit", "predict", "predict_set"]
+__all__ = ["Column", "compare", "evidence", "fit", "predict", "predict_set"]
