@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from spocc import _input, _native
+from spocc import _input, _native, _notebook
 from spocc._evidence import Evidence, refuse_beside_evidence
 from spocc._native import DEFAULT_FOLDS, DEFAULT_MISSING, DEFAULT_REPEATS, DEFAULT_TIES
 from spocc._output import frame
 from spocc._progress import Progress, bar
-from spocc._reports import html
 from spocc._rows import Names, Rows
 from spocc._settings import ClassWeight, Method, Missing, Normalise, Ties, options
 from spocc._warnings import warn_of_columns, warn_of_rows
@@ -174,24 +173,7 @@ class Comparison:
         return self._text
 
     def _repr_html_(self) -> str:
-        columns: dict[str, Callable[[MethodResult], str]] = {
-            "method": lambda result: result.method + (" *" if result.is_reference else ""),
-            "accuracy": lambda result: f"{result.accuracy:.1%}",
-            "weighted_accuracy": lambda result: f"{result.weighted_accuracy or 0:.1%}",
-            "95 %": lambda result: f"{100 * result.interval[0]:.1f}-{100 * result.interval[1]:.1f}",
-            "behind": lambda result: _behind(result.behind),
-            "aurc": lambda result: "" if result.aurc is None else f"{result.aurc:.4f}",
-        }
-        if all(result.weighted_accuracy is None for result in self.methods):
-            del columns["weighted_accuracy"]
-        if all(result.aurc is None for result in self.methods):
-            del columns["aurc"]
-        rows = [[show(result) for show in columns.values()] for result in self.methods]
-        head, _, rest = self._text.partition("\n\n")
-        table, _, rest = rest.partition("\n\n")
-        # The table of the text has a header and a line per method; notes follow.
-        notes = "\n".join(table.splitlines()[1 + len(self.methods) :])
-        return html(head, list(columns), rows, f"{notes}\n\n{rest}")
+        return _notebook.comparison(self)
 
 
 def _result(entry: dict[str, Any]) -> MethodResult:
@@ -215,14 +197,6 @@ def _result(entry: dict[str, Any]) -> MethodResult:
         else {share["share"]: share["accuracy"] for share in risk["most_certain"]},
         aurc=None if risk is None else risk["area"],
     )
-
-
-def _behind(difference: Difference | None) -> str:
-    """A difference in percentage points, as in the text of a report."""
-    if difference is None:
-        return ""
-    by, low, high = (100 * share for share in (difference.by, *difference.interval))
-    return f"{'' if difference.is_beyond_noise else '~ '}{by:.1f} ({low:.1f} .. {high:.1f})"
 
 
 def compare(

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spocc import _input, _native, _open
+from spocc import _html, _input, _native, _open
 from spocc._files import FilePath
 from spocc._native import SpoccError, printable
 from spocc._progress import Progress, bar
-from spocc._reports import Audit, first, html, shown
+from spocc._reports import Audit, first
 from spocc._rows import Names, Rows
 from spocc._settings import Level, Normalise
 from spocc._warnings import warn_of_rows
@@ -322,13 +322,13 @@ class Evidence:
         return f"Evidence({n} classifiers, {self._rows()}, {self._labels()}; {self._detail()})"
 
     def _repr_html_(self) -> str:
-        rows = [
-            ["classifiers", shown(self.classifiers)],
-            ["rows", self._rows()],
-            ["classes", self._labels() if self.is_open else shown(self._engine.classes)],
-            ["level", self._detail()],
-        ]
-        return html("Evidence", [], rows)
+        entries = {
+            "classifiers": _html.names(self.classifiers),
+            "rows": self._rows(),
+            "classes": self._labels() if self.is_open else _html.names(self._engine.classes),
+            "level": self._detail(),
+        }
+        return _html.page(_html.text("Evidence", "head"), _html.entries(entries))
 
 
 def refuse_beside_evidence(open: bool, normalise: Normalise, **given: object) -> None:

@@ -11,14 +11,14 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from spocc import _input, _native, _open, _output
+from spocc import _html, _input, _native, _open, _output
 from spocc._accuracy import HeldOutAccuracy
 from spocc._evidence import Evidence, refuse_beside_evidence
 from spocc._files import FilePath
 from spocc._index import index_of
 from spocc._native import SpoccError, printable
 from spocc._output import Output
-from spocc._reports import Audit, Decisions, Explanation, first, html, shown
+from spocc._reports import Audit, Decisions, Explanation, first
 from spocc._rows import Names, Rows
 from spocc._settings import Method, Missing, Normalise
 from spocc._warnings import warn_of_columns, warn_of_rows, warn_of_slim
@@ -503,15 +503,26 @@ class Model:
         return f"Model({self.method}, {len(self.classifiers)} classifiers, {labels}; {self._rows()})"
 
     def _repr_html_(self) -> str:
-        rows = [
-            ["method", self.method],
-            ["classifiers", shown(self.classifiers)],
-            ["classes", _open.described(self.normalise) if self.is_open else shown(self.classes)],
-            ["rows", self._rows()],
-            ["missing", self.missing],
-        ]
+        entries = {
+            "method": self.method,
+            "classifiers": _html.names(self.classifiers),
+            "classes": _open.described(self.normalise) if self.is_open else _html.names(self.classes),
+            "rows": self._rows(),
+            "missing": self.missing,
+        }
         if self.held_out_accuracy is not None:
-            rows.append(["evaluation", str(self.held_out_accuracy)])
+            entries["evaluation"] = str(self.held_out_accuracy)
         if self.calibration is not None:
-            rows.append(["calibration", self.calibration])
-        return html("Model", [], rows)
+            entries["calibration"] = self.calibration
+        return _html.page(_html.text("Model", "head"), _html.entries(entries), self._experts())
+
+    def _experts(self) -> _html.Markup:
+        """The weights of the experts that a ladder pools; nothing for other methods."""
+        experts = self.fitted.get("experts", []) if self.method == "ladder" else []
+        weights = {expert["expert"]: expert["weight"] for expert in experts}
+        total = sum(weights.values())
+        if total <= 0:
+            return _html.text("")
+        order = sorted(weights, key=weights.__getitem__, reverse=True)
+        bars = [_html.bar(weights[name] / total, f"{weights[name] / total:.0%}") for name in order]
+        return _html.table([("expert", order), ("weight", bars)])

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spocc._native import NONE_OF_THESE, printable
+from spocc import _notebook
+from spocc._names import title
+from spocc._native import printable
 from spocc._output import FrameOutput, check, frame
 
 __all__ = [
@@ -21,44 +22,13 @@ __all__ = [
     "Decisions",
     "Explanation",
     "first",
-    "html",
-    "shown",
     "title",
 ]
-
-
-def html(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], notes: str = "") -> str:
-    """An HTML table of escaped texts with notes below it, which are a text of the engine."""
-
-    def line(tag: str, cells: Iterable[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(printable(cell))}</{tag}>" for cell in cells) + "</tr>"
-
-    head = f"<thead>{line('th', header)}</thead>" if header else ""
-    body = "".join(line("td", row) for row in rows)
-    table = f"<table><caption>{escape(printable(caption))}</caption>{head}<tbody>{body}</tbody></table>"
-    return table + (f"<pre>{escape(notes)}</pre>" if notes else "")
-
-
-def title(label: object) -> str:
-    """A class as text; None is any answer that is not given on a row."""
-    return NONE_OF_THESE if label is None else str(label)
-
-
-def shown(names: Iterable[object]) -> str:
-    """The number of names, and the first of them with hidden characters escaped."""
-    words = [str(name) for name in names]
-    return f"{len(words)}: {first(words, 12)}"
 
 
 def first(words: Sequence[str], n: int) -> str:
     """The first of these words, with hidden characters escaped."""
     return printable(", ".join(words[:n])) + (", .." if len(words) > n else "")
-
-
-def _around_table(text: str) -> tuple[str, str]:
-    """The text of a report before and after its table, from which blank lines separate it."""
-    head, _, rest = text.partition("\n\n")
-    return head, rest.partition("\n\n")[2]
 
 
 def _square(condensed: dict[str, Any], diagonal: float) -> NDArray[np.float64]:
@@ -196,26 +166,7 @@ class Audit:
         return self._text
 
     def _repr_html_(self) -> str:
-        columns: dict[str, Callable[[ClassifierAudit], str]] = {
-            "classifier": lambda entry: entry.name,
-            "accuracy": lambda entry: f"{entry.accuracy:.1%}",
-            "95 %": lambda entry: f"{100 * entry.interval[0]:.0f}-{100 * entry.interval[1]:.0f}",
-            "relabelled_accuracy": lambda entry: f"{entry.relabelled_accuracy:.1%}",
-            "coverage": lambda entry: f"{entry.coverage:.0%}",
-            "information": lambda entry: f"{entry.information:.2f}",
-            "influence": lambda entry: "" if entry.influence is None else f"{entry.influence:.1%}",
-            "verdict": _verdict,
-        }
-        if all(entry.influence is None for entry in self.classifiers):
-            del columns["influence"]
-        rows = [[show(entry) for show in columns.values()] for entry in self.classifiers]
-        caption, notes = _around_table(self._text)
-        return html(caption, list(columns), rows, notes)
-
-
-def _verdict(entry: ClassifierAudit) -> str:
-    """A verdict as the text shows it."""
-    return entry.verdict if entry.original is None else f"copy of {entry.original}"
+        return _notebook.audit(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,35 +270,9 @@ class Explanation:
         return self._text
 
     def _repr_html_(self) -> str:
-        rows = [
-            [
-                entry.classifier,
-                "-" if entry.prediction is None else str(entry.prediction),
-                *map(_degree, entry.possibility or [None] * len(self.classes)),
-                "" if entry.contribution is None else f"{entry.contribution:+.2f}",
-            ]
-            for entry in self.contributions
-        ]
-        totals = {"possibility": self.possibility, "probability": self.probability}
-        for name, degrees in totals.items():
-            if degrees is not None:
-                rows.append([name, "", *map(_degree, degrees.tolist()), ""])
-        header = ["classifier", "prediction", *map(title, self.classes), "contribution"]
-        caption, notes = _around_table(self._text)
-        return html(caption, header, rows, notes)
+        return _notebook.explanation(self)
 
 
-def _degree(degree: float | None) -> str:
-    """A possibility as the text shows it."""
-    if degree is None:
-        return ""
-    if 0 < degree < 0.001:
-        return np.format_float_scientific(degree, precision=0, exp_digits=1, trim="-")
-    return f"{degree:.3f}"
-
-
-# Number of rows that HTML shows.
-_SHOWN = 10
 # Columns besides the decision.
 _FURTHER = ("margin", "answered", "is_tie", "by_prior")
 _FRAMES = ("pandas", "polars")
@@ -412,19 +337,4 @@ class Decisions:
         return f"Decisions({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        columns = zip(
-            (range(len(self)) if self.index is None else self.index)[:_SHOWN],
-            self.label[:_SHOWN].tolist(),
-            self.margin[:_SHOWN],
-            self.answered[:_SHOWN],
-            self.is_tie[:_SHOWN],
-            self.by_prior[:_SHOWN],
-            strict=True,
-        )
-        rows = [
-            [str(row), str(label), f"{margin:.3f}", str(answered), str(is_tie), str(by_prior)]
-            for row, label, margin, answered, is_tie, by_prior in columns
-        ]
-        more = len(self) - len(rows)
-        notes = f"and {more} more row{'' if more == 1 else 's'}" if more else ""
-        return html(repr(self), ["row", "decision", *_FURTHER], rows, notes)
+        return _notebook.decisions(self)

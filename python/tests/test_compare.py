@@ -105,14 +105,6 @@ def test_a_data_frame_has_a_row_per_method(comparison: spocc.Comparison) -> None
     assert (frame["accuracy"] <= frame["high"]).all()
 
 
-def test_the_page_has_all_of_the_text(comparison: spocc.Comparison) -> None:
-    page = comparison._repr_html_()
-    assert page.count("<tr>") == 1 + len(comparison.methods)
-    for part in ("simultaneous 95 % intervals", "best classifier in hindsight", "risk-coverage"):
-        assert part in page
-    assert all(line.split(";")[0][:40] in page for line in comparison.recommendation.lines)
-
-
 def test_equal_rows_give_equal_comparisons(comparison: spocc.Comparison, panel: Panel) -> None:
     predictions, truth = panel
     order = np.random.default_rng(3).permutation(len(truth))

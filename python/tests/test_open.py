@@ -198,14 +198,14 @@ def test_reports_name_the_answers(model: spocc.Model, panel: tuple[Any, list[str
     audit = model.audit()
     assert all(math.isnan(entry.information) and math.isnan(entry.p_value) for entry in audit.classifiers)
     assert "open answers" in repr(audit)
-    assert "nan" in audit._repr_html_()
+    assert "nan" not in audit._repr_html_()
     assert audit.as_dict["answerable_share"] is not None
     assert audit.as_dict["classes"] == []
     explained = model.explain({"ann": [8], "bob": [9.5], "cat": [8], "dan": [None], "eve": ["x"]})
     assert explained.classes.tolist() == [None, 8, 9.5, "x"]
     assert explained.label == 8
     assert explained.to_frame().columns.tolist()[3:] == ["none of these", "8", "9.5", "x"]
-    assert "<th>none of these</th>" in explained._repr_html_()
+    assert '<td class="left">none of these</td>' in explained._repr_html_()
     assert explained.as_dict["decision"]["label"] == 8
     pytest.importorskip("matplotlib")
     import matplotlib.pyplot as plt
