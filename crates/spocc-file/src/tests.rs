@@ -157,7 +157,7 @@ fn a_name_of_any_length_and_script_can_be_written() {
 #[cfg(unix)]
 mod unix {
     use std::os::unix::{
-        fs::{PermissionsExt, symlink},
+        fs::{FileTypeExt, PermissionsExt, symlink},
         net::UnixListener,
     };
 
@@ -217,6 +217,35 @@ mod unix {
         assert!(matches!(Target::new(&socket), Ok(Target::Stream(_))));
         let message = write(&socket, b"new").expect_err("nothing to open").to_string();
         assert_eq!(message.lines().count(), 1, "{message}");
+        // A number is a descriptor only in the table of descriptors.
+        for name in ["1", "2"] {
+            assert!(matches!(Target::new(&directory.path().join(name)), Ok(Target::File(_))), "{name}");
+        }
+        let null = named("/dev/null").expect("a stream");
+        assert!(!null.overwrites(Path::new("/dev/null")), "a device keeps nothing that could be lost");
+    }
+
+    #[test]
+    fn a_read_only_file_is_refused_and_stays() {
+        let directory = directory();
+        let path = directory.path().join("m.spocc");
+        fs::write(&path, "old").expect("disk space");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).expect("ours");
+        let message = write(&path, b"new").expect_err("a read-only file").to_string();
+        assert_eq!(message, "expected a file with write permission, found a read-only file");
+        assert_eq!(fs::read_to_string(&path).expect("a file"), "old");
+    }
+
+    #[test]
+    fn a_block_device_is_refused() {
+        let devices = fs::read_dir("/dev").expect("devices").flatten();
+        let is_block = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|found| found.is_block_device());
+        let Some(device) = devices.into_iter().find(is_block) else {
+            eprintln!("skipped: no block device in /dev");
+            return;
+        };
+        let message = Target::new(&device.path()).expect_err("a disk").to_string();
+        assert_eq!(message, "expected a file to write, found a block device");
     }
 
     #[test]

@@ -158,6 +158,20 @@ mod tests {
     }
 
     #[test]
+    fn rare_patterns_without_truth_are_reported_and_dropped() {
+        let mut rows = Predictions::builder(["a"]).expect("one name");
+        ["x", "x", "y"].iter().for_each(|label| rows.push([Some(*label)]).expect("one answer"));
+        let truth =
+            Truth::new([Some("x"), None, None].map(|class| class.map(Label::from))).expect("few labels");
+        let counting = Counting { counts: Some(&[6, 4, 2]), unlabelled: true, ..Counting::default() };
+        let whole = Evidence::count(&rows.finish(), &truth, &counting, &Control::default()).expect("rows");
+        assert_eq!(whole.small_counts(3).expect("whole counts"), SmallCounts { n_counts: 1, n_rows: 2 });
+        let kept = whole.without_rare(3, &Control::default()).expect("two patterns stay");
+        assert_eq!((kept.n_rows(), kept.n_unlabelled()), (6.0, 4.0));
+        assert_eq!(kept.small_counts(3).expect("whole counts"), SmallCounts::default());
+    }
+
+    #[test]
     fn the_sum_of_hidden_counts_does_not_disclose_each_of_them() {
         // Two hidden counts below 2 with a sum of 2 are 1 and 1, so that a third one is hidden, too.
         let mut counts = [8, 0, 0, 5];

@@ -6,14 +6,16 @@ use spocc::data::{Answers, Normalise};
 
 use super::{
     content::{edited, edits},
+    refused::{Content, changed, confusions, section, tally},
+    sections::Section,
     *,
 };
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
 /// Rows of four classifiers; every third has no truth.
-fn answers(n: usize) -> Answers {
-    let mut rows = Answers::builder(NAMES).expect("four names").normalised(Normalise::Number);
+fn answers(n: usize, normalise: Normalise) -> Answers {
+    let mut rows = Answers::builder(NAMES).expect("four names").normalised(normalise);
     let mut random = Random(3);
     for t in 0..n {
         let mut cell = || (random.below(8) > 0).then(|| format!("{}", 10 * t + random.below(4)));
@@ -24,7 +26,7 @@ fn answers(n: usize) -> Answers {
 }
 
 fn evidence() -> Evidence {
-    let rows = answers(40);
+    let rows = answers(40, Normalise::Number);
     Evidence::new(rows.predictions(), rows.truth()).expect("rows")
 }
 
@@ -111,30 +113,85 @@ fn an_altered_tally_of_open_answers_is_refused_or_works() {
 #[test]
 fn patterns_that_no_rows_can_have_are_refused() {
     let mut rows = Answers::builder(["a", "b"]).expect("two names");
-    for _ in 0..3 {
-        rows.push([Some("x"), Some("y")], Some("y")).expect("a row");
-    }
+    rows.push([Some("x"), Some("y")], Some("y")).expect("a row");
     let rows = rows.finish();
     let file = Evidence::new(rows.predictions(), rows.truth()).expect("rows").to_bytes();
-    // The one pattern is `1, 2`; as `2, 1` it is no numbering in the order of the names.
-    let contents = sections::levels(&file).swap_remove(0).0;
-    let tally = contents.iter().find(|section| section.name == b"Tally").expect("a tally");
-    let at = tally.content.windows(2).position(|two| two == [1, 2]).expect("the pattern");
-    let swap = |bytes: &mut Vec<u8>| bytes[at..at + 2].copy_from_slice(&[2, 1]);
-    let mut changed = tally.content.clone();
-    swap(&mut changed);
-    let forged: Vec<u8> = replace_section(&file, b"Tally", &changed);
-    let error = evidence_error(&forged).to_string();
-    assert!(error.contains("expected"), "{error}");
+    let panel = sections::sections_of(&file).into_iter().find(|section| section.name == b"Panel");
+    // Three rows with candidate 2 as the truth, and two without truth.
+    let with = |patterns: [u16; 2], unlabelled: [u16; 2], changes: Vec<Content>| {
+        let cells = patterns.map(|predicted| (predicted, 2, 3));
+        let sections = vec![
+            confusions(&[1, 2], &cells),
+            section("Counts", &(0u32, vec![0u64, 0, 3])),
+            ("Panel", panel.clone().expect("a panel").content),
+            tally("Tally", &patterns, &[2], &[3]),
+            tally("Unlabelled", &unlabelled, &[0], &[2]),
+        ];
+        changed(&file, sections, changes)
+    };
+    Evidence::from_bytes(&with([1, 2], [1, 2], vec![])).expect("sound");
+    let no_patterns = vec![("Tally", vec![]), ("Unlabelled", vec![])];
+    for (bytes, found) in [
+        (with([2, 1], [1, 2], vec![]), "another order"),
+        (with([1, 2], [2, 1], vec![]), "another order"),
+        (with([1, 1], [1, 2], vec![]), "a truth that is no candidate of its row"),
+        (with([1, 2], [1, 2], no_patterns), "no patterns"),
+    ] {
+        let error = evidence_error(&bytes).to_string();
+        let expected = format!("expected candidates in the order of the classifiers, found {found}");
+        assert!(error.ends_with(&expected), "{found}: {error}");
+    }
 }
 
-/// The file with other content of one section.
-fn replace_section(file: &[u8], name: &[u8], content: &[u8]) -> Vec<u8> {
-    let (mut sections, remake) = sections::levels(file).swap_remove(0);
-    for section in &mut sections {
-        if section.name == name {
-            section.content = content.to_vec();
-        }
+/// The model of a method, calibrated and without its evidence.
+fn calibrated(method: Method) -> Model {
+    let is_meant = |model: &Model| model.method() == method && model.calibration().is_some();
+    open_models().into_iter().find(is_meant).expect("a calibrated model").slim()
+}
+
+/// What is said of that model with these sections in place of those of the same names or of the rule.
+fn forged(method: Method, changes: Vec<Content>) -> String {
+    let slim = calibrated(method).to_bytes();
+    let mut sections = sections::sections_of(&slim);
+    for (name, content) in changes {
+        let change = Section::new(name, content);
+        let is_rule = |name: &[u8]| name.starts_with(b"Rule-");
+        sections.retain(|section| {
+            section.name != change.name && !(is_rule(&section.name) && is_rule(&change.name))
+        });
+        sections.push(change);
     }
-    remake(&sections)
+    sections.sort_by(|a, b| a.name.cmp(&b.name));
+    match Model::from_bytes(&sections::with_sections(&slim, &sections)) {
+        Ok(_) => "believed".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn rules_and_parts_that_are_not_those_of_open_answers_are_refused() {
+    assert_eq!(forged(Method::Majority, vec![]), "believed");
+    let n_labels = calibrated(Method::Majority).classes().len();
+    let likelihoods = (n_labels, vec![1.0; n_labels], vec![1.0; NAMES.len() * n_labels * n_labels]);
+    let settings = ("naive-bayes", 0u32, vec![false; NAMES.len()], 0u32, Vec::<f64>::new());
+    let changes = vec![section("Rule-likelihoods", &likelihoods), section("Settings", &settings)];
+    let refused = forged(Method::Majority, changes);
+    assert!(refused.contains("a rule over open answers exactly if these are open"), "{refused}");
+
+    let panel = sections::sections_of(&calibrated(Method::Ladder).to_bytes()).remove(0);
+    // Classes that the user gave, in place of candidates compared as numbers.
+    let given = [&panel.content[..panel.content.len() - 2], &[1]].concat();
+    let refused = forged(Method::Ladder, vec![("Panel", given)]);
+    assert!(refused.contains("a rule over open answers exactly if these are open"), "{refused}");
+
+    let n_labels = calibrated(Method::Ladder).classes().len();
+    let lists = vec![(vec![0.5, 1.0], vec![1u64, 2]); n_labels];
+    let refused = forged(Method::Ladder, vec![section("conformal", &((0u32, true, 1u64), lists))]);
+    assert!(refused.contains("one list of scores for open answers"), "{refused}");
+
+    let rows = answers(40, Normalise::None);
+    let evidence = Evidence::new(rows.predictions(), rows.truth()).expect("rows");
+    let evidence = Section::join(&sections::sections_of(&evidence.to_bytes()));
+    let refused = forged(Method::Ladder, vec![("evidence", evidence)]);
+    assert!(refused.contains("evidence of open answers exactly if"), "{refused}");
 }

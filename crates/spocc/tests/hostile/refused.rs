@@ -7,7 +7,7 @@ use super::{
     *,
 };
 
-type Content = (&'static str, Vec<u8>);
+pub(crate) type Content = (&'static str, Vec<u8>);
 
 /// Rows of two classifiers and two labels: (x, x) of x twice, (x, y) of y once, (y, y) of y three times.
 const CELLS: [(u16, u16, u64); 5] = [(0, 0, 2), (0, 1, 1), (1, 1, 3), (0, 0, 2), (1, 1, 4)];
@@ -16,7 +16,7 @@ const DENSE: u32 = 0;
 const SPARSE: u32 = 1;
 const GIVEN: u32 = 1;
 
-fn section(name: &'static str, value: &(impl Serialize + ?Sized)) -> Content {
+pub(crate) fn section(name: &'static str, value: &(impl Serialize + ?Sized)) -> Content {
     (name, postcard::to_stdvec(value).expect("a value of a known size"))
 }
 
@@ -30,11 +30,11 @@ fn two_labels() -> Content {
     panel(&["a", "b"], &[["x", "x"], ["y", "y"]], 2, 0)
 }
 
-fn confusions(ends: &[usize], cells: &[(u16, u16, u64)]) -> Content {
+pub(crate) fn confusions(ends: &[usize], cells: &[(u16, u16, u64)]) -> Content {
     section("Confusion-cells", &(ends.to_vec(), cells.to_vec()))
 }
 
-fn tally(name: &'static str, patterns: &[u16], classes: &[u16], counts: &[u64]) -> Content {
+pub(crate) fn tally(name: &'static str, patterns: &[u16], classes: &[u16], counts: &[u64]) -> Content {
     let starts: Vec<usize> = (0..=classes.len()).collect();
     section(name, &((2usize, DENSE, patterns.to_vec()), starts, classes.to_vec(), counts.to_vec()))
 }
@@ -71,7 +71,7 @@ fn settings(method: &str, missing: u32, class_weights: &[f64]) -> Content {
 }
 
 /// The file after changes: a section replaces the one of its name or is added, and empty content removes it.
-fn changed(sound: &[u8], sections: Vec<Content>, changes: Vec<Content>) -> Vec<u8> {
+pub(crate) fn changed(sound: &[u8], sections: Vec<Content>, changes: Vec<Content>) -> Vec<u8> {
     let mut sections: std::collections::BTreeMap<_, _> = sections.into_iter().collect();
     sections.extend(changes);
     sections.retain(|_, content| !content.is_empty());
@@ -137,6 +137,30 @@ fn evidence_with_one_wrong_value_is_refused() {
 }
 
 #[test]
+fn weights_are_read_and_written_and_do_not_say_how_many_rows_there_are() {
+    let rows = evidence_with(vec![]);
+    // Sections without content cannot be given as changes.
+    let with_weights = |file: &[u8]| {
+        let sections = [sections_of(file), vec![Section::new("Weights", [])]].concat();
+        with_sections(file, &sections)
+    };
+    let weighted = Evidence::from_bytes(&with_weights(&rows)).expect("sound");
+    let rows = Evidence::from_bytes(&rows).expect("sound");
+    assert!(rows.counts_rows() && !weighted.counts_rows());
+    assert_eq!(sections_of(&weighted.to_bytes()).pop(), Some(Section::new("Weights", [])));
+    assert_eq!(weighted.small_counts(2), Err(Error::Weighted { what: "small counts" }));
+    let kept = weighted.without_rare(2, &Control::default()).map(drop);
+    assert_eq!(kept, Err(Error::Weighted { what: "dropping rare patterns" }));
+    for (one, other) in [(&rows, &weighted), (&weighted, &rows), (&weighted, &weighted)] {
+        assert!(!one.merge(other, &Control::default()).expect("the same panel").counts_rows());
+    }
+    let fractions = evidence_with(vec![section("Counts", &(30u32, vec![2u64, 4]))]);
+    Evidence::from_bytes(&fractions).expect("sound");
+    let error = evidence_error(&with_weights(&fractions)).to_string();
+    assert!(error.contains("expected whole weights, found fractions"), "{error}");
+}
+
+#[test]
 fn matrices_in_another_form_or_order_are_refused() {
     let names: Vec<String> = (0..16).map(|k| format!("c{k:02}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -181,17 +205,28 @@ fn a_model_with_one_wrong_value_is_refused() {
         rule("naive-bayes", section("Rule-likelihoods", &(2usize, prior.to_vec(), vec![1.0; 8])))
     };
     Model::from_bytes(&model_with(likelihoods([f64::INFINITY, 1.0]))).expect("sound");
-    let regression = |classes: [u16; 2]| {
+    let regression = |classes: [u16; 2], coefficient: f64, intercept: f64| {
         let encoding = (0u32, 2usize, 2usize, 2usize, 1.0, Vec::<f64>::new());
-        let fitted = (1.0, encoding, classes.to_vec(), (vec![1.0; 4], vec![0.0]));
+        let fitted = (1.0, encoding, classes.to_vec(), (vec![coefficient; 4], vec![intercept]));
         rule("stacking", section("Rule-regression", &fitted))
     };
-    Model::from_bytes(&model_with(regression([0, 1]))).expect("sound");
+    Model::from_bytes(&model_with(regression([0, 1], 1.0, 0.0))).expect("sound");
+    let weights = |weight: f64| vec![section("Rule-vote", &(2usize, vec![weight; 2], None::<f64>))];
+    Model::from_bytes(&model_with(weights(f64::MAX / 32.0))).expect("sound");
     let possibilities = |children: Vec<u32>| {
         let tree = (vec![(1.0, vec![]), (1.0, children)], vec![0u32, 1]);
         rule("spocc", section("Rule-possibilities", &(2usize, 2usize, tree, vec![1.0; 8])))
     };
     Model::from_bytes(&model_with(possibilities(vec![0]))).expect("sound");
+    // A dendrogram of one merge, and possibilities fused by one norm.
+    let merged = |exponent: f64| {
+        let dendrogram = (2usize, vec![([0usize, 1], 1.0, 2usize)]);
+        let tree = (vec![(2.0, Vec::<u32>::new())], vec![0u32, 0]);
+        let possibilities = (2usize, 2usize, tree, vec![1.0; 8]);
+        let fitted = (0u32, dendrogram, vec![exponent], [0.5, 1.0, 0.5], vec![0.0; 2], possibilities);
+        rule("adaspocc", section("Rule-adaspocc", &fitted))
+    };
+    Model::from_bytes(&model_with(merged(2.0))).expect("sound");
     // The second label is only predicted, but true of rows of the evidence.
     let one_class = vec![
         panel(&["a", "b"], &[["x", "x"], ["y", "y"]], 1, GIVEN),
@@ -206,6 +241,8 @@ fn a_model_with_one_wrong_value_is_refused() {
         (vec![section("Prior", &vec![0u64, 0])], "a count per class"),
         (vec![settings("naive-bayes", 0, &[])], "the rule of the method"),
         (vec![settings("majority", 0, &[1.0])], "no weights or one above 0 per class"),
+        (vec![settings("majority", 0, &[1.0, 0.0])], "no weights or one above 0 per class"),
+        (vec![settings("majority", 0, &[1.0, f64::INFINITY])], "no weights or one above 0 per class"),
         (vec![panel(&["a", "c"], &[["x", "x"], ["y", "y"]], 2, 0)], "evidence about the model's classifiers"),
         (one_class, "evidence about the model's labels"),
         (missing_label, "a label for missing predictions exactly if"),
@@ -213,7 +250,12 @@ fn a_model_with_one_wrong_value_is_refused() {
         (accuracy(0.9, 0.1), "a held-out accuracy with its interval"),
         (ranking([0, 0]), "a ranking of the classifiers"),
         (likelihoods([f64::INFINITY; 2]), "a class that occurs"),
-        (regression([1, 0]), "a regression on the predictions"),
+        (regression([1, 0], 1.0, 0.0), "a regression on the predictions"),
+        (regression([0, 1], -f64::MAX / 8.0, 0.0), "whose sum over a row is a finite number"),
+        (regression([0, 1], 1.0, f64::MAX / 2.0), "whose sum over a row is a finite number"),
+        (likelihoods([f64::MAX / 2.0, 1.0]), "whose sum over a row is a finite number"),
+        (weights(f64::MAX / 8.0), "whose sum over a row is a finite number"),
+        (merged(3.0), "possibilities fused along the dendrogram"),
         (possibilities(vec![0, 0]), "another section `Rule-possibilities`"),
     ];
     for (changes, expected) in cases {

@@ -6,7 +6,10 @@ use spocc::{
     predict::DecisionColumns,
 };
 
-use super::*;
+use super::{
+    sections::{sections_of, with_sections},
+    *,
+};
 
 const HUGE: [f64; 2] = [1.7e308, -1.7e308];
 
@@ -108,4 +111,27 @@ fn a_regression_whose_scores_overflow_is_refused_in_one_line() {
         error,
         "file content: expected parameters whose sum over a row is a finite number, found terms of up to inf in total"
     );
+}
+
+#[test]
+fn every_number_of_a_sum_counts_with_either_sign() {
+    let panel = small_panel();
+    let ladder = Method::Ladder.combiner().fit(&panel.tally()).expect("rows").slim().to_bytes();
+    let is_ladder = |model: &&Model| model.method() == Method::Ladder && model.evidence().is_none();
+    let open = open::open_models().iter().find(is_ladder).expect("a ladder").to_bytes();
+    let most = f64::MAX / 4.0;
+    // Numbers begin behind the number of labels and the length of the first list.
+    let cases: [(&[u8], &[u8], usize, &[f64]); 3] = [
+        (&ladder, b"Rule-pool", 2, &[-most; 2]),
+        (&open, b"Rule-open", 2, &[-most; 4]),
+        (&open, b"Rule-open", 2 + 4 * 8, &[most]),
+    ];
+    for (file, name, at, numbers) in cases {
+        let mut sections = sections_of(file);
+        let rule = sections.iter_mut().find(|section| section.name == name).expect("its rule");
+        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes());
+        rule.content.splice(at..at + 8 * numbers.len(), bytes);
+        let error = model_error(&with_sections(file, &sections)).to_string();
+        assert!(error.contains("whose sum over a row is a finite number"), "{at}: {error}");
+    }
 }
