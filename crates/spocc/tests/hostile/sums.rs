@@ -120,18 +120,16 @@ fn every_number_of_a_sum_counts_with_either_sign() {
     let is_ladder = |model: &&Model| model.method() == Method::Ladder && model.evidence().is_none();
     let open = open::open_models().iter().find(is_ladder).expect("a ladder").to_bytes();
     let most = f64::MAX / 4.0;
-    // Numbers begin behind the number of labels and the length of the first list.
-    let cases: [(&[u8], &[u8], usize, &[f64]); 3] = [
-        (&ladder, b"Rule-pool", 2, &[-most; 2]),
-        (&open, b"Rule-open", 2, &[-most; 4]),
-        (&open, b"Rule-open", 2 + 4 * 8, &[most]),
-    ];
-    for (file, name, at, numbers) in cases {
+    let refuses = |file: &[u8], name: &[u8], at: usize, numbers: &[f64]| {
         let mut sections = sections_of(file);
         let rule = sections.iter_mut().find(|section| section.name == name).expect("its rule");
         let bytes = numbers.iter().flat_map(|number| number.to_le_bytes());
         rule.content.splice(at..at + 8 * numbers.len(), bytes);
         let error = model_error(&with_sections(file, &sections)).to_string();
         assert!(error.contains("whose sum over a row is a finite number"), "{at}: {error}");
-    }
+    };
+    // Numbers begin behind the number of labels and the length of the first list.
+    refuses(&ladder, b"Rule-pool", 2, &[-most; 2]);
+    refuses(&open, b"Rule-open", 2, &[-most; 4]);
+    refuses(&open, b"Rule-open", 2 + 4 * 8, &[most]);
 }
