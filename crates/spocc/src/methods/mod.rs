@@ -11,6 +11,7 @@ mod adaspocc;
 mod bayes;
 mod class_sums;
 mod dawid_skene;
+mod equal_groups;
 mod exp_vote;
 mod first_ladder;
 mod ladder;
@@ -51,6 +52,7 @@ pub(crate) use class_sums::{ClassSums, CostTable, LEAD, SumKind};
 pub(crate) use rule::{Rule, Scratch};
 pub(crate) use spocc::{PossibilityTable, prediction_surprisals};
 
+use equal_groups::equal_groups;
 use rule::{FittedRule, check_numbers, check_sum, largest, largest_of_parts};
 
 /// The settings of one method; fitted to evidence it becomes a [`Model`](crate::Model).

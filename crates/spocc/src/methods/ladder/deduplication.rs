@@ -4,7 +4,7 @@
 //! up to a renaming of labels, and missing on the same rows. A group counts once, whatever its size: its
 //! members share the scores of the leaf equally, also on new rows, where they may disagree.
 
-use std::collections::HashMap;
+use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,7 @@ use crate::{
     error::Error,
     evidence::{Evidence, Tally},
     hash::mix,
+    methods::equal_groups,
 };
 
 /// Labelled rows on which duplicates must agree; agreement on fewer rows may be coincidence.
@@ -147,6 +148,8 @@ impl DuplicateGroups {
 struct Partitions {
     /// Labels of each classifier, in the order in which the patterns show them first.
     order: Vec<Vec<u16>>,
+    /// The place of each label in that order, by classifier and label.
+    places: Vec<u16>,
     hashes: Vec<u64>,
     /// Labelled rows on which each classifier has a prediction.
     n_answered: Vec<f64>,
@@ -171,38 +174,22 @@ impl Partitions {
                 n_answered[k] += rows;
             });
         }
-        Self { order, hashes, n_answered }
+        Self { order, places, hashes, n_answered }
     }
 
     /// Classifiers grouped by equal partitions, in the order of the first member.
     fn groups(&self, tally: &Tally) -> Vec<Vec<usize>> {
-        let mut groups: Vec<Vec<usize>> = Vec::new();
-        let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
-        for (k, hash) in self.hashes.iter().enumerate() {
-            // A classifier with fewer rows has no duplicates.
-            if self.n_answered[k] < MIN_SHARED_ROWS {
-                groups.push(vec![k]);
-                continue;
-            }
-            let candidates = by_hash.entry(*hash).or_default();
-            let equal = |group: &&usize| self.are_equal(tally, groups[**group][0], k);
-            if let Some(&group) = candidates.iter().find(equal) {
-                groups[group].push(k);
-            } else {
-                candidates.push(groups.len());
-                groups.push(vec![k]);
-            }
-        }
-        groups
+        // A classifier with fewer rows has no duplicates.
+        let hash = |k: usize| (self.n_answered[k] >= MIN_SHARED_ROWS).then(|| self.hashes[k]);
+        equal_groups((0..self.hashes.len()).map(|k| (k, hash(k))), |a, b| self.compare(tally, a, b))
     }
 
-    /// Whether two classifiers induce the same partition; equal hashes alone are no proof.
-    fn are_equal(&self, tally: &Tally, a: usize, b: usize) -> bool {
-        let place = |k: usize, j: u16| self.order[k].iter().position(|&other| other == j);
-        self.order[a].len() == self.order[b].len()
-            && (0..tally.n_patterns()).all(|p| match (tally.pattern(p).get(a), tally.pattern(p).get(b)) {
-                (Some(by_a), Some(by_b)) => place(a, by_a) == place(b, by_b),
-                (by_a, by_b) => by_a == by_b,
-            })
+    /// Some order of partitions, in which equal ones are equal.
+    fn compare(&self, tally: &Tally, a: usize, b: usize) -> Ordering {
+        let n_labels = self.places.len() / self.hashes.len();
+        let place =
+            |k: usize, p: usize| tally.pattern(p).get(k).map(|j| self.places[k * n_labels + usize::from(j)]);
+        let mut orders = (0..tally.n_patterns()).map(|p| place(a, p).cmp(&place(b, p)));
+        orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     }
 }

@@ -1,12 +1,13 @@
 //! The classifiers that are used: exact copies share a leaf, and near-copies divide their weight.
 
-use std::collections::HashMap;
+use std::cmp::Ordering;
 
 use crate::{
     data::{MISSING, NONE, Row},
     error::Error,
     evidence::{Evidence, Tally, Unlabelled},
     hash::mix,
+    methods::equal_groups,
     parallel,
     progress::Control,
 };
@@ -41,20 +42,12 @@ impl Leaves {
             row.for_each(|k, j| hashes[k] = mix(mix(hashes[k], p), u64::from(j)));
         }
         let can_identify = can_identify_copies(evidence, tally);
-        // Equal hashes alone are no proof.
-        let are_equal = |a: usize, b: usize| patterns.iter().all(|row| row.get(a) == row.get(b));
-        let mut groups: Vec<Vec<usize>> = Vec::new();
-        let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
-        for k in order {
-            let candidates = by_hash.entry(hashes[k]).or_default();
-            let is_copy = |group: &&usize| can_identify[k] && are_equal(groups[**group][0], k);
-            if let Some(&group) = candidates.iter().find(is_copy) {
-                groups[group].push(k);
-            } else {
-                candidates.push(groups.len());
-                groups.push(vec![k]);
-            }
-        }
+        let compare = |a: usize, b: usize| {
+            let mut orders = patterns.iter().map(|row| row.get(a).cmp(&row.get(b)));
+            orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        };
+        let hash = |k: usize| can_identify[k].then(|| hashes[k]);
+        let groups = equal_groups(order.into_iter().map(|k| (k, hash(k))), compare);
         Self { groups }
     }
 
