@@ -1,6 +1,7 @@
 //! Exponential vote: the weights are a softmax of the accuracies, with a tuned rate.
 
 use crate::{
+    data::Row,
     decision::TIE_TOLERANCE,
     error::Error,
     evidence::{Evidence, Level, Tally},
@@ -97,12 +98,13 @@ impl<'a> RateEvaluation<'a> {
             .collect();
         let own: Vec<f64> = self.steps.iter().map(|step| exp(-rate * step)).collect();
         let mut correct = 0;
-        let mut votes = vec![0.0; self.evidence.n_classes()];
+        let mut ballot = Ballot::new(self.evidence.n_classes());
         for p in 0..self.tally.n_patterns() {
+            let row = self.tally.pattern(p);
             match self.tuning {
                 Tuning::Resubstitution => {
-                    self.count(p, &weights[0], &mut votes);
-                    let winner = winner(&votes);
+                    ballot.count(row, &weights[0]);
+                    let winner = ballot.winner();
                     correct += self
                         .tally
                         .outcomes(p)
@@ -115,22 +117,20 @@ impl<'a> RateEvaluation<'a> {
                         // Exactly the votes for the truth are correct on this row.
                         let class = usize::from(class);
                         if at == 0 || weights.len() > 1 {
-                            self.count(p, &weights[class.min(weights.len() - 1)], &mut votes);
+                            ballot.count(row, &weights[class.min(weights.len() - 1)]);
                         }
-                        let kept = votes[class];
-                        votes[class] *= own[class];
-                        correct += if winner(&votes) == class { count } else { 0 };
-                        votes[class] = kept;
+                        let kept = ballot.votes[class];
+                        ballot.votes[class] *= own[class];
+                        correct += if ballot.winner() == class { count } else { 0 };
+                        ballot.votes[class] = kept;
                     }
                 }
                 Tuning::KFold(_) => {
                     for (class, count) in self.tally.outcomes(p) {
                         let cell = (class, count);
-                        for (fold, part) in
-                            fold_counts(self.evidence, self.tally.pattern(p), cell, weights.len())
-                        {
-                            self.count(p, &weights[fold], &mut votes);
-                            correct += if winner(&votes) == usize::from(class) { part } else { 0 };
+                        for (fold, part) in fold_counts(self.evidence, row, cell, weights.len()) {
+                            ballot.count(row, &weights[fold]);
+                            correct += if ballot.winner() == usize::from(class) { part } else { 0 };
                         }
                     }
                 }
@@ -138,17 +138,33 @@ impl<'a> RateEvaluation<'a> {
         }
         correct
     }
-
-    fn count(&self, p: usize, weights: &[f64], votes: &mut [f64]) {
-        votes.fill(0.0);
-        add_votes(self.tally.pattern(p), weights, votes);
-    }
 }
 
-/// The first class within the tolerance of most votes.
-fn winner(votes: &[f64]) -> usize {
-    let most = votes.iter().copied().fold(0.0, f64::max);
-    votes.iter().position(|votes| *votes >= most * (1.0 - TIE_TOLERANCE)).unwrap_or(0)
+/// The votes of one row after another. What a row costs does not depend on how many classes have no votes.
+struct Ballot {
+    votes: Vec<f64>,
+    /// The classes that have votes, perhaps more than once.
+    voted: Vec<usize>,
+}
+
+impl Ballot {
+    fn new(n_classes: usize) -> Self {
+        Self { votes: vec![0.0; n_classes], voted: Vec::new() }
+    }
+
+    fn count(&mut self, row: Row<'_>, weights: &[f64]) {
+        self.voted.drain(..).for_each(|class| self.votes[class] = 0.0);
+        add_votes(row, weights, &mut self.votes);
+        let n_classes = self.votes.len();
+        row.for_each(|_, j| self.voted.extend(Some(usize::from(j)).filter(|class| *class < n_classes)));
+    }
+
+    /// The first class within the tolerance of most votes; without votes the first of all.
+    fn winner(&self) -> usize {
+        let most = self.voted.iter().fold(0.0, |most: f64, &class| most.max(self.votes[class]));
+        let limit = most * (1.0 - TIE_TOLERANCE);
+        self.voted.iter().copied().filter(|&class| self.votes[class] >= limit).min().unwrap_or(0)
+    }
 }
 
 /// The accuracies on all rows but those of each fold.
@@ -181,4 +197,35 @@ fn accuracies_without_folds(evidence: &Evidence, tally: &Tally, folds: usize) ->
                 .collect()
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        data::MISSING,
+        hash::{draw, mix},
+    };
+
+    #[test]
+    fn the_winner_is_that_of_all_classes() {
+        let weights = [1.0, 1.0 + 1e-12, 2.0, 0.5, 1.5];
+        let mut ballot = Ballot::new(6);
+        for t in 0..400 {
+            // Classes, labels that are none, and missing predictions.
+            let cell = |k: u64| match draw(mix(t, k), 9) as u16 {
+                8 => MISSING,
+                j => j,
+            };
+            let row = [0, 1, 2, 3, 4].map(|k| if draw(t, 7) == 0 { MISSING } else { cell(k) });
+            ballot.count(Row::Dense(&row), &weights);
+            let mut votes = [0.0; 6];
+            add_votes(Row::Dense(&row), &weights, &mut votes);
+            assert_eq!(ballot.votes, votes);
+            let most = votes.iter().copied().fold(0.0, f64::max);
+            let first = votes.iter().position(|votes| *votes >= most * (1.0 - TIE_TOLERANCE));
+            assert_eq!(Some(ballot.winner()), first, "{row:?}");
+            assert!(ballot.voted.len() <= row.len());
+        }
+    }
 }
