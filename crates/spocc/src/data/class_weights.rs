@@ -2,7 +2,7 @@
 //!
 //! In: a word or a weight per class. Out: the setting [`ClassWeights`], which evidence resolves to a weight per class.
 
-use std::{fmt, str::FromStr};
+use std::{collections::HashSet, fmt, str::FromStr};
 
 use crate::{data::Label, error::Error};
 
@@ -42,6 +42,7 @@ impl ClassWeights {
     pub(crate) fn of_labels(&self, labels: &[Label]) -> Self {
         match self {
             Self::Given(given) => {
+                let labels: HashSet<&Label> = labels.iter().collect();
                 Self::Given(given.iter().filter(|(class, _)| labels.contains(class)).cloned().collect())
             }
             other => other.clone(),

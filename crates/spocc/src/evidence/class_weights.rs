@@ -4,6 +4,8 @@
 //! every class weighted, so that counts, class frequencies and tuning see the weights. Only ratios of weights matter:
 //! rows of the class with the smallest weight count once.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::{
     data::{ClassWeights, Label},
     error::{Error, list},
@@ -32,8 +34,9 @@ impl Evidence {
             }
             ClassWeights::Given(given) => {
                 let mut weights = vec![None; classes.len()];
+                let places: HashMap<&Label, usize> = classes.iter().zip(0..).collect();
                 for (class, weight) in given {
-                    let Some(i) = classes.iter().position(|known| known == class) else {
+                    let Some(&i) = places.get(class) else {
                         return Err(unknown_class(classes, class));
                     };
                     if !ClassWeights::is_valid(*weight) {
@@ -64,10 +67,11 @@ impl Evidence {
         weights: &ClassWeights,
         classes: &[Label],
     ) -> Result<Vec<f64>, Error> {
-        if let ClassWeights::Given(given) = weights
-            && let Some((class, _)) = given.iter().find(|(class, _)| !classes.contains(class))
-        {
-            return Err(unknown_class(classes, class));
+        if let ClassWeights::Given(given) = weights {
+            let known: HashSet<&Label> = classes.iter().collect();
+            if let Some((class, _)) = given.iter().find(|(class, _)| !known.contains(class)) {
+                return Err(unknown_class(classes, class));
+            }
         }
         let weights = self.class_weights(&weights.of_labels(self.labels().classes()))?;
         if weights.is_empty() {
