@@ -344,3 +344,22 @@ def test_a_wrong_width_or_setting_is_refused() -> None:
         LadderClassifier().fit(X, y, sample_weight=np.zeros(len(y)))
     with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
         LadderClassifier().fit(X, y, sample_weight=-np.ones(len(y)))
+
+
+@pytest.mark.parametrize("kind", ["int64", "Int64", "category"])
+def test_rows_are_in_order_whatever_their_index(kind: str) -> None:
+    X, y = panel()
+    frame = pd.DataFrame(X, columns=NAMES).astype(kind)
+    weights = np.arange(len(y)) % 5
+    expected = LadderClassifier().fit(frame, y, weights)
+    shuffled = np.random.default_rng(0).permutation(len(y))
+    for index in (shuffled, shuffled % 7, [f"row {row}" for row in shuffled]):
+        found = LadderClassifier().fit(frame, pd.Series(y, index), pd.Series(weights, index))
+        assert found.model_ == expected.model_
+        found = LadderClassifier().fit(frame.set_axis(index), pd.Series(y), pd.Series(weights))
+        assert found.model_ == expected.model_
+        decided = found.predict(frame.set_axis(index))
+        assert isinstance(decided, np.ndarray)
+        np.testing.assert_array_equal(decided, expected.predict(frame))
+    # As in scikit-learn, only transformers have an output to set.
+    assert not hasattr(expected, "set_output")

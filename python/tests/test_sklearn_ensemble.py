@@ -186,6 +186,8 @@ def test_transform_gives_predictions_by_the_names_of_the_classifiers() -> None:
     np.testing.assert_array_equal(predictions[:, 1], ensemble.named_estimators_.tree.predict(X))
     frame = ensemble.set_output(transform="pandas").transform(X)
     assert list(frame.columns) == ["line", "tree", "bayes"]
+    moved: Any = ensemble.transform(pd.DataFrame(X[:3], ["b", "c", "a"]))
+    assert moved.index.tolist() == ["b", "c", "a"]
     np.testing.assert_array_equal(ensemble.predict(X), ensemble.combiner_.predict(predictions))
 
 
