@@ -128,7 +128,8 @@ fn a_slim_model_has_no_count_of_a_few_rows_and_says_what_it_decides_differently(
     let dir = TestDir::with_model();
     let patterns = ["x,x,x", "y,y,y", "x,y,x", "y,x,y"];
     // The last pattern has three rows, the others have nine.
-    let rows = (0..30).map(|row| format!("{},{row}\n", patterns[(row / 9).min(3)])).collect::<String>();
+    let rows: Vec<String> = (0..30).map(|row| format!("{},{row}\n", patterns[(row / 9).min(3)])).collect();
+    let rows = rows.concat();
     dir.write("rows.csv", format!("a,b,truth,item\n{rows}"));
     let fit = |options: &str| {
         let options = format!("--method bayes --no-evaluate {options} -o m.spocc");

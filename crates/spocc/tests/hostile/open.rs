@@ -146,7 +146,7 @@ fn patterns_that_no_rows_can_have_are_refused() {
 /// The model of a method, calibrated and without its evidence.
 fn calibrated(method: Method) -> Model {
     let is_meant = |model: &Model| model.method() == method && model.calibration().is_some();
-    open_models().into_iter().find(is_meant).expect("a calibrated model").slim()
+    open_models().into_iter().find(is_meant).expect("a calibrated model").without_evidence()
 }
 
 /// What is said of that model with these sections in place of those of the same names or of the rule.
