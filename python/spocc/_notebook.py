@@ -13,7 +13,7 @@ import numpy as np
 
 from spocc import _colours, _html
 from spocc._html import Cell, Markup
-from spocc._names import shorten, title
+from spocc._names import short, shorten, title
 
 if TYPE_CHECKING:
     from spocc._comparison import Comparison, Difference, MethodResult
@@ -144,8 +144,10 @@ def _degree(degree: float) -> str:
 def decisions(report: Decisions) -> str:
     """Decisions: the first rows."""
     labels, margins = report.label[:_MAX_DECISIONS].tolist(), report.margin[:_MAX_DECISIONS].tolist()
+    # Labels of an index may repeat.
+    rows = (range(len(report)) if report.index is None else report.index)[: len(labels)]
     columns: list[tuple[str, Sequence[Cell]]] = [
-        ("row", shorten((range(len(report)) if report.index is None else report.index)[: len(labels)])),
+        ("row", [short(row) for row in rows]),
         ("decision", shorten(labels)),
         ("margin", [_html.bar(margin, f"{margin:.3f}") for margin in margins]),
     ]

@@ -141,8 +141,8 @@ def test_decisions_know_the_index_and_are_compared_without_it(model: spocc.Model
     pd.testing.assert_frame_equal(plain.to_frame(), frame.reset_index(drop=True))
     assert decided.to_frame("polars").equals(pl.from_pandas(frame))
     assert model.decide(pl.from_pandas(rows)).to_frame("polars").columns == frame.columns.tolist()
-    assert "<td>third</td>" in decided._repr_html_()
-    assert "<td>0</td>" in plain._repr_html_()
+    assert ">third</td>" in decided._repr_html_()
+    assert ">0</td>" in plain._repr_html_()
 
 
 def test_no_rows_have_their_types(model: spocc.Model, rows: pd.DataFrame) -> None:
