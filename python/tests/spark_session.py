@@ -159,6 +159,14 @@ def spark(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 @pytest.fixture(autouse=True)
+def _classic_functions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tests have the functions of classic sessions, also while that of Connect is still there."""
+    params = getattr(getattr(request.node, "callspec", None), "params", {})
+    if params.get("spark") != "connect":
+        monkeypatch.delenv("SPARK_CONNECT_MODE_ENABLED", raising=False)
+
+
+@pytest.fixture(autouse=True)
 def _spark_in_doctests(request: pytest.FixtureRequest, doctest_namespace: dict[str, Any]) -> None:
     """Examples of `spocc.spark` find a session under the name `spark`."""
     if request.node.name.startswith("spocc.spark"):

@@ -23,7 +23,7 @@ def members() -> list[tuple[str, Any]]:
 ENSEMBLES = [
     SpoccEnsemble(members()),
     SpoccEnsemble(members(), "spocc"),
-    SpoccEnsemble(members(), holdout=0.3),
+    SpoccEnsemble(members(), cv=3),
 ]
 
 
